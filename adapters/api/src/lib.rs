@@ -1,0 +1,149 @@
+//! What every platform adapter implements: native frames to events, decisions to native replies (DESIGN 6).
+//!
+//! An adapter is pure. It sees no store, no clock and no config; what it must remember between frames
+//! travels through [`Memory`], which the runtime keeps with the session's state.
+
+pub mod frame;
+pub mod capability;
+pub mod install;
+pub mod guard;
+
+use std::path::PathBuf;
+
+use phasegate_core::{Code, Event, Step};
+use serde_json::Value;
+
+pub use capability::{Ability, Capabilities};
+pub use frame::{Frame, Reply};
+pub use guard::Guard;
+pub use install::{Change, InstallRequest, InstallScope};
+
+/// What an adapter keeps between the frames of one session. Small; `Null` at the start.
+pub type Memory = Value;
+
+/// Translates one platform.
+pub trait Adapter: Send + Sync {
+    /// The platform's id, as given to `phasegate hook <id>`: lower case, words joined by hyphens.
+    fn id(&self) -> &'static str;
+
+    /// The platform's name as its makers write it.
+    fn name(&self) -> &'static str;
+
+    /// The versions of the platform this adapter was recorded with, newest first.
+    fn versions(&self) -> &'static [&'static str];
+
+    /// What the platform can express, and what a decision becomes where it cannot.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The session a frame belongs to, and its working directory, found without decoding the rest.
+    ///
+    /// # Errors
+    ///
+    /// The frame is not in the platform's form at all.
+    fn address(&self, frame: &Frame) -> Result<Address, Problem>;
+
+    /// Turns a frame into the events it stands for, in order. Events after a denied one are not stepped.
+    ///
+    /// # Errors
+    ///
+    /// The frame is not in the platform's form; the answer must then be [`Adapter::refuse`] or a warning.
+    fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem>;
+
+    /// Turns the steps of a frame's events into the platform's own reply.
+    fn encode(&self, frame: &Frame, steps: &[Step]) -> Reply;
+
+    /// What is sent when nothing else works: always a denial that the platform honours.
+    fn refuse(&self, frame: &Frame, problem: &Problem) -> Reply;
+
+    /// What is sent when a project in warn mode, or none at all, meets a problem: the call goes on, the problem is told.
+    fn warn(&self, frame: &Frame, problem: &Problem) -> Reply;
+
+    /// Where the platform keeps skills and settings.
+    fn places(&self) -> Places;
+
+    /// The changes that wire phasegate into the platform, as data. Nothing is written here.
+    ///
+    /// # Errors
+    ///
+    /// A settings file that exists cannot be understood, and writing it anew would lose something.
+    fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
+
+    /// The changes that undo [`Adapter::install`]: only what phasegate put there is removed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Adapter::install`].
+    fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
+}
+
+/// Which session a frame belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The platform's session id.
+    pub session: String,
+    /// The session's working directory, where the frame says.
+    pub cwd: Option<PathBuf>,
+    /// The platform's own word for what happened, for messages.
+    pub event: String,
+}
+
+/// What a frame stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// The events, in order. May be empty for a frame that means nothing to us.
+    pub events: Vec<Event>,
+    /// The memory after the frame.
+    pub memory: Memory,
+}
+
+/// Why a frame cannot be decided as usual.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The reason's stable code.
+    pub code: Code,
+    /// What exactly is wrong, as a sentence without a full stop.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem of this kind.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// The text an agent or a user is shown: code, message and way out.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("phasegate [{}]: {}. {}.", self.code, self.message, capitalised(self.code.way_out()))
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} [{}]", self.message, self.code)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Where a platform keeps what matters to us. Paths that begin with `~/` are the user's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Folders whose subfolders hold a `SKILL.md`, relative to the project or the user's home.
+    pub skill_folders: Vec<&'static str>,
+    /// Settings files that can switch the guard off.
+    pub settings: Vec<&'static str>,
+    /// A file or folder whose presence in a project or home shows that the platform is used there.
+    pub signs: Vec<&'static str>,
+}
+
+/// One entry of the registry.
+pub struct Registered(pub &'static dyn Adapter);
+
+inventory::collect!(Registered);
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

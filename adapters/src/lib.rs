@@ -1,0 +1,29 @@
+//! Every adapter of this build. An adapter crate that no code names registers nothing, so each is named here.
+
+use phasegate_adapter::{Adapter, Registered};
+
+#[cfg(feature = "claude-code")]
+use phasegate_claude_code as _;
+
+/// The adapters of this build, sorted by id. Never empty in a useful build: callers treat an empty list as an error.
+#[must_use]
+pub fn all() -> Vec<&'static dyn Adapter> {
+    let mut found: Vec<_> = inventory::iter::<Registered>.into_iter().map(|entry| entry.0).collect();
+    found.sort_by_key(|adapter| adapter.id());
+    found
+}
+
+/// The adapter with this id.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static dyn Adapter> {
+    all().into_iter().find(|adapter| adapter.id() == id)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn these_adapters_are_registered_and_no_others() {
+        let ids: Vec<_> = super::all().iter().map(|adapter| adapter.id()).collect();
+        assert_eq!(ids, ["claude-code"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! phasegate-config: configs as written, with spans, to diagnostics or a compiled policy.
+//!
+//! No files are read here: the caller hands in texts with their names and levels.
+
+use phasegate_core::Code;
+use phasegate_core::policy::{Mode, Policy};
+
+/// Whose config a text is. A higher level hides a lower one's skill of the same name; strictness combines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The project's.
+    Project,
+    /// The user's.
+    User,
+    /// The machine's.
+    Machine,
+}
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `config.yaml`: mode, `use`, what holds for every skill.
+    Settings,
+    /// A skill config of its own, YAML or JSON.
+    Skill,
+    /// A `SKILL.md`, whose front matter may hold `tool_permissions`.
+    SkillMd,
+}
+
+/// A config text with its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// The path as shown in diagnostics.
+    pub path: String,
+    /// The text.
+    pub text: String,
+    /// Whose it is.
+    pub level: Level,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a set of configs means.
+#[derive(Clone, Debug, Default)]
+pub struct Compiled {
+    /// The policy. Where a diagnostic is an error, it holds only what could be understood and must not be used.
+    pub policy: Policy,
+    /// What the settings files say, levels combined.
+    pub settings: Settings,
+    /// Every mistake found, sorted by file and place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Compiled {
+    /// Whether a diagnostic forbids using the policy.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+/// What the settings files of all levels say together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The least strict mode any run may have.
+    pub mode: Option<Mode>,
+    /// Where the seed's audit events are also written, as JSON Lines.
+    pub audit_log: Option<String>,
+    /// Whether any settings file was given at all.
+    pub found: bool,
+}
+
+/// A mistake in a config, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What kind of mistake.
+    pub code: Code,
+    /// Whether it forbids using the policy.
+    pub severity: Severity,
+    /// The file, as in [`SourceFile::path`].
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// First byte and length of the place in the text.
+    pub span: (usize, usize),
+    /// What is wrong here, as a fragment without a full stop.
+    pub message: String,
+    /// Why that matters, where the message does not say it.
+    pub cause: Option<String>,
+    /// What to write instead.
+    pub suggestion: Option<String>,
+}
+
+/// How bad a mistake is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The policy can be used; something is probably not meant so.
+    Warning,
+    /// The policy must not be used.
+    Error,
+}
+
+/// Compiles all configs of a project.
+#[must_use]
+pub fn compile(files: &[SourceFile]) -> Compiled {
+    let _ = files;
+    Compiled::default()
+}

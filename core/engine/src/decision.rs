@@ -1,0 +1,146 @@
+//! Decisions: what is answered to a call or a command, and how an agent gets on from a denial.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::code::Code;
+use crate::decide::Line;
+
+/// What is answered, from lenient to strict: the strictest of several wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// The call may run.
+    Allow,
+    /// The call may run; agent and journal are told what is wrong with it.
+    Warn,
+    /// A person decides. Counts as a denial until the call's outcome is seen.
+    Ask,
+    /// The call may not run.
+    Deny,
+}
+
+impl Effect {
+    /// The effect's word in transcripts: `allow`, `warn`, `ask` or `deny`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Warn => "warn",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// The check that decided (DESIGN 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// Whether the input could be understood and the guard could work.
+    Input,
+    /// The phases of the live runs.
+    Phase,
+    /// The right to give a control command.
+    Control,
+}
+
+impl Gate {
+    /// The gate's word in transcripts.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Phase => "phase",
+            Self::Control => "control",
+        }
+    }
+}
+
+/// The answer to one event that asks for one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[must_use]
+pub struct Decision {
+    /// What is answered.
+    pub effect: Effect,
+    /// Why, as a stable code; `None` for a plain allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+    /// The check that decided; `None` where no check had a say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+    /// The line of the decision table that applied in the deciding run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<Line>,
+    /// The canonical name of the tool asked for; empty for a command.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// A sentence that says why; empty for a plain allow.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// A sentence that says how to get on; empty for a plain allow.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub recovery: String,
+    /// Calls that would be allowed now, checked by deciding them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next_calls: Vec<NextCall>,
+    /// What is missing before the way is open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// The skill of the deciding run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The deciding run's phase after the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// The deciding run's phase before the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase_before: Option<String>,
+}
+
+impl Decision {
+    /// An allow that nothing had a say in.
+    pub fn allow() -> Self {
+        Self {
+            effect: Effect::Allow,
+            code: None,
+            gate: None,
+            line: None,
+            tool: String::new(),
+            reason: String::new(),
+            recovery: String::new(),
+            next_calls: Vec::new(),
+            missing: Vec::new(),
+            skill: None,
+            phase: None,
+            phase_before: None,
+        }
+    }
+
+    /// An answer that does not come from a run: a problem with input, policy, state or a command.
+    pub fn problem(effect: Effect, gate: Gate, code: Code, reason: String) -> Self {
+        Self { effect, code: Some(code), gate: Some(gate), reason, recovery: code.way_out().into(), ..Self::allow() }
+    }
+
+    /// Whether the call may run now.
+    #[must_use]
+    pub fn lets_through(&self) -> bool {
+        matches!(self.effect, Effect::Allow | Effect::Warn)
+    }
+}
+
+/// A call that would be allowed now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NextCall {
+    /// The canonical name of the tool.
+    pub tool: String,
+    /// The server, where one is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The arguments that matter.
+    pub input: Value,
+}

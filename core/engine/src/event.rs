@@ -1,0 +1,461 @@
+//! Events: the closed list of things a platform can tell us, in the form that transcripts and journals use.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::tool::{Call, Labels, Reading, Tool};
+
+/// Something that happened or is about to happen, with who and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// The platform's session; empty where a transcript names none.
+    pub session: String,
+    /// Milliseconds since 1970-01-01 UTC, where known.
+    pub time: Option<i64>,
+    /// The working directory of the session, where known.
+    pub cwd: Option<String>,
+    /// Who is behind the session, as established by the adapter, never by the caller.
+    pub principal: Option<String>,
+    /// The platform's own permission mode (`plan`, `default`, ...).
+    pub permission_mode: Option<String>,
+    /// The agent that acts; `None` is the main agent.
+    pub agent: Option<Agent>,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// An agent other than, or more closely named than, the session's main one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// The platform's id; empty for a main agent that only has a type.
+    #[serde(default)]
+    pub id: String,
+    /// The kind of agent, for example `general-purpose`.
+    #[serde(default, rename = "type")]
+    pub kind: String,
+    /// The id of the agent that started it; `None` is the main agent, or not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+}
+
+/// The closed list of events (DESIGN 2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
+pub enum EventKind {
+    /// A session begins or goes on.
+    SessionStart {
+        /// How it began.
+        source: SessionSource,
+        /// The session it came from, where the platform says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<String>,
+    },
+    /// A session ends.
+    SessionEnd {},
+    /// A prompt reaches the agent.
+    Prompt {
+        /// Its text.
+        text: String,
+        /// Whether a person typed it into a terminal; `None` where not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interactive: Option<bool>,
+    },
+    /// A message, whole or in part.
+    Message {
+        /// The platform's id of the message.
+        id: String,
+        /// `assistant` or `user`.
+        role: String,
+        /// The text so far.
+        text: String,
+        /// Whether the text is whole.
+        complete: bool,
+    },
+    /// The session waits.
+    Idle {},
+    /// The main agent ends its turn.
+    Stop {},
+    /// The conversation is about to be, or was, compacted.
+    Compact {},
+    /// A tool is about to be called.
+    ToolCall {
+        /// The platform's id of the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// The canonical name.
+        tool: String,
+        /// The platform's own name, where it differs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        native: Option<String>,
+        /// The MCP server, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        /// The arguments.
+        #[serde(default)]
+        input: Value,
+        /// What the tool can do; `None` lets the table of built-in tools answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        labels: Option<Labels>,
+        /// Whether it starts in the background.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        background: bool,
+        /// What the arguments mean.
+        #[serde(default, skip_serializing_if = "Reading::is_empty")]
+        reading: Reading,
+    },
+    /// A call ended, or was started in the background.
+    ToolResult {
+        /// The platform's id of the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// How it ended. Exactly one of `outcome` and `ok` is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<Outcome>,
+        /// Short for `outcome`: `true` is `ok`, `false` is `failed`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ok: Option<bool>,
+        /// The exit status, for a call that ran a program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i64>,
+        /// What the call answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// The canonical name, to pair a result that has no id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool: Option<String>,
+        /// The arguments, to pair a result that has no id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Value>,
+    },
+    /// The platform asked its user about a call, or the user answered.
+    Permission {
+        /// The platform's id of the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What became of it.
+        outcome: PermissionOutcome,
+    },
+    /// All calls of one message are over.
+    BatchEnd {},
+    /// A skill is invoked.
+    Skill {
+        /// Its name.
+        name: String,
+        /// Its arguments, as one text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        args: Option<Value>,
+        /// Who invoked it.
+        by: By,
+    },
+    /// A subagent begins.
+    SubagentStart {
+        /// Its id.
+        id: String,
+        /// Its kind.
+        #[serde(rename = "type")]
+        kind: String,
+        /// The call that started it, where the platform says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        /// What it was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<String>,
+    },
+    /// A subagent ended.
+    SubagentStop {
+        /// Its id.
+        id: String,
+        /// Its kind.
+        #[serde(rename = "type")]
+        kind: String,
+        /// Its last message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// A file is, from now on, as stated. Exactly one of `content`, `sha256` and `absent` is given.
+    File {
+        /// Its path, relative to the project or absolute.
+        path: String,
+        /// Its whole text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// The digest of its bytes, as 64 lower-case hexadecimal digits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
+        /// `true`: it does not exist.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        absent: Option<bool>,
+        /// The agent that wrote it, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A server says which tools it offers.
+    Tools {
+        /// The server.
+        server: String,
+        /// The tools, as the server describes them.
+        tools: Vec<Value>,
+    },
+    /// A settings file of the platform changed.
+    ConfigChanged {
+        /// Its path.
+        path: String,
+    },
+    /// State from another system is taken over; only before anything else.
+    State {
+        /// The name of the foreign format.
+        format: String,
+        /// The state in that format.
+        value: Value,
+    },
+    /// A control command.
+    Command {
+        /// Who gave it.
+        by: By,
+        /// Its name, for example `activate_skill`.
+        name: String,
+        /// Its arguments.
+        #[serde(default)]
+        args: Value,
+    },
+}
+
+/// How a session began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionSource {
+    /// A new session.
+    Startup,
+    /// An earlier session goes on.
+    Resume,
+    /// A copy of an earlier session goes its own way.
+    Fork,
+    /// The user cleared the conversation.
+    Clear,
+    /// The conversation was compacted; the session goes on.
+    Compact,
+    /// A process started by a guarded session.
+    Child,
+}
+
+/// How a call ended (DESIGN 3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It succeeded; for a call that runs a program, with a known exit status 0.
+    Ok,
+    /// It ran and failed.
+    Failed,
+    /// It never ran: the user or another guard said no.
+    Refused,
+    /// It was started in the background; its end is still to come.
+    Launched,
+    /// It was interrupted.
+    Cancelled,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What became of a question to the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionOutcome {
+    /// The user was asked.
+    Asked,
+    /// The user said yes.
+    Granted,
+    /// The user said no.
+    Refused,
+}
+
+/// Who caused something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The guarded agent.
+    Agent,
+    /// The platform by itself.
+    Platform,
+    /// A person.
+    Human,
+}
+
+const ENVELOPE: [&str; 6] = ["session", "time", "cwd", "principal", "permission_mode", "agent"];
+
+impl Event {
+    /// An event of `kind` by the main agent of `session`, with nothing else known.
+    #[must_use]
+    pub fn new(session: &str, kind: EventKind) -> Self {
+        Self {
+            session: session.to_string(),
+            time: None,
+            cwd: None,
+            principal: None,
+            permission_mode: None,
+            agent: None,
+            kind,
+        }
+    }
+
+    /// The event's name, for example `tool_call`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            EventKind::SessionStart { .. } => "session_start",
+            EventKind::SessionEnd {} => "session_end",
+            EventKind::Prompt { .. } => "prompt",
+            EventKind::Message { .. } => "message",
+            EventKind::Idle {} => "idle",
+            EventKind::Stop {} => "stop",
+            EventKind::Compact {} => "compact",
+            EventKind::ToolCall { .. } => "tool_call",
+            EventKind::ToolResult { .. } => "tool_result",
+            EventKind::Permission { .. } => "permission",
+            EventKind::BatchEnd {} => "batch_end",
+            EventKind::Skill { .. } => "skill",
+            EventKind::SubagentStart { .. } => "subagent_start",
+            EventKind::SubagentStop { .. } => "subagent_stop",
+            EventKind::File { .. } => "file",
+            EventKind::Tools { .. } => "tools",
+            EventKind::ConfigChanged { .. } => "config_changed",
+            EventKind::State { .. } => "state",
+            EventKind::Command { .. } => "command",
+        }
+    }
+
+    /// The id of the subagent that acts, or `None` for the main agent.
+    #[must_use]
+    pub fn subagent(&self) -> Option<&str> {
+        self.agent.as_ref().map(|agent| agent.id.as_str()).filter(|id| !id.is_empty())
+    }
+
+    /// The call of a `tool_call` event, with the built-in tools' labels where the event has none.
+    #[must_use]
+    pub fn call(&self) -> Option<Call> {
+        let EventKind::ToolCall { id, tool, native, server, input, labels, background, reading } = &self.kind else {
+            return None;
+        };
+        let known = || server.is_none().then(|| builtin_labels(tool)).unwrap_or_default();
+        Some(Call {
+            id: id.clone(),
+            tool: Tool {
+                name: tool.clone(),
+                native: native.clone(),
+                server: server.clone(),
+                labels: labels.clone().unwrap_or_else(known),
+            },
+            input: input.clone(),
+            reading: reading.clone(),
+            background: *background,
+        })
+    }
+
+    /// Reads one event from the object of a transcript line or a journal record.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names the field: not an object, an unknown event or field, a value of the wrong
+    /// type, a required field missing, or a combination that means nothing (both `ok` and `outcome`).
+    pub fn from_value(value: Value) -> Result<Self, String> {
+        let Value::Object(mut fields) = value else {
+            return Err("an event is an object with a field `event`".to_string());
+        };
+        let mut envelope = Map::new();
+        for name in ENVELOPE {
+            if let Some(value) = fields.remove(name) {
+                envelope.insert(name.to_string(), value);
+            }
+        }
+        let kind: EventKind = serde_json::from_value(Value::Object(fields)).map_err(|e| e.to_string())?;
+        let head: Envelope = serde_json::from_value(Value::Object(envelope)).map_err(|e| e.to_string())?;
+        kind.check()?;
+        Ok(Self {
+            session: head.session,
+            time: head.time,
+            cwd: head.cwd,
+            principal: head.principal,
+            permission_mode: head.permission_mode,
+            agent: head.agent,
+            kind,
+        })
+    }
+
+    /// The object that [`Event::from_value`] reads back; `Null` if a value cannot be written as JSON.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let head = Envelope {
+            session: self.session.clone(),
+            time: self.time,
+            cwd: self.cwd.clone(),
+            principal: self.principal.clone(),
+            permission_mode: self.permission_mode.clone(),
+            agent: self.agent.clone(),
+        };
+        let (Ok(Value::Object(head)), Ok(Value::Object(mut fields))) =
+            (serde_json::to_value(head), serde_json::to_value(&self.kind))
+        else {
+            return Value::Null;
+        };
+        fields.extend(head);
+        Value::Object(fields)
+    }
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Envelope {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    session: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    principal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<Agent>,
+}
+
+impl EventKind {
+    fn check(&self) -> Result<(), String> {
+        if let Self::ToolResult { outcome, ok, .. } = self
+            && outcome.is_some() == ok.is_some()
+        {
+            return Err("`tool_result` has exactly one of `outcome` and `ok`".to_string());
+        }
+        if let Self::File { path, content, sha256, absent, .. } = self {
+            let given = usize::from(content.is_some()) + usize::from(sha256.is_some()) + usize::from(*absent == Some(true));
+            if given != 1 {
+                return Err(format!("`file` {path}: exactly one of `content`, `sha256` and `absent: true` is given"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the built-in tools of agent hosts can do, under their canonical names.
+///
+/// A shell counts as writing and executing until its command line is read.
+#[must_use]
+pub fn builtin_labels(tool: &str) -> Labels {
+    use crate::tool::{EXECUTE, NETWORK, READ, WRITE};
+    let words: &[&str] = match tool {
+        "Read" | "Grep" | "Glob" | "LS" | "NotebookRead" | "Skill" | "TodoWrite" | "ToolSearch" | "AskUserQuestion"
+        | "EnterPlanMode" | "ExitPlanMode" | "TaskGet" | "TaskList" | "TaskOutput" => &[READ],
+        "WebFetch" | "WebSearch" => &[READ, NETWORK],
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => &[WRITE],
+        "Bash" => &[WRITE, EXECUTE],
+        // Starting a subagent changes nothing by itself: its calls are events of their own.
+        "Agent" => &["delegate", READ],
+        _ => &[],
+    };
+    words.iter().map(|word| (*word).to_string()).collect::<BTreeSet<_>>()
+}

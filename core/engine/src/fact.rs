@@ -1,0 +1,73 @@
+//! Facts: what lies outside the journal, asked for by key and given with its source.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+/// What the engine wants to know about the world before it can decide.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FactKey {
+    /// Whether a file exists, and the digest of its bytes.
+    File(String),
+    /// How often a text occurs in a file, without overlaps.
+    Count {
+        /// The file.
+        path: String,
+        /// The text.
+        text: String,
+    },
+}
+
+/// The answer to a [`FactKey`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactValue {
+    /// The file exists and its bytes have this SHA-256 digest (hexadecimal).
+    File(String),
+    /// The file does not exist.
+    Absent,
+    /// The text occurs so often.
+    Count(u64),
+    /// It could not be found out. Satisfies nothing.
+    Unknown,
+}
+
+/// Where a fact comes from (DESIGN 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The guard saw it itself.
+    Guard,
+    /// A person said it.
+    Human,
+    /// The agent claims it.
+    Agent,
+}
+
+/// What was gathered, by key.
+pub type Facts = BTreeMap<FactKey, FactValue>;
+
+const COUNT_MARK: char = '\u{1f}';
+
+impl Serialize for FactKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::File(path) => serializer.collect_str(&format_args!("file:{path}")),
+            Self::Count { path, text } => serializer.collect_str(&format_args!("count:{path}{COUNT_MARK}{text}")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for FactKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if let Some(path) = text.strip_prefix("file:") {
+            return Ok(Self::File(path.into()));
+        }
+        text.strip_prefix("count:")
+            .and_then(|rest| rest.split_once(COUNT_MARK))
+            .map(|(path, text)| Self::Count { path: path.into(), text: text.into() })
+            .ok_or_else(|| serde::de::Error::custom("a fact key begins with `file:` or `count:`"))
+    }
+}

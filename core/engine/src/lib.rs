@@ -1,0 +1,28 @@
+//! phasegate-core: the decision, and nothing else.
+//!
+//! Two pure functions: [`needs`] says which facts an event asks for, [`step`] decides it.
+//! No files, no clock, no randomness, no async: the crate has no `std` to reach them with.
+//! The modules are listed in reading order.
+
+#![no_std]
+extern crate alloc;
+
+pub mod tool;
+pub mod event;
+pub mod matcher;
+pub mod fact;
+pub mod condition;
+pub mod policy;
+pub mod state;
+pub mod code;
+pub mod decide;
+pub mod decision;
+pub mod step;
+
+pub use code::Code;
+pub use decision::{Decision, Effect};
+pub use event::{Event, EventKind};
+pub use fact::{FactKey, FactValue, Facts};
+pub use policy::Policy;
+pub use state::State;
+pub use step::{Step, needs, step};

@@ -1,0 +1,264 @@
+//! Matchers: which calls a line of a policy means.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::tool::{Access, Call, Labels, READ};
+
+/// Selects calls by tool, server, label, arguments, reading and subject (DESIGN 2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Matcher {
+    /// The matcher as written, for messages and for `get_skill_phase`.
+    pub text: String,
+    /// Which tools.
+    pub tool: ToolPattern,
+    /// Which servers.
+    pub server: ServerPattern,
+    /// What the arguments must be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<ArgTest>,
+    /// The exact command text of a shell call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What the paths of the reading must be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathTest>,
+    /// Which agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentTest>,
+}
+
+/// Which tools a matcher means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolPattern {
+    /// Every tool (`*`).
+    Any,
+    /// The tool of this canonical or native name.
+    Exact(String),
+    /// Every tool whose canonical or native name begins so (`simulate_*`).
+    Prefix(String),
+    /// Every tool with this label (`@write`).
+    Label(String),
+}
+
+/// Which servers a matcher means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerPattern {
+    /// None was written: any server where the matcher forbids, a host's own tool or a listed server where it permits.
+    Bare,
+    /// This server.
+    Named(String),
+}
+
+/// A condition on one argument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArgTest {
+    /// The argument's name; a dot goes into an object (`options.dry_run`).
+    pub path: String,
+    /// What it must be.
+    pub is: ArgIs,
+}
+
+/// What an argument must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgIs {
+    /// Equal to this value.
+    Equal(Value),
+    /// Equal to one of these values.
+    OneOf(Vec<Value>),
+    /// A text that begins so.
+    Begins(String),
+    /// There (`true`) or not there (`false`).
+    Present(bool),
+}
+
+/// A condition on the paths of a call's reading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathTest {
+    /// The access asked about.
+    pub access: Access,
+    /// A path, or a folder and everything below it (`src/**`), relative to the project or absolute.
+    pub pattern: String,
+}
+
+/// A condition on the agent that calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentTest {
+    /// The main agent.
+    Main,
+    /// Any subagent.
+    Subagent,
+    /// A subagent of this kind.
+    Kind(String),
+}
+
+/// What a list of matchers is for; doubt is settled by it (DESIGN 3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// The list permits or proves: doubt does not match.
+    Permit,
+    /// The list forbids: doubt matches.
+    Forbid,
+}
+
+/// Whether a part of a matcher applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    No,
+    Doubt,
+    Yes,
+}
+
+/// What a matcher is held against: a call, what its tool can do, and who calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// The labels of its tool, after the policy's own table.
+    pub labels: &'a Labels,
+    /// The id of the subagent that calls, or `None` for the main agent.
+    pub agent: Option<&'a str>,
+    /// The kind of the agent that calls; empty where not known.
+    pub agent_kind: &'a str,
+}
+
+/// The servers whose tools a bare name permits.
+#[derive(Clone, Copy, Debug)]
+pub enum Servers<'a> {
+    /// Every server: the seed's form, in which names carry no server.
+    Every,
+    /// These.
+    Listed(&'a [String]),
+}
+
+impl Matcher {
+    /// Whether the matcher applies to the call, with doubt settled by what the list is for.
+    #[must_use]
+    pub fn matches(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> bool {
+        let fit = self
+            .fits_tool(subject)
+            .min(self.fits_server(subject, servers, used))
+            .min(self.fits_agent(subject))
+            .min(self.fits_command(subject))
+            .min(self.fits_args(subject))
+            .min(self.fits_paths(subject));
+        match fit {
+            Fit::Yes => true,
+            Fit::Doubt => used == Use::Forbid,
+            Fit::No => false,
+        }
+    }
+
+    fn fits_tool(&self, subject: Subject<'_>) -> Fit {
+        let tool = &subject.call.tool;
+        let named = |test: &dyn Fn(&str) -> bool| fit(test(&tool.name) || tool.native.as_deref().is_some_and(test));
+        match &self.tool {
+            ToolPattern::Any => Fit::Yes,
+            ToolPattern::Exact(name) => named(&|n| n == name),
+            ToolPattern::Prefix(prefix) => named(&|n| n.starts_with(prefix.as_str())),
+            ToolPattern::Label(label) if subject.labels.contains(label) => Fit::Yes,
+            ToolPattern::Label(label) if subject.labels.is_empty() && label != READ => Fit::Doubt,
+            ToolPattern::Label(_) => Fit::No,
+        }
+    }
+
+    fn fits_server(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
+        match (&self.server, subject.call.tool.server.as_deref()) {
+            (ServerPattern::Named(wanted), Some(server)) => fit(wanted == server),
+            // The seed compares names without their prefix.
+            (ServerPattern::Named(_), None) if matches!(servers, Servers::Every) => Fit::Yes,
+            (ServerPattern::Named(_), None) => Fit::Doubt,
+            (ServerPattern::Bare, None) => Fit::Yes,
+            (ServerPattern::Bare, Some(_)) if used == Use::Forbid => Fit::Yes,
+            // A label is what the adapter or the config said of this very tool, whoever offers it.
+            (ServerPattern::Bare, Some(_)) if matches!(self.tool, ToolPattern::Label(_)) => Fit::Yes,
+            (ServerPattern::Bare, Some(server)) => match servers {
+                Servers::Every => Fit::Yes,
+                Servers::Listed(listed) => fit(listed.iter().any(|known| known == server)),
+            },
+        }
+    }
+
+    fn fits_agent(&self, subject: Subject<'_>) -> Fit {
+        match &self.agent {
+            None => Fit::Yes,
+            Some(AgentTest::Main) => fit(subject.agent.is_none()),
+            Some(AgentTest::Subagent) => fit(subject.agent.is_some()),
+            Some(AgentTest::Kind(kind)) if subject.agent.is_some() && subject.agent_kind.is_empty() => {
+                if kind.is_empty() { Fit::Yes } else { Fit::Doubt }
+            }
+            Some(AgentTest::Kind(kind)) => fit(subject.agent.is_some() && kind == subject.agent_kind),
+        }
+    }
+
+    fn fits_command(&self, subject: Subject<'_>) -> Fit {
+        let Some(wanted) = &self.command else { return Fit::Yes };
+        match subject.call.input.get("command") {
+            Some(Value::String(command)) => fit(command.trim() == wanted),
+            _ => Fit::Doubt,
+        }
+    }
+
+    fn fits_args(&self, subject: Subject<'_>) -> Fit {
+        self.args.iter().map(|test| test.fits(&subject.call.input)).min().unwrap_or(Fit::Yes)
+    }
+
+    fn fits_paths(&self, subject: Subject<'_>) -> Fit {
+        self.paths.iter().map(|test| test.fits(subject.call)).min().unwrap_or(Fit::Yes)
+    }
+}
+
+impl ArgTest {
+    fn fits(&self, input: &Value) -> Fit {
+        let found = self.path.split('.').try_fold(input, |value, key| value.get(key));
+        match (&self.is, found) {
+            (ArgIs::Present(wanted), found) => fit(*wanted == found.is_some()),
+            (_, None) => Fit::Doubt,
+            (ArgIs::Equal(wanted), Some(found)) => same(wanted, found),
+            (ArgIs::OneOf(all), Some(found)) => all.iter().map(|wanted| same(wanted, found)).max().unwrap_or(Fit::No),
+            (ArgIs::Begins(start), Some(Value::String(text))) => fit(text.starts_with(start.as_str())),
+            (ArgIs::Begins(_), Some(_)) => Fit::Doubt,
+        }
+    }
+}
+
+impl PathTest {
+    fn fits(&self, call: &Call) -> Fit {
+        let mut best = if call.reading.paths.is_empty() { Fit::Doubt } else { Fit::No };
+        for path in call.reading.paths.iter().filter(|path| path.access == self.access) {
+            best = best.max(match &path.resolved {
+                None => Fit::Doubt,
+                Some(resolved) => fit(self.covers(resolved)),
+            });
+        }
+        best
+    }
+
+    fn covers(&self, path: &str) -> bool {
+        match self.pattern.strip_suffix("/**") {
+            None => path == self.pattern,
+            Some(folder) => path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
+        }
+    }
+}
+
+fn fit(yes: bool) -> Fit {
+    if yes { Fit::Yes } else { Fit::No }
+}
+
+fn same(wanted: &Value, found: &Value) -> Fit {
+    if wanted == found {
+        Fit::Yes
+    } else if core::mem::discriminant(wanted) == core::mem::discriminant(found) {
+        Fit::No
+    } else {
+        Fit::Doubt
+    }
+}

@@ -1,0 +1,211 @@
+//! Policies: all configs compiled. Made by `phasegate-config`, never edited.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::condition::Condition;
+use crate::matcher::{Matcher, Servers};
+use crate::tool::Labels;
+
+/// All skills that apply, named by the hash of their content.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The policy version: 64 hexadecimal digits of SHA-256, independent of order and layout.
+    pub version: String,
+    /// The skills, sorted by name.
+    pub skills: Vec<Skill>,
+    /// Skills of earlier policies that live runs still follow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Skill>,
+}
+
+impl Policy {
+    /// The skill of this name in the present policy.
+    #[must_use]
+    pub fn skill(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| skill.name == name)
+    }
+
+    /// The skill exactly as a run began with it.
+    #[must_use]
+    pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
+        self.skills.iter().chain(&self.earlier).find(|skill| skill.name == name && skill.version == version)
+    }
+}
+
+/// A skill: its phases and rules (DESIGN 2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Skill {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in a sentence.
+    pub description: String,
+    /// The hash of its compiled content.
+    pub version: String,
+    /// `true` for the seed's form: bare names mean every server, and a phase that is entered is not asked what it forbids.
+    pub seed: bool,
+    /// The least strict mode a run may have; `None` leaves it to who activates.
+    pub mode: Option<Mode>,
+    /// Where its runs live.
+    pub scope: Scope,
+    /// What becomes of calls that no line lists.
+    pub unlisted: Unlisted,
+    /// Who may deactivate a run before its end.
+    pub leave_skill: LeaveSkill,
+    /// The servers whose tools a bare name permits.
+    pub servers: Vec<String>,
+    /// What the policy says about single tools.
+    pub tools: Vec<ToolNote>,
+    /// What is forbidden in every phase.
+    pub global_forbidden: Vec<Matcher>,
+    /// The phases, in order. Never empty.
+    pub phases: Vec<Phase>,
+}
+
+impl Skill {
+    /// The servers that a bare name permits.
+    #[must_use]
+    pub fn permitted_servers(&self) -> Servers<'_> {
+        if self.seed { Servers::Every } else { Servers::Listed(&self.servers) }
+    }
+
+    /// The place of a phase, by name.
+    #[must_use]
+    pub fn phase_index(&self, name: &str) -> Option<usize> {
+        self.phases.iter().position(|phase| phase.name == name)
+    }
+}
+
+/// What a policy says about a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolNote {
+    /// Which tools.
+    pub matcher: Matcher,
+    /// What they can do.
+    pub labels: Labels,
+    /// Arguments of a useful call, for recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<Value>,
+}
+
+/// A phase: a named state of a skill's workflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// What may be called.
+    pub allowed: Vec<Matcher>,
+    /// What may not.
+    pub forbidden: Vec<Matcher>,
+    /// What must hold before it is entered.
+    pub requires: Option<Condition>,
+    /// What completes it; `None`: nothing is needed to leave it.
+    pub done_when: Option<Condition>,
+    /// Whether it may be passed over, and when.
+    pub optional: Optional,
+    /// Whether completion moves by itself.
+    pub leave: Leave,
+    /// The ways forward, first choice first.
+    pub next: Vec<Edge>,
+    /// The ways back.
+    pub back: Vec<Back>,
+}
+
+/// Whether a phase may be passed over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Optional {
+    /// It may not.
+    No,
+    /// It may.
+    Yes,
+    /// It may while this holds.
+    When(Condition),
+}
+
+/// When a completed phase is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leave {
+    /// By the call that belongs to a following phase.
+    OnCall,
+    /// As soon as `done_when` holds.
+    OnDone,
+}
+
+/// A way forward.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edge {
+    /// The index of the phase it leads to.
+    pub to: usize,
+    /// What must hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+    /// Whether it may be taken by request before the phase is done.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub early: bool,
+}
+
+/// A way back, at most `limit` times in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Back {
+    /// The index of the phase it leads to.
+    pub to: usize,
+    /// How often it may be taken.
+    pub limit: u32,
+    /// `true`: open only after a call of the present visit failed (`on_failure`).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub on_failure: bool,
+    /// What must hold besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+}
+
+/// What a violation leads to, from lenient to strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The call goes on; agent and journal are told.
+    Warn,
+    /// The call is denied.
+    Block,
+}
+
+/// Where the runs of a skill live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// In one session.
+    Session,
+    /// In the project, for all its sessions.
+    Project,
+}
+
+/// What becomes of calls that no line lists, from lenient to strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unlisted {
+    /// They are allowed.
+    Allow,
+    /// They are allowed if they only read.
+    ReadOnly,
+    /// They are violations.
+    Deny,
+}
+
+/// Who may deactivate a run before its end, from lenient to strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeaveSkill {
+    /// The agent, at any time.
+    Agent,
+    /// The agent once the last phase is done; a person at any time.
+    Finished,
+    /// A person only.
+    Human,
+}

@@ -1,0 +1,352 @@
+//! State: where a session and its project stand. Plain values; the journal can rebuild them.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::{By, Outcome, SessionSource};
+use crate::policy::{Mode, Scope};
+
+/// The most names that `get_skill_phase` lists as history.
+pub const HISTORY: usize = 64;
+/// The most open calls, agents and ended runs that are kept; the oldest go first.
+pub const KEPT: usize = 256;
+
+/// All state a decision depends on. Each half has its own journal (DESIGN 8).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct State {
+    /// What belongs to the session.
+    pub session: Session,
+    /// What belongs to the project.
+    pub project: Project,
+}
+
+impl State {
+    /// The live runs, those of the project first.
+    pub fn live_runs(&self) -> impl Iterator<Item = &Run> {
+        self.project.runs.iter().chain(&self.session.runs).filter(|run| run.status == Status::Active)
+    }
+
+    /// The runs of a scope, live or ended.
+    pub fn runs_mut(&mut self, scope: Scope) -> &mut Vec<Run> {
+        match scope {
+            Scope::Session => &mut self.session.runs,
+            Scope::Project => &mut self.project.runs,
+        }
+    }
+
+    /// A run by id.
+    #[must_use]
+    pub fn run(&self, id: &str) -> Option<&Run> {
+        self.project.runs.iter().chain(&self.session.runs).find(|run| run.id == id)
+    }
+
+    /// A run by id, to change it.
+    pub fn run_mut(&mut self, id: &str) -> Option<&mut Run> {
+        self.project.runs.iter_mut().chain(&mut self.session.runs).find(|run| run.id == id)
+    }
+}
+
+/// What belongs to one session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Session {
+    /// The platform's id.
+    pub id: String,
+    /// How many events it has had.
+    pub events: u64,
+    /// How it began; `None` before its start was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SessionSource>,
+    /// The session it came from, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The platform's permission mode as last stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
+    /// How many runs have begun in it.
+    pub runs_begun: u64,
+    /// Its runs.
+    pub runs: Vec<Run>,
+    /// Calls that have not ended.
+    pub calls: Vec<OpenCall>,
+    /// Subagents that have not ended.
+    pub agents: Vec<AgentInfo>,
+    /// What the host must still be told.
+    pub obligations: Vec<Obligation>,
+}
+
+/// What belongs to the project.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Project {
+    /// How many runs have begun in it.
+    pub runs_begun: u64,
+    /// Its runs.
+    pub runs: Vec<Run>,
+    /// What a person approved: name, and who.
+    pub approvals: BTreeMap<String, By>,
+}
+
+/// One activation of a skill.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Its id: `r1`, `r2`, ... in a session, `p1`, ... in a project.
+    pub id: String,
+    /// The skill's name.
+    pub skill: String,
+    /// The skill's version; the run keeps it to its end.
+    pub version: String,
+    /// What its violations lead to.
+    pub mode: Mode,
+    /// Where it lives.
+    pub scope: Scope,
+    /// The run it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Who began it.
+    pub by: By,
+    /// Whether it goes on.
+    pub status: Status,
+    /// The name of its phase.
+    pub phase: String,
+    /// The name of the phase before the last move; equal to `phase` if it never moved.
+    pub phase_before: String,
+    /// The number of the present visit; counts the moves of the run, from 1.
+    pub visit: u32,
+    /// How many visits there have been: the number of the next one is one more.
+    pub visits: u32,
+    /// The phase it can still return to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provisional: Option<Provisional>,
+    /// What has been proven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// Phases left early or passed over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+    /// How often each way back was taken: from, to, times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backs: Vec<(String, String, u32)>,
+    /// Whether a call of the present visit failed.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub failed: bool,
+    /// Named values (`task`, `from`, ...).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, Value>,
+    /// The last calls judged by it, denied ones too; at most [`HISTORY`].
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub history: VecDeque<String>,
+}
+
+/// Whether a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It does.
+    Active,
+    /// It ended after its last phase was done.
+    Finished,
+    /// It was deactivated before that.
+    Left,
+}
+
+/// Where a provisional phase was entered from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provisional {
+    /// The phase's name.
+    pub phase: String,
+    /// Its visit.
+    pub visit: u32,
+    /// How many phases had been skipped by then.
+    pub skipped: usize,
+    /// Whether a call of that visit had failed.
+    pub failed: bool,
+}
+
+/// That a call of a phase ended in a way that a condition asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// The index of the phase in which the call was decided.
+    pub phase: usize,
+    /// The visit in which it was decided.
+    pub visit: u32,
+    /// The condition, by its number within the skill.
+    pub atom: u32,
+}
+
+/// A phase left early or passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skipped {
+    /// Its name.
+    pub phase: String,
+    /// Who caused it.
+    pub by: By,
+}
+
+/// A call that was let through and has not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenCall {
+    /// The platform's id, where it gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The subagent that called; `None` is the main agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The tool's canonical name.
+    pub tool: String,
+    /// A digest of the arguments.
+    pub input: String,
+    /// Whether the call runs programs, so that only exit status 0 is `ok`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub executes: bool,
+    /// Whether its outcome so far is `launched`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub launched: bool,
+    /// Whether a person was asked about it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub asked: bool,
+    /// The subagent it started, once known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// What it would prove, in which run: run id, phase index, visit, condition numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proves: Vec<Proof>,
+    /// The phase whose visit it belongs to, per run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visits: Vec<(String, u32)>,
+}
+
+/// What an open call would prove in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    /// The run's id.
+    pub run: String,
+    /// The condition, by its number within the skill.
+    pub atom: u32,
+    /// The outcomes that prove it.
+    pub wanted: crate::condition::Wanted,
+}
+
+/// A subagent that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentInfo {
+    /// Its id.
+    pub id: String,
+    /// Its kind.
+    pub kind: String,
+    /// The call that started it, where that is certain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+}
+
+/// Something the host must be told or made to do (DESIGN 3.4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Obligation {
+    /// Its id, derived from state: the same obligation has the same id.
+    pub id: String,
+    /// What must be done.
+    pub kind: ObligationKind,
+    /// The number of the event with whose answer it was given last; 0 if never.
+    #[serde(default)]
+    pub given: u64,
+    /// The call with whose answer it was given last, as its place among the session's calls shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+}
+
+/// What an obligation asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ObligationKind {
+    /// Put this text into the agent's context.
+    Context(String),
+}
+
+/// A change of state that is worth a record of its own: the seed's four audit events, and more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Record {
+    /// A run began.
+    ActivateSkill {
+        /// The run.
+        run: String,
+        /// The skill.
+        skill: String,
+        /// Its first phase.
+        phase: String,
+        /// Its mode.
+        mode: Mode,
+        /// Who began it.
+        by: By,
+    },
+    /// A run ended.
+    DeactivateSkill {
+        /// The run.
+        run: String,
+        /// The skill.
+        skill: String,
+        /// Its last phase.
+        phase: String,
+        /// How it ended.
+        status: Status,
+        /// Who ended it.
+        by: By,
+    },
+    /// A run moved.
+    PhaseAdvance {
+        /// The run.
+        run: String,
+        /// The skill.
+        skill: String,
+        /// The phase before.
+        from: String,
+        /// The phase after.
+        phase: String,
+        /// The tool or event that moved it.
+        triggered_by: String,
+    },
+    /// A call broke a rule of a run.
+    PhaseViolation {
+        /// The run.
+        run: String,
+        /// The skill.
+        skill: String,
+        /// The phase whose rule was broken.
+        phase: String,
+        /// The tool.
+        tool: String,
+        /// The reason's code.
+        code: crate::code::Code,
+        /// Whether the call was denied.
+        blocked: bool,
+    },
+    /// A call's outcome proved something.
+    EvidenceSeen {
+        /// The run.
+        run: String,
+        /// The phase in whose visit the call was decided.
+        phase: String,
+        /// The tool.
+        tool: String,
+        /// How the call ended.
+        outcome: Outcome,
+    },
+    /// A person approved something.
+    Approved {
+        /// What.
+        name: String,
+    },
+}
