@@ -136,6 +136,8 @@ pub struct Places {
     pub settings: Vec<&'static str>,
     /// A file or folder whose presence in a project or home shows that the platform is used there.
     pub signs: Vec<&'static str>,
+    /// Variables of the environment that name the project's folder, first choice first; they do not follow `cd`.
+    pub project_variables: Vec<&'static str>,
 }
 
 /// One entry of the registry.
