@@ -341,7 +341,7 @@ impl Event {
         let EventKind::ToolCall { id, tool, native, server, input, labels, background, reading } = &self.kind else {
             return None;
         };
-        let known = || server.is_none().then(|| builtin_labels(tool)).unwrap_or_default();
+        let known = || if server.is_none() { builtin_labels(tool) } else { Labels::new() };
         Some(Call {
             id: id.clone(),
             tool: Tool {

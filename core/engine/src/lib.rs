@@ -15,11 +15,25 @@ pub mod condition;
 pub mod policy;
 pub mod state;
 pub mod code;
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 pub mod decide;
 pub mod decision;
+mod eval;
+mod graph;
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+mod judge;
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+mod moves;
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+mod observe;
+mod control;
+mod guidance;
+mod call;
+mod obligation;
 pub mod step;
 
 pub use code::Code;
+pub use control::COMMANDS;
 pub use decision::{Decision, Effect};
 pub use event::{Event, EventKind};
 pub use fact::{FactKey, FactValue, Facts};

@@ -221,9 +221,23 @@ pub struct OpenCall {
     /// What it would prove, in which run: run id, phase index, visit, condition numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proves: Vec<Proof>,
-    /// The phase whose visit it belongs to, per run.
+    /// The visit it belongs to, per run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub visits: Vec<(String, u32)>,
+    pub visits: Vec<CallVisit>,
+}
+
+/// The visit of a phase in which a call was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallVisit {
+    /// The run's id.
+    pub run: String,
+    /// The index of its phase.
+    pub phase: usize,
+    /// The number of the visit.
+    pub visit: u32,
+    /// Whether the phase lists the call; one that merely passed ends no provisional stay and is no failure of the phase.
+    pub listed: bool,
 }
 
 /// What an open call would prove in a run.

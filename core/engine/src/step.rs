@@ -1,14 +1,21 @@
 //! One event: observe, judge, move, record.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use crate::call;
+use crate::control;
 use crate::decision::Decision;
-use crate::event::Event;
+use crate::eval::World;
+use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
+use crate::moves;
+use crate::obligation;
+use crate::observe;
 use crate::policy::Policy;
-use crate::state::{Obligation, Record, State};
+use crate::state::{Obligation, Record, State, Status};
 
 /// What one event led to.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +41,66 @@ pub fn needs(policy: &Policy, state: &State, event: &Event) -> Vec<FactKey> {
     step(policy, state, event, &Facts::new()).needs
 }
 
-/// Decides one event.
+/// Decides one event. Total and pure: the same arguments give the same answer, on every platform.
+///
+/// If [`Step::needs`] is not empty, the rest does not count: gather those facts and call again with all of them.
+/// A fact that cannot be gathered is given as unknown; at most as many calls are needed as the skill has phases.
 pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Step {
-    let _ = (policy, event, facts);
-    Step { decision: None, state: state.clone(), records: Vec::new(), obligations: Vec::new(), result: None, needs: Vec::new() }
+    let approvals = state.project.approvals.clone();
+    let mut world = World::new(facts, &approvals);
+    let mut next = state.clone();
+    let mut records = Vec::new();
+    let mut touched: Vec<String> = Vec::new();
+    let mut result = None;
+
+    observe::observe(policy, &mut next, event, &mut records);
+    obligation::taken_up(&mut next, event);
+    settle(&mut world, policy, &mut next, (event.name(), &mut touched), &mut records);
+
+    let decision = match &event.kind {
+        EventKind::ToolCall { .. } => {
+            Some(call::decide(&mut world, policy, &mut next, (event, &mut touched), &mut records))
+        },
+        EventKind::Skill { name, by, .. } => {
+            touched.extend(control::invoked(&mut world, policy, &mut next, (name, *by), &mut records));
+            None
+        }
+        EventKind::Command { by, name, args } => {
+            let answer = control::command(&mut world, policy, &mut next, (*by, name, args), &mut records);
+            let (told, refusal, runs) = match answer {
+                Ok((told, runs)) => (told, None, runs),
+                Err(refused) => (refused.result(), Some(refused.decision()), Vec::new()),
+            };
+            touched.extend(runs);
+            result = Some(told);
+            refusal
+        }
+        _ => None,
+    };
+    settle(&mut world, policy, &mut next, (event.name(), &mut touched), &mut records);
+    obligation::derive(policy, &mut next, &touched);
+    obligation::give(&mut next, event, decision.as_ref());
+    let obligations = next.session.obligations.clone();
+    Step { decision, state: next, records, obligations, result, needs: world.into_wanted() }
+}
+
+/// Moves the runs that are left as soon as their phase is done.
+fn settle(
+    world: &mut World<'_>,
+    policy: &Policy,
+    state: &mut State,
+    (cause, touched): (&str, &mut Vec<String>),
+    records: &mut Vec<Record>,
+) {
+    for run in state.project.runs.iter_mut().chain(&mut state.session.runs) {
+        if run.status != Status::Active {
+            continue;
+        }
+        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
+        let moved = moves::settle(world, run, skill, cause);
+        if !moved.is_empty() {
+            touched.push(run.id.clone());
+            records.extend(moved);
+        }
+    }
 }

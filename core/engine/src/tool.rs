@@ -15,6 +15,8 @@ pub const WRITE: &str = "write";
 pub const EXECUTE: &str = "execute";
 /// The label of a tool that talks to other machines.
 pub const NETWORK: &str = "network";
+/// The canonical name of the tool that starts a subagent.
+pub const AGENT: &str = "Agent";
 
 /// What a tool can do, as a sorted set of words (`read`, `write`, `execute`, `network`, or a config's own).
 ///

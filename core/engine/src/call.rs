@@ -1,0 +1,176 @@
+//! A tool call in all live runs: each judges, the strictest answer wins, and only an allowed call moves.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::code::Code;
+use crate::decide::{Done, Line};
+use crate::decision::{Decision, Effect, Gate};
+use crate::eval::{World, each_call};
+use crate::event::Event;
+use crate::guidance::{self, Judged};
+use crate::judge::{Caller, Held, Verdict};
+use crate::matcher::Use;
+use crate::moves;
+use crate::observe;
+use crate::policy::{Mode, Policy, Skill};
+use crate::state::{CallVisit, HISTORY, KEPT, OpenCall, Proof, Record, Run, State};
+use crate::tool::{Call, EXECUTE};
+
+/// What one run makes of the call, once the run itself may change.
+struct Opinion<'a> {
+    run: String,
+    skill: &'a Skill,
+    held: Held<'a>,
+    verdict: Verdict,
+}
+
+/// Decides the call of a `tool_call` event and carries the decision out.
+pub(crate) fn decide(
+    world: &mut World<'_>,
+    policy: &Policy,
+    state: &mut State,
+    (event, touched): (&Event, &mut Vec<String>),
+    records: &mut Vec<Record>,
+) -> Decision {
+    let Some(call) = event.call() else { return Decision::allow() };
+    let (agent, kind) = caller(state, event);
+    let caller = Caller { agent: agent.as_deref(), kind: &kind };
+    let (mut decision, opinions) = match judge(world, policy, state, (&call, caller), records) {
+        Ok(judged) => judged,
+        Err(gone) => return *gone,
+    };
+    let mut open = open_call(&call, event, decision.effect);
+    let lets_through = decision.lets_through();
+    for opinion in &opinions {
+        let Some(run) = state.run_mut(&opinion.run) else { continue };
+        remember(run, &call);
+        let before = run.phase.clone();
+        if lets_through && let Some(record) = carry_out(world, run, opinion, &call) {
+            records.push(record);
+            touched.push(opinion.run.clone());
+        }
+        if decision.code.is_none() && (decision.skill.is_none() || run.phase != before) {
+            decision.gate = Some(Gate::Phase);
+            decision.line = Some(opinion.verdict.line);
+            decision.skill = Some(run.skill.clone());
+            decision.phase = Some(run.phase.clone());
+            decision.phase_before = Some(before);
+        }
+        note_proofs(&mut open, run, opinion);
+    }
+    if decision.effect != Effect::Deny {
+        let calls = &mut state.session.calls;
+        calls.push(open);
+        let surplus = calls.len().saturating_sub(KEPT);
+        calls.drain(..surplus);
+    }
+    decision
+}
+
+/// The strictest answer of all live runs, and what each of them found. The first of equally strict runs answers.
+fn judge<'a>(
+    world: &mut World<'_>,
+    policy: &'a Policy,
+    state: &State,
+    (call, caller): (&'a Call, Caller<'a>),
+    records: &mut Vec<Record>,
+) -> Result<(Decision, Vec<Opinion<'a>>), alloc::boxed::Box<Decision>> {
+    let mut decision = Decision { tool: call.tool.name.clone(), ..Decision::allow() };
+    let mut opinions = Vec::new();
+    let mut worst: Option<Judged<'_>> = None;
+    for run in state.live_runs() {
+        let Some(skill) = policy.skill_version(&run.skill, &run.version) else {
+            return Err(alloc::boxed::Box::new(gone(run)));
+        };
+        let held = Held::new(skill, call, caller);
+        let verdict = held.judge(world, run);
+        let judged = Judged { run, skill, verdict: verdict.clone() };
+        if verdict.line.is_violation() {
+            let effect = guidance::effect(&judged);
+            records.push(Record::PhaseViolation {
+                run: run.id.clone(),
+                skill: run.skill.clone(),
+                phase: run.phase.clone(),
+                tool: call.tool.name.clone(),
+                code: guidance::code(verdict.line),
+                blocked: effect == Effect::Deny,
+            });
+            if worst.as_ref().is_none_or(|worst| effect > guidance::effect(worst)) {
+                worst = Some(judged);
+            }
+        }
+        opinions.push(Opinion { run: run.id.clone(), skill, held, verdict });
+    }
+    if let Some(worst) = worst {
+        decision = guidance::violation(world, policy, state, &worst, (call, caller));
+    }
+    Ok((decision, opinions))
+}
+
+fn remember(run: &mut Run, call: &Call) {
+    run.history.push_back(call.tool.name.clone());
+    if run.history.len() > HISTORY {
+        run.history.pop_front();
+    }
+}
+
+fn carry_out(world: &mut World<'_>, run: &mut Run, opinion: &Opinion<'_>, call: &Call) -> Option<Record> {
+    if opinion.verdict.line.is_violation() {
+        return None;
+    }
+    let here = opinion.skill.phase_index(&run.phase).and_then(|index| opinion.skill.phases.get(index));
+    let done = here.map_or(Done::NotAsked, |phase| world.done(run, phase));
+    moves::apply(run, opinion.skill, &opinion.verdict, done, &call.tool.name)
+}
+
+/// Notes in which visit the call was decided, and what its outcome would prove there.
+fn note_proofs(open: &mut OpenCall, run: &Run, opinion: &Opinion<'_>) {
+    let phase = opinion.skill.phase_index(&run.phase).unwrap_or_default();
+    let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
+    let listed = lists(opinion.verdict.line);
+    open.visits.push(CallVisit { run: run.id.clone(), phase, visit: run.visit, listed });
+    each_call(opinion.skill, &mut |test| {
+        let proof = Proof { run: run.id.clone(), atom: test.atom, wanted: test.wanted };
+        if opinion.held.one(&test.matcher, Use::Permit) && !open.proves.contains(&proof) {
+            open.proves.push(proof);
+        }
+    });
+}
+
+/// The policy of a live run is gone: nothing can be said for the call, so it is a violation.
+fn gone(run: &Run) -> Decision {
+    let effect = match run.mode {
+        Mode::Warn => Effect::Warn,
+        Mode::Block => Effect::Deny,
+    };
+    let reason = format!("the policy that skill \"{}\" began with is gone", run.skill);
+    let mut decision = Decision::problem(effect, Gate::Phase, Code::PolicyMissing, reason);
+    decision.skill = Some(run.skill.clone());
+    decision
+}
+
+/// Who calls: the id and kind of a subagent, its kind taken from its start where the event has none.
+fn caller(state: &State, event: &Event) -> (Option<String>, String) {
+    let kind = event.agent.as_ref().map(|agent| agent.kind.clone()).unwrap_or_default();
+    let Some(id) = event.subagent() else { return (None, kind) };
+    let known = || state.session.agents.iter().find(|agent| agent.id == id).map(|agent| agent.kind.clone());
+    let kind = if kind.is_empty() { known().unwrap_or_default() } else { kind };
+    (Some(id.to_string()), kind)
+}
+
+fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
+    OpenCall {
+        id: call.id.clone(),
+        agent: event.subagent().map(ToString::to_string),
+        tool: call.tool.name.clone(),
+        input: if call.id.is_none() { observe::digest(&call.input) } else { String::new() },
+        executes: call.tool.labels.contains(EXECUTE),
+        launched: false,
+        asked: effect == Effect::Ask,
+        started: None,
+        proves: Vec::new(),
+        visits: Vec::new(),
+    }
+}

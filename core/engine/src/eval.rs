@@ -1,0 +1,200 @@
+//! Conditions held against evidence and facts.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::condition::{CallTest, Condition, FileIs, Truth, Wanted};
+use crate::decide::Done;
+use crate::event::{By, Outcome};
+use crate::fact::{FactKey, Facts};
+use crate::policy::{Optional, Phase, Skill};
+use crate::state::Run;
+
+/// What conditions are held against, and which facts they turned out to want.
+pub(crate) struct World<'a> {
+    facts: &'a Facts,
+    approvals: &'a BTreeMap<String, By>,
+    wanted: Vec<FactKey>,
+}
+
+/// Which evidence of a run counts.
+#[derive(Clone, Copy)]
+enum Seen {
+    /// That of the present visit of the current phase.
+    Here,
+    /// All that the run has kept.
+    Anywhere,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(facts: &'a Facts, approvals: &'a BTreeMap<String, By>) -> Self {
+        Self { facts, approvals, wanted: Vec::new() }
+    }
+
+    /// The facts that were asked for and not given, each once.
+    pub(crate) fn into_wanted(self) -> Vec<FactKey> {
+        let mut wanted = self.wanted;
+        wanted.sort();
+        wanted.dedup();
+        wanted
+    }
+
+    /// Whether the run's current phase is done.
+    pub(crate) fn done(&mut self, run: &Run, phase: &Phase) -> Done {
+        match &phase.done_when {
+            None => Done::NotAsked,
+            Some(condition) if self.truth(condition, run, Seen::Here).holds() => Done::Yes,
+            Some(_) => Done::No,
+        }
+    }
+
+    /// Whether a condition that is not a `done_when` holds; no condition holds.
+    pub(crate) fn holds(&mut self, condition: Option<&Condition>, run: &Run) -> bool {
+        condition.is_none_or(|condition| self.truth(condition, run, Seen::Anywhere).holds())
+    }
+
+    /// Whether a phase that is not current may be passed over because it is optional.
+    pub(crate) fn optional(&mut self, run: &Run, phase: &Phase) -> bool {
+        match &phase.optional {
+            Optional::No => false,
+            Optional::Yes => true,
+            Optional::When(condition) => self.truth(condition, run, Seen::Anywhere).holds(),
+        }
+    }
+
+    /// What the current phase's `done_when` still wants, as call tests and as words.
+    pub(crate) fn missing_here<'p>(&mut self, run: &Run, condition: &'p Condition) -> Missing<'p> {
+        let mut missing = Missing::default();
+        self.missing(condition, run, Seen::Here, &mut missing);
+        missing
+    }
+
+    /// What a condition elsewhere still wants.
+    pub(crate) fn missing_there<'p>(&mut self, run: &Run, condition: &'p Condition) -> Missing<'p> {
+        let mut missing = Missing::default();
+        self.missing(condition, run, Seen::Anywhere, &mut missing);
+        missing
+    }
+
+    // No short cut: every fact that could matter is asked for at once.
+    fn truth(&mut self, condition: &Condition, run: &Run, seen: Seen) -> Truth {
+        match condition {
+            Condition::All(parts) => parts.iter().fold(Truth::Yes, |all, part| all.min(self.truth(part, run, seen))),
+            Condition::Any(parts) => parts.iter().fold(Truth::No, |any, part| any.max(self.truth(part, run, seen))),
+            Condition::Not(inner) => self.truth(inner, run, seen).negated(),
+            Condition::Call(test) => Truth::of(has_evidence(run, test, seen)),
+            Condition::File(test) => {
+                let key = test.key();
+                let Some(value) = self.facts.get(&key) else {
+                    self.wanted.push(key);
+                    return Truth::Unknown;
+                };
+                test.truth(value)
+            }
+            Condition::Approved(name) => Truth::of(self.approvals.contains_key(name)),
+        }
+    }
+
+    fn missing<'p>(&mut self, condition: &'p Condition, run: &Run, seen: Seen, out: &mut Missing<'p>) {
+        if self.truth(condition, run, seen).holds() {
+            return;
+        }
+        match condition {
+            Condition::All(parts) => parts.iter().for_each(|part| self.missing(part, run, seen, out)),
+            Condition::Any(parts) => {
+                let first = out.words.len();
+                parts.iter().for_each(|part| self.missing(part, run, seen, out));
+                let words: Vec<String> = out.words.split_off(first);
+                out.words.push(words.join(" or "));
+            }
+            Condition::Call(test) => {
+                out.calls.push(test);
+                out.words.push(describe(condition));
+            }
+            Condition::Not(_) | Condition::File(_) | Condition::Approved(_) => out.words.push(describe(condition)),
+        }
+    }
+}
+
+/// What keeps a condition from holding.
+#[derive(Default)]
+pub(crate) struct Missing<'p> {
+    /// The calls whose outcome would help.
+    pub(crate) calls: Vec<&'p CallTest>,
+    /// The parts that do not hold, in words.
+    pub(crate) words: Vec<String>,
+}
+
+fn has_evidence(run: &Run, test: &CallTest, seen: Seen) -> bool {
+    run.evidence.iter().any(|evidence| {
+        evidence.atom == test.atom && (matches!(seen, Seen::Anywhere) || evidence.visit == run.visit)
+    })
+}
+
+/// A condition in the words of a config.
+pub(crate) fn describe(condition: &Condition) -> String {
+    let list = |parts: &[Condition], joint: &str| parts.iter().map(describe).collect::<Vec<_>>().join(joint);
+    match condition {
+        Condition::All(parts) => list(parts, " and "),
+        Condition::Any(parts) => list(parts, " or "),
+        Condition::Not(inner) => format!("not ({})", describe(inner)),
+        Condition::Call(test) => format!("{}: {}", wanted_word(test.wanted), test.matcher.text),
+        Condition::Approved(name) => format!("approved: {name}"),
+        Condition::File(test) => match &test.is {
+            FileIs::Exists(true) => format!("file {} exists", test.path),
+            FileIs::Exists(false) => format!("file {} does not exist", test.path),
+            FileIs::Sha256(digest) => format!("file {} has the digest {digest}", test.path),
+            FileIs::Contains { text, at_least, at_most: None } => {
+                format!("file {} contains `{text}` at least {at_least} times", test.path)
+            }
+            FileIs::Contains { text, at_least, at_most: Some(most) } => {
+                format!("file {} contains `{text}` {at_least} to {most} times", test.path)
+            }
+        },
+    }
+}
+
+fn wanted_word(wanted: Wanted) -> &'static str {
+    match wanted {
+        Wanted::Ended => "ended",
+        Wanted::Outcome(outcome) => outcome_word(outcome),
+    }
+}
+
+/// The word of an outcome.
+pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ok => "ok",
+        Outcome::Failed => "failed",
+        Outcome::Refused => "refused",
+        Outcome::Launched => "launched",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Unknown => "unknown",
+    }
+}
+
+/// Calls `visit` with every call test of a skill.
+pub(crate) fn each_call<'s>(skill: &'s Skill, visit: &mut dyn FnMut(&'s CallTest)) {
+    for phase in &skill.phases {
+        let optional = match &phase.optional {
+            Optional::When(condition) => Some(condition),
+            Optional::No | Optional::Yes => None,
+        };
+        let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
+        let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
+        phase.requires.iter().chain(&phase.done_when).chain(optional).chain(edges).chain(backs).for_each(|c| c.each_call(visit));
+    }
+}
+
+/// The names in a list of matchers, as the seed prints them: `[a, b]`.
+pub(crate) fn bracketed(matchers: &[crate::matcher::Matcher]) -> String {
+    let names: Vec<&str> = matchers.iter().map(|matcher| matcher.text.as_str()).collect();
+    format!("[{}]", names.join(", "))
+}
+
+/// The texts of a list of matchers.
+pub(crate) fn texts(matchers: &[crate::matcher::Matcher]) -> Vec<String> {
+    matchers.iter().map(|matcher| matcher.text.to_string()).collect()
+}

@@ -1,0 +1,110 @@
+//! The ways forward: which following phase allows a call, and whether the way to it is open.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::decide::Done;
+use crate::eval::World;
+use crate::policy::{Edge, Phase, Skill};
+use crate::state::Run;
+
+/// The way to a following phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// The phase it leads to.
+    pub(crate) to: usize,
+    /// The phases strictly between, in order.
+    pub(crate) between: Vec<usize>,
+    /// Whether everything on the way holds.
+    pub(crate) open: bool,
+}
+
+/// How one phase was found: from which phase, or directly from the current one.
+#[derive(Clone, Copy)]
+enum Found {
+    Not,
+    Start,
+    From(usize),
+}
+
+/// Finds the first following phase (in order, or along the edges) that `wanted` accepts.
+pub(crate) fn find(
+    world: &mut World<'_>,
+    skill: &Skill,
+    run: &Run,
+    here: (usize, Done),
+    wanted: &mut dyn FnMut(&Phase) -> bool,
+) -> Option<Way> {
+    let any = search(skill, here.0, &mut |_, _| true);
+    let to = any.order.iter().copied().find(|index| skill.phases.get(*index).is_some_and(&mut *wanted))?;
+    let open = search(skill, here.0, &mut |from, edge| {
+        let passable = match skill.phases.get(from) {
+            _ if edge.early => true,
+            _ if from == here.0 => here.1 != Done::No,
+            Some(phase) => phase.done_when.is_none() || world.optional(run, phase),
+            None => false,
+        };
+        world.holds(edge.when.as_ref(), run) && passable
+    });
+    let requires = skill.phases.get(to).and_then(|phase| phase.requires.as_ref());
+    let admitted = world.holds(requires, run);
+    let reached = open.order.contains(&to);
+    let between = if reached { open.path(to) } else { any.path(to) };
+    Some(Way { to, between, open: reached && admitted })
+}
+
+/// Whether nothing is left to do: the current phase is done, and all that could follow may be passed over.
+pub(crate) fn can_finish(world: &mut World<'_>, skill: &Skill, run: &Run, here: (usize, Done)) -> bool {
+    if here.1 == Done::No {
+        return false;
+    }
+    let reached = search(skill, here.0, &mut |from, edge| {
+        let passable = from == here.0 || skill.phases.get(from).is_some_and(|phase| world.optional(run, phase));
+        world.holds(edge.when.as_ref(), run) && passable
+    });
+    let terminal = |index: usize| skill.phases.get(index).is_some_and(|phase| phase.next.is_empty());
+    terminal(here.0)
+        || reached.order.iter().any(|index| {
+            terminal(*index) && skill.phases.get(*index).is_some_and(|phase| world.optional(run, phase))
+        })
+}
+
+struct Reached {
+    order: Vec<usize>,
+    found: Vec<Found>,
+}
+
+impl Reached {
+    fn path(&self, to: usize) -> Vec<usize> {
+        let mut path = Vec::new();
+        let mut at = to;
+        while let Some(Found::From(before)) = self.found.get(at).copied() {
+            path.push(before);
+            at = before;
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// Breadth first from `start` along the edges that `usable` accepts; every phase once, `start` never.
+fn search(skill: &Skill, start: usize, usable: &mut dyn FnMut(usize, &Edge) -> bool) -> Reached {
+    let mut reached = Reached { order: Vec::new(), found: vec![Found::Not; skill.phases.len()] };
+    let mut queue = VecDeque::from([start]);
+    while let Some(from) = queue.pop_front() {
+        let Some(phase) = skill.phases.get(from) else { continue };
+        for edge in &phase.next {
+            let new = matches!(reached.found.get(edge.to), Some(Found::Not)) && edge.to != start;
+            if !new || !usable(from, edge) {
+                continue;
+            }
+            if let Some(found) = reached.found.get_mut(edge.to) {
+                *found = if from == start { Found::Start } else { Found::From(from) };
+            }
+            reached.order.push(edge.to);
+            queue.push_back(edge.to);
+        }
+    }
+    reached
+}

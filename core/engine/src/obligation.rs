@@ -1,0 +1,89 @@
+//! Obligations: what the host must be told, given again until a later event shows that it was taken up.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::decision::Decision;
+use crate::eval::{bracketed, describe};
+use crate::event::{Event, EventKind};
+use crate::policy::{Mode, Policy, Skill};
+use crate::state::{Obligation, ObligationKind, Run, State, Status};
+
+/// Drops what an event shows to have been taken up, before the event itself is answered.
+pub(crate) fn taken_up(state: &mut State, event: &Event) {
+    let result_of = match &event.kind {
+        EventKind::ToolResult { id, .. } => id.as_deref(),
+        _ => None,
+    };
+    let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::Stop {}) && event.subagent().is_none();
+    state.session.obligations.retain(|obligation| {
+        let taken = obligation.given > 0
+            && match &obligation.call {
+                Some(call) => result_of == Some(call.as_str()),
+                None => goes_on,
+            };
+        !taken
+    });
+}
+
+/// Brings the obligations in line with the live runs: where each stands.
+pub(crate) fn derive(policy: &Policy, state: &mut State, moved: &[String]) {
+    for id in moved {
+        let text = state.run(id).filter(|run| run.status == Status::Active).and_then(|run| {
+            let skill = policy.skill_version(&run.skill, &run.version)?;
+            Some((format!("phase:{}:{}", run.id, run.visit), announce(skill, run)))
+        });
+        let prefix = format!("phase:{id}:");
+        state.session.obligations.retain(|obligation| !obligation.id.starts_with(&prefix));
+        if let Some((id, text)) = text {
+            state.session.obligations.push(Obligation { id, kind: ObligationKind::Context(text), given: 0, call: None });
+        }
+    }
+    let live: alloc::vec::Vec<String> = state.live_runs().map(|run| format!("phase:{}:", run.id)).collect();
+    state.session.obligations.retain(|obligation| live.iter().any(|prefix| obligation.id.starts_with(prefix)));
+}
+
+/// Notes with which answer the obligations go out. A denied call's answer is not counted: nothing will show that it was read.
+pub(crate) fn give(state: &mut State, event: &Event, decision: Option<&Decision>) {
+    let call = match &event.kind {
+        EventKind::ToolCall { id, .. } if decision.is_none_or(Decision::lets_through) => id.clone(),
+        EventKind::SessionStart { .. } | EventKind::Prompt { .. } | EventKind::ToolResult { .. } | EventKind::Skill { .. } => {
+            None
+        }
+        _ => return,
+    };
+    let number = state.session.events;
+    for obligation in &mut state.session.obligations {
+        obligation.given = number;
+        obligation.call.clone_from(&call);
+    }
+}
+
+fn announce(skill: &Skill, run: &Run) -> String {
+    let index = skill.phase_index(&run.phase).unwrap_or_default();
+    let Some(phase) = skill.phases.get(index) else { return String::new() };
+    let mode = match run.mode {
+        Mode::Warn => "warn",
+        Mode::Block => "block",
+    };
+    let mut text = format!(
+        "phasegate: skill {}, phase \"{}\" ({} of {}), mode {mode}. Allowed tools: {}.",
+        skill.name,
+        phase.name,
+        index.saturating_add(1),
+        skill.phases.len(),
+        bracketed(&phase.allowed),
+    );
+    if !phase.forbidden.is_empty() || !skill.global_forbidden.is_empty() {
+        let mut forbidden = phase.forbidden.clone();
+        forbidden.extend(skill.global_forbidden.iter().cloned());
+        text.push_str(&format!(" Forbidden tools: {}.", bracketed(&forbidden)));
+    }
+    if let Some(condition) = &phase.done_when {
+        text.push_str(&format!(" The phase is done when this was seen: {}.", describe(condition)));
+    }
+    if let Some(next) = phase.next.first().and_then(|edge| skill.phases.get(edge.to)) {
+        text.push_str(&format!(" Next phase: \"{}\".", next.name).to_string());
+    }
+    text
+}

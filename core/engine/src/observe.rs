@@ -1,0 +1,192 @@
+//! Observing: outcomes of open calls become evidence, subagents come and go.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use crate::event::{Event, EventKind, Outcome, PermissionOutcome};
+use crate::policy::Policy;
+use crate::state::{AgentInfo, Evidence, KEPT, OpenCall, Record, State};
+use crate::tool::AGENT;
+
+/// What an event shows of earlier ones.
+pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<Record>) {
+    state.session.events = state.session.events.saturating_add(1);
+    if state.session.id.is_empty() {
+        state.session.id.clone_from(&event.session);
+    }
+    if event.permission_mode.is_some() {
+        state.session.permission_mode.clone_from(&event.permission_mode);
+    }
+    let agent = event.subagent();
+    match &event.kind {
+        EventKind::SessionStart { source, parent } => {
+            state.session.source = Some(*source);
+            if parent.is_some() {
+                state.session.parent.clone_from(parent);
+            }
+        }
+        EventKind::ToolResult { .. } => result(policy, state, event, records),
+        EventKind::Permission { id, outcome } => permission(policy, state, (id.as_deref(), *outcome), records),
+        EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop {} => {
+            give_up(policy, state, records, |call| call.agent.as_deref() == agent && !call.launched);
+        }
+        EventKind::SessionEnd {} => give_up(policy, state, records, |_| true),
+        EventKind::SubagentStart { id, kind, call, .. } => started(state, id, kind, call.as_deref()),
+        EventKind::SubagentStop { id, .. } => {
+            give_up(policy, state, records, |call| call.agent.as_deref() == Some(id.as_str()));
+            state.session.agents.retain(|known| known.id != *id);
+            let by_it = |call: &OpenCall| call.launched && call.started.as_deref() == Some(id.as_str());
+            if let Some(place) = state.session.calls.iter().position(by_it) {
+                let call = state.session.calls.remove(place);
+                close(policy, state, &call, Outcome::Ok, records);
+            }
+        }
+        EventKind::Message { .. }
+        | EventKind::Idle {}
+        | EventKind::Compact {}
+        | EventKind::ToolCall { .. }
+        | EventKind::Skill { .. }
+        | EventKind::File { .. }
+        | EventKind::Tools { .. }
+        | EventKind::ConfigChanged { .. }
+        | EventKind::State { .. }
+        | EventKind::Command { .. } => {}
+    }
+}
+
+fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<Record>) {
+    let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, .. } = &event.kind else { return };
+    let digest = input.as_ref().map(digest);
+    let agent = event.subagent();
+    let pairs = |call: &OpenCall| match id {
+        Some(id) => call.id.as_deref() == Some(id),
+        None => {
+            call.agent.as_deref() == agent
+                && tool.as_ref().is_none_or(|tool| *tool == call.tool)
+                && digest.as_ref().is_none_or(|digest| *digest == call.input)
+        }
+    };
+    let Some(place) = state.session.calls.iter().position(pairs) else { return };
+    let stated = outcome.unwrap_or(if *ok == Some(true) { Outcome::Ok } else { Outcome::Failed });
+    let executes = state.session.calls.get(place).is_some_and(|call| call.executes);
+    let outcome = proven(stated, *exit_code, executes);
+    if outcome == Outcome::Launched {
+        if let Some(call) = state.session.calls.get_mut(place) {
+            call.launched = true;
+            let call = call.clone();
+            close(policy, state, &call, outcome, records);
+        }
+        return;
+    }
+    let call = state.session.calls.remove(place);
+    close(policy, state, &call, outcome, records);
+}
+
+/// What a stated outcome proves: a program that ran is `ok` only with a known exit status 0.
+fn proven(stated: Outcome, exit_code: Option<i64>, executes: bool) -> Outcome {
+    match (stated, exit_code) {
+        (Outcome::Ok, Some(0)) => Outcome::Ok,
+        (Outcome::Ok, Some(_)) => Outcome::Failed,
+        (Outcome::Ok, None) if executes => Outcome::Unknown,
+        (stated, _) => stated,
+    }
+}
+
+fn permission(
+    policy: &Policy,
+    state: &mut State,
+    (id, outcome): (Option<&str>, PermissionOutcome),
+    records: &mut Vec<Record>,
+) {
+    let pairs = |call: &OpenCall| if id.is_some() { call.id.as_deref() == id } else { call.asked };
+    let Some(place) = state.session.calls.iter().position(pairs) else { return };
+    match outcome {
+        PermissionOutcome::Asked => {
+            if let Some(call) = state.session.calls.get_mut(place) {
+                call.asked = true;
+            }
+        }
+        PermissionOutcome::Granted => {}
+        PermissionOutcome::Refused => {
+            let call = state.session.calls.remove(place);
+            close(policy, state, &call, Outcome::Refused, records);
+        }
+    }
+}
+
+/// Calls whose end was not seen: nobody knows how they ended.
+fn give_up(policy: &Policy, state: &mut State, records: &mut Vec<Record>, over: impl Fn(&OpenCall) -> bool) {
+    let calls = core::mem::take(&mut state.session.calls);
+    let (ended, open): (Vec<_>, Vec<_>) = calls.into_iter().partition(over);
+    state.session.calls = open;
+    for call in &ended {
+        close(policy, state, call, Outcome::Unknown, records);
+    }
+}
+
+/// An outcome becomes evidence in every run whose present visit the call was decided in.
+fn close(policy: &Policy, state: &mut State, call: &OpenCall, outcome: Outcome, records: &mut Vec<Record>) {
+    for place in &call.visits {
+        let Some(run) = state.run_mut(&place.run) else { continue };
+        let here = run.visit == place.visit;
+        let before = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
+        if !here && !before {
+            continue;
+        }
+        let mut proved = false;
+        for proof in call.proves.iter().filter(|proof| proof.run == place.run && proof.wanted.accepts(outcome)) {
+            let evidence = Evidence { phase: place.phase, visit: place.visit, atom: proof.atom };
+            if !run.evidence.contains(&evidence) {
+                run.evidence.push(evidence);
+                proved = true;
+            }
+        }
+        if place.listed && here {
+            run.failed |= outcome == Outcome::Failed;
+            if outcome == Outcome::Ok {
+                run.provisional = None;
+            }
+        } else if place.listed && outcome == Outcome::Failed && let Some(before) = &mut run.provisional {
+            before.failed = true;
+        }
+        if proved {
+            let skill = policy.skill_version(&run.skill, &run.version);
+            let phase = skill.and_then(|skill| skill.phases.get(place.phase)).map(|phase| phase.name.clone());
+            records.push(Record::EvidenceSeen {
+                run: place.run.clone(),
+                phase: phase.unwrap_or_default(),
+                tool: call.tool.clone(),
+                outcome,
+            });
+        }
+    }
+}
+
+fn started(state: &mut State, id: &str, kind: &str, call: Option<&str>) {
+    let untied = |open: &&mut OpenCall| match call {
+        Some(wanted) => open.id.as_deref() == Some(wanted),
+        None => open.tool == AGENT && open.started.is_none(),
+    };
+    let mut candidates: Vec<&mut OpenCall> = state.session.calls.iter_mut().filter(untied).collect();
+    let mut tied = None;
+    if let [only] = candidates.as_mut_slice() {
+        only.started = Some(id.to_string());
+        tied.clone_from(&only.id);
+    }
+    let agents = &mut state.session.agents;
+    agents.retain(|known| known.id != id);
+    agents.push(AgentInfo { id: id.to_string(), kind: kind.to_string(), call: tied });
+    let surplus = agents.len().saturating_sub(KEPT);
+    agents.drain(..surplus);
+}
+
+/// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).
+pub(crate) fn digest(input: &Value) -> String {
+    let text = input.to_string();
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    alloc::format!("{hash:016x}")
+}
