@@ -1,2 +1,66 @@
-//! Tasks.
-fn main() {}
+//! The project's own tasks, one file each: `cargo xtask <task>`.
+
+mod failure;
+mod root;
+mod process;
+mod ci;
+mod generate;
+mod bless;
+mod tidy;
+mod conformance;
+mod demo;
+mod mutants;
+mod bench;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use owo_colors::OwoColorize;
+
+/// The project's own tasks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run everything a change must pass.
+    Ci,
+    /// Write the files that are made from the code: schemas, code list, CLI reference, platform table.
+    Gen(generate::Args),
+    /// Accept the present output as the expected one, in every golden file.
+    Bless,
+    /// Check the invariants of ARCHITECTURE.md.
+    Tidy,
+    /// Run the conformance suite and print its matrix.
+    Conformance(conformance::Args),
+    /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
+    Demo(demo::Args),
+    /// Change the decision table in ten ways, one at a time; its test must notice each.
+    Mutants,
+    /// Measure one decision in process, and one hook as a process.
+    Bench(bench::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Args::parse().task {
+        Task::Ci => ci::run(),
+        Task::Gen(args) => generate::run(&args),
+        Task::Bless => bless::run(),
+        Task::Tidy => tidy::run(),
+        Task::Conformance(args) => conformance::run(&args),
+        Task::Demo(args) => demo::run(&args),
+        Task::Mutants => mutants::run(),
+        Task::Bench(args) => bench::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            anstream::eprintln!("{} {failure}", "error:".red().bold());
+            ExitCode::FAILURE
+        }
+    }
+}

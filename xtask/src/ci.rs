@@ -1,0 +1,50 @@
+//! `cargo xtask ci`: every check, each with a heading and a time, and the sum at the end.
+
+use std::time::{Duration, Instant};
+
+use owo_colors::OwoColorize;
+
+use crate::failure::{Failure, Result};
+use crate::process::{cargo, run as run_command};
+use crate::{conformance, generate, mutants, tidy};
+
+/// A check's name, and how it is run.
+type Step = (&'static str, fn() -> Result);
+
+const STEPS: &[Step] = &[
+    ("format", || run_command(&mut cargo(&["fmt", "--all", "--check"]))),
+    ("lints", || {
+        run_command(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+    }),
+    ("generated files", || generate::run(&generate::Args::check())),
+    ("tidy", tidy::run),
+    ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
+    ("conformance", || conformance::run(&conformance::Args::default())),
+    ("mutants", mutants::run),
+];
+
+/// Runs every step, also after one has failed.
+pub(crate) fn run() -> Result {
+    let mut results = Vec::new();
+    for (name, step) in STEPS {
+        anstream::println!("\n{} {}", "==>".cyan().bold(), name.bold());
+        let begin = Instant::now();
+        let result = step();
+        if let Err(failure) = &result {
+            anstream::println!("{} {failure}", "failed:".red().bold());
+        }
+        results.push((*name, result.is_ok(), begin.elapsed()));
+    }
+    summary(&results)
+}
+
+fn summary(results: &[(&str, bool, Duration)]) -> Result {
+    anstream::println!();
+    for (name, passed, time) in results {
+        let word = if *passed { "ok".green().to_string() } else { "FAILED".red().to_string() };
+        anstream::println!("{name:<16} {:>6.1} s  {word}", time.as_secs_f64());
+    }
+    let failed = results.iter().filter(|(_, passed, _)| !passed).count();
+    anstream::println!("ci: {} passed, {failed} failed", results.len() - failed);
+    if failed == 0 { Ok(()) } else { Err(Failure::new(format!("{failed} of {} checks failed", results.len()))) }
+}

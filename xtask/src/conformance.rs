@@ -1,0 +1,19 @@
+//! `cargo xtask conformance`: builds the binary the suite plays sessions through, then runs the suite.
+
+use crate::failure::Result;
+use crate::process::{cargo, run as run_command};
+
+/// Which part of the suite, passed on as given.
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Arguments for the runner: `--adapter ID`, `--area A`, `--case GLOB`, `--format human|json`, `--bless`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<String>,
+}
+
+/// Runs the suite; fails on any mismatch.
+pub(crate) fn run(args: &Args) -> Result {
+    run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate", "--package", "phasegate-conformance"]))?;
+    let mut command = cargo(&["run", "--quiet", "--package", "phasegate-conformance", "--", "run"]);
+    run_command(command.args(&args.rest))
+}

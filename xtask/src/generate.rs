@@ -1,0 +1,75 @@
+//! `cargo xtask gen`: files made from the code, written or compared.
+
+mod codes;
+
+use crate::failure::{Failure, Result};
+use crate::root::{read, root, write};
+
+/// Whether files are written or compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Stale files are written anew.
+    Write,
+    /// Stale files are reported.
+    Check,
+}
+
+/// What `gen` is asked to do.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Report stale files instead of writing them.
+    #[arg(long)]
+    check: bool,
+}
+
+impl Args {
+    /// As `gen`.
+    pub(crate) fn write() -> Self {
+        Self { check: false }
+    }
+
+    /// As `gen --check`.
+    pub(crate) fn check() -> Self {
+        Self { check: true }
+    }
+}
+
+/// A file made from the code: its path from the workspace's root, and its text.
+pub(crate) struct Generated {
+    /// The path.
+    pub(crate) path: String,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// Makes every file, and writes or compares it.
+pub(crate) fn run(args: &Args) -> Result {
+    let mode = if args.check { Mode::Check } else { Mode::Write };
+    settle(&all(), mode)
+}
+
+fn all() -> Vec<Generated> {
+    vec![codes::page()]
+}
+
+fn settle(files: &[Generated], mode: Mode) -> Result {
+    let mut stale = Vec::new();
+    for file in files {
+        let path = root().join(&file.path);
+        let present = read(&path).ok();
+        if present.as_deref() == Some(file.text.as_str()) {
+            continue;
+        }
+        match mode {
+            Mode::Write => {
+                write(&path, &file.text)?;
+                anstream::println!("wrote {}", file.path);
+            }
+            Mode::Check => stale.push(file.path.as_str()),
+        }
+    }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("stale: {}; run `cargo xtask gen` and commit the result", stale.join(", "))))
+}

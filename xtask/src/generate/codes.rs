@@ -1,0 +1,27 @@
+//! `docs/codes.md`: every code, from the one place that defines them.
+
+use std::fmt::Write as _;
+
+use phasegate_core::Code;
+
+use super::Generated;
+
+/// The page.
+pub(super) fn page() -> Generated {
+    let mut text = String::from(
+        "# Codes\n\nMade by `cargo xtask gen` from `core/engine/src/code.rs`.\n\
+         A code is stable: it is never renamed and never gets another meaning.\n\
+         `phasegate explain <code>` prints the same.\n\n\
+         | code | area | what it means | way out |\n|---|---|---|---|\n",
+    );
+    for code in Code::ALL {
+        let (id, area) = (code.id(), code.area().word());
+        let _ = writeln!(text, "| `{id}` | {area} | {} | {} |", cell(code.summary()), cell(code.way_out()));
+    }
+    Generated { path: "docs/codes.md".into(), text }
+}
+
+/// A text that may stand in a table.
+pub(super) fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

@@ -1,0 +1,37 @@
+//! Async lives where a server lives, and nowhere on the way of a hook.
+
+use super::Finding;
+use super::source::{code, without_comment};
+use super::tree::Tree;
+
+const INSTEAD: &str = "the hook path starts no runtime; keep async in adapters/api/src/guard.rs and in server adapters";
+const WORDS: &[&str] = &["async fn", "async move", "async {", ".await", "tokio::", "async_trait"];
+const ALLOWED: &[&str] = &["adapters/api/src/guard.rs", "adapters/mcp/", "adapters/tower/", "xtask/src/tidy/"];
+
+/// No async outside the fence.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.rust().filter(|file| !ALLOWED.iter().any(|path| file.path.starts_with(path))) {
+        for (line, text) in code(&file.text) {
+            if let Some(word) = WORDS.iter().find(|word| without_comment(text).contains(**word)) {
+                let what = format!("`{}` outside the fence", word.trim());
+                findings.push(Finding { path: file.path.clone(), line, what, instead: INSTEAD });
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::tree;
+    use super::*;
+
+    #[test]
+    fn async_outside_the_fence_is_found() {
+        let bad = ("core/runtime/src/store.rs", "\nasync fn load() {}\n");
+        let good = ("adapters/api/src/guard.rs", "async fn handle() {}\n");
+        let found = check(&tree(&[bad, good]));
+        assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [2]);
+    }
+}

@@ -1,0 +1,56 @@
+//! A test file that nothing compiles tests nothing.
+
+use super::Finding;
+use super::tree::Tree;
+
+const INSTEAD: &str = "declare it with `mod`, name it after a target, or remove it";
+
+/// Every Rust file of the workspace is the root of a target or declared as a module by another file.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let roots: Vec<&str> =
+        tree.packages.iter().flat_map(|package| &package.targets).map(|target| target.src_path.as_str()).collect();
+    let orphan = |path: &str| !roots.contains(&path) && !declared(tree, path) && !path.starts_with("xtask/bench/");
+    tree.rust()
+        .filter(|file| orphan(&file.path))
+        .map(|file| {
+            let what = "no target compiles this file".to_string();
+            Finding { path: file.path.clone(), line: 0, what, instead: INSTEAD }
+        })
+        .collect()
+}
+
+fn declared(tree: &Tree, path: &str) -> bool {
+    let Some((folder, name)) = path.rsplit_once('/') else { return false };
+    let name = name.trim_end_matches(".rs");
+    let line = format!("mod {name};");
+    let declares = |file: &str| {
+        tree.file(file).is_some_and(|file| file.text.lines().any(|text| text.trim_start().trim_end().ends_with(&line)))
+    };
+    let above = [format!("{folder}.rs"), format!("{folder}/lib.rs"), format!("{folder}/main.rs")];
+    let beside = tree.packages.iter().flat_map(|package| &package.targets).map(|target| target.src_path.as_str());
+    above.iter().any(|file| declares(file))
+        || beside.filter(|root| root.rsplit_once('/').is_some_and(|(at, _)| at == folder)).any(declares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::{Target, package, tree};
+    use super::*;
+
+    #[test]
+    fn a_file_that_nothing_declares_is_found() {
+        let mut files = tree(&[
+            ("a/src/lib.rs", "pub mod used;\n"),
+            ("a/src/used.rs", "mod deep;\n"),
+            ("a/src/used/deep.rs", ""),
+            ("a/src/used/lost.rs", ""),
+            ("a/tests/cli.rs", "mod common;\n"),
+            ("a/tests/common.rs", ""),
+        ]);
+        let mut crate_a = package("a", &[]);
+        crate_a.targets = ["a/src/lib.rs", "a/tests/cli.rs"].map(|path| Target { src_path: path.into() }).into();
+        files.packages.push(crate_a);
+        let found = check(&files);
+        assert_eq!(found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["a/src/used/lost.rs"]);
+    }
+}

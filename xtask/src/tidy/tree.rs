@@ -1,0 +1,125 @@
+//! What the checks look at: every text file of the workspace, and what cargo says about its packages.
+
+use serde::Deserialize;
+
+use crate::failure::{Failure, Result};
+use crate::process::{cargo, output};
+use crate::root::root;
+
+/// The workspace as data.
+#[derive(Default)]
+pub(super) struct Tree {
+    /// The text files, sorted by path.
+    pub(super) files: Vec<TextFile>,
+    /// The workspace's own packages.
+    pub(super) packages: Vec<Package>,
+}
+
+/// A text file.
+pub(super) struct TextFile {
+    /// The path from the workspace's root, with `/`.
+    pub(super) path: String,
+    /// Its text.
+    pub(super) text: String,
+}
+
+/// A package, as `cargo metadata` describes it.
+#[derive(Deserialize)]
+pub(super) struct Package {
+    /// Its name.
+    pub(super) name: String,
+    /// Its `Cargo.toml`; from the workspace's root once loaded.
+    pub(super) manifest_path: String,
+    /// What it depends on.
+    pub(super) dependencies: Vec<Dependency>,
+    /// What it builds.
+    pub(super) targets: Vec<Target>,
+}
+
+/// A dependency.
+#[derive(Deserialize)]
+pub(super) struct Dependency {
+    /// Its name.
+    pub(super) name: String,
+    /// `None` is a normal one; else `dev` or `build`.
+    pub(super) kind: Option<String>,
+}
+
+/// Something that cargo builds.
+#[derive(Deserialize)]
+pub(super) struct Target {
+    /// Its root file; from the workspace's root once loaded.
+    pub(super) src_path: String,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+impl Tree {
+    /// Reads the workspace.
+    pub(super) fn load() -> Result<Self> {
+        let listed = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]))?;
+        let metadata: Metadata =
+            serde_json::from_str(&listed).map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+        let mut packages = metadata.packages;
+        for package in &mut packages {
+            package.manifest_path = relative(&package.manifest_path);
+            for target in &mut package.targets {
+                target.src_path = relative(&target.src_path);
+            }
+        }
+        Ok(Self { files: files(), packages })
+    }
+
+    /// A file by path.
+    pub(super) fn file(&self, path: &str) -> Option<&TextFile> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// The Rust files, tests and benches among them.
+    pub(super) fn rust(&self) -> impl Iterator<Item = &TextFile> {
+        self.files.iter().filter(|file| file.path.ends_with(".rs"))
+    }
+}
+
+impl TextFile {
+    /// Whether the file is part of a crate rather than a test, an example or a bench of it.
+    pub(super) fn is_source(&self) -> bool {
+        self.path.ends_with(".rs") && self.path.split('/').any(|part| part == "src")
+    }
+}
+
+fn relative(path: &str) -> String {
+    let root = root();
+    let path = std::path::Path::new(path);
+    path.strip_prefix(&root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}
+
+fn files() -> Vec<TextFile> {
+    let skipped = ["target", ".git", "node_modules"];
+    let walk = walkdir::WalkDir::new(root()).sort_by_file_name().into_iter();
+    walk.filter_entry(|entry| !skipped.iter().any(|name| entry.file_name() == *name))
+        .flatten()
+        .filter(|entry| entry.file_type().is_file())
+        .filter_map(|entry| {
+            let text = std::fs::read_to_string(entry.path()).ok()?;
+            Some(TextFile { path: relative(&entry.path().to_string_lossy()), text })
+        })
+        .collect()
+}
+
+/// A tree of these files, for the checks' own tests.
+#[cfg(test)]
+pub(super) fn tree(files: &[(&str, &str)]) -> Tree {
+    let files = files.iter().map(|(path, text)| TextFile { path: (*path).into(), text: (*text).into() }).collect();
+    Tree { files, packages: Vec::new() }
+}
+
+/// A package of this name with these normal dependencies, for the checks' own tests.
+#[cfg(test)]
+pub(super) fn package(name: &str, dependencies: &[&str]) -> Package {
+    let dependencies = dependencies.iter().map(|name| Dependency { name: (*name).into(), kind: None }).collect();
+    Package { name: name.into(), manifest_path: format!("{name}/Cargo.toml"), dependencies, targets: Vec::new() }
+}
