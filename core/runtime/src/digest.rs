@@ -1,0 +1,68 @@
+//! SHA-256, as bytes and as lower-case hexadecimal digits.
+
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest.
+pub type Digest = [u8; 32];
+
+/// The digest of several parts, one after the other.
+#[must_use]
+pub fn sha256(parts: &[&[u8]]) -> Digest {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// The digest of `bytes` as 64 hexadecimal digits.
+#[must_use]
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&sha256(&[bytes]))
+}
+
+/// Bytes as lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// The digest that 64 lower-case hexadecimal digits stand for; `None` for anything else.
+#[must_use]
+pub fn from_hex(text: &[u8]) -> Option<Digest> {
+    let mut digest = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in digest.iter_mut().zip(text.chunks_exact(2)) {
+        let [high, low] = pair else { return None };
+        *byte = (value(*high)? << 4) | value(*low)?;
+    }
+    Some(digest)
+}
+
+fn digit(nibble: u8) -> char {
+    char::from_digit(u32::from(nibble), 16).unwrap_or('0')
+}
+
+fn value(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_digits_come_back_as_the_same_digest() {
+        let digest = sha256(&[b"ab", b"c"]);
+        assert_eq!(hex(&digest), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(from_hex(hex(&digest).as_bytes()), Some(digest));
+        assert_eq!(from_hex(&[b'A'; 64]), None);
+        assert_eq!(from_hex(b"00"), None);
+    }
+}

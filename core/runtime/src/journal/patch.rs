@@ -1,0 +1,98 @@
+//! JSON merge patches (RFC 7396): how a journal record says what changed in the state.
+
+use serde_json::{Map, Value};
+
+/// The patch that makes `old` into `new`; `None` if no merge patch can, because `new` has a null in an object.
+pub(crate) fn difference(old: &Value, new: &Value) -> Option<Value> {
+    let (Value::Object(before), Value::Object(after)) = (old, new) else {
+        return None;
+    };
+    let patch = Value::Object(differences(before, after));
+    let mut applied = old.clone();
+    apply(&mut applied, patch.clone());
+    (applied == *new).then_some(patch)
+}
+
+fn differences(before: &Map<String, Value>, after: &Map<String, Value>) -> Map<String, Value> {
+    let mut patch = Map::new();
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        patch.insert(name.clone(), Value::Null);
+    }
+    for (name, value) in after {
+        match (before.get(name), value) {
+            (Some(same), _) if same == value => {}
+            (Some(Value::Object(before)), Value::Object(after)) => {
+                patch.insert(name.clone(), Value::Object(differences(before, after)));
+            }
+            _ => {
+                patch.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    patch
+}
+
+/// Applies a merge patch.
+pub(crate) fn apply(target: &mut Value, patch: Value) {
+    let Value::Object(changes) = patch else {
+        *target = patch;
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Value::Object(fields) = target else { return };
+    for (name, change) in changes {
+        if change.is_null() {
+            fields.remove(&name);
+        } else {
+            apply(fields.entry(name).or_insert(Value::Null), change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_examples_of_the_rfc_hold() {
+        let cases = [
+            (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
+            (json!({"a": "b", "b": "c"}), json!({"a": null}), json!({"b": "c"})),
+            (json!({"a": [{"b": "c"}]}), json!({"a": [1]}), json!({"a": [1]})),
+            (json!({"a": {"b": "c"}}), json!({"a": {"b": "d", "c": null}}), json!({"a": {"b": "d"}})),
+            (json!({"e": null}), json!({"a": 1}), json!({"e": null, "a": 1})),
+            (json!({}), json!({"a": {"bb": {"ccc": null}}}), json!({"a": {"bb": {}}})),
+        ];
+        for (mut target, patch, wanted) in cases {
+            apply(&mut target, patch);
+            assert_eq!(target, wanted);
+        }
+    }
+
+    #[test]
+    fn a_null_that_cannot_be_patched_is_said_so() {
+        assert_eq!(difference(&json!({"a": 1}), &json!({"a": null})), None);
+        assert_eq!(difference(&json!({"a": null}), &json!({"a": null, "b": 1})), Some(json!({"b": 1})));
+    }
+
+    fn object() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![Just(json!(1)), Just(json!("x")), Just(json!([1, 2])), Just(json!({}))];
+        let inner = leaf.prop_recursive(3, 16, 4, |inner| {
+            prop::collection::btree_map("[a-d]", inner, 0..4).prop_map(|map| json!(map))
+        });
+        prop::collection::btree_map("[a-d]", inner, 0..4).prop_map(|map| json!(map))
+    }
+
+    proptest! {
+        #[test]
+        fn a_difference_leads_from_old_to_new(old in object(), new in object()) {
+            let mut target = old.clone();
+            apply(&mut target, difference(&old, &new).unwrap());
+            prop_assert_eq!(target, new);
+        }
+    }
+}

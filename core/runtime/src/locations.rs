@@ -1,0 +1,92 @@
+//! Where phasegate keeps its state and looks for configs outside a project.
+//!
+//! The variables that move these folders are for tests and for people. A guarded agent can set them for the
+//! programs it starts, not for the hooks that its client starts; whoever can change the client's own environment
+//! can also remove the hook.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use phasegate_adapter::Problem;
+use phasegate_core::Code;
+
+/// The folders outside the project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Locations {
+    /// Journals, compiled policies and what is remembered about projects.
+    pub state: PathBuf,
+    /// The user's configs.
+    pub user: PathBuf,
+    /// The machine's configs.
+    pub machine: PathBuf,
+    /// The user's home folder.
+    pub home: PathBuf,
+}
+
+impl Locations {
+    /// The folders that the process environment names.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`: no home folder and no variable says where the state lives.
+    pub fn from_environment() -> Result<Self, Problem> {
+        Self::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// The folders that these variables name: `PHASEGATE_STATE_DIR`, `PHASEGATE_CONFIG_DIR`,
+    /// `PHASEGATE_MACHINE_DIR`, `XDG_STATE_HOME`, `XDG_CONFIG_HOME`, `HOME`. A relative XDG folder is ignored,
+    /// as its specification asks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Locations::from_environment`].
+    pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Problem> {
+        let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let xdg = |name: &str| folder(name).filter(|path| path.is_absolute()).map(|path| path.join("phasegate"));
+        let home = folder("HOME");
+        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        let missing = || Problem::new(Code::StateUnreadable, "neither `HOME` nor `PHASEGATE_STATE_DIR` names a folder");
+        Ok(Self {
+            state: folder("PHASEGATE_STATE_DIR")
+                .or_else(|| xdg("XDG_STATE_HOME"))
+                .or_else(|| below_home(".local/state/phasegate"))
+                .ok_or_else(missing)?,
+            user: folder("PHASEGATE_CONFIG_DIR")
+                .or_else(|| xdg("XDG_CONFIG_HOME"))
+                .or_else(|| below_home(".config/phasegate"))
+                .unwrap_or_default(),
+            machine: folder("PHASEGATE_MACHINE_DIR").unwrap_or_else(|| PathBuf::from("/etc/phasegate")),
+            home: home.unwrap_or_default(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locate(variables: &[(&str, &str)]) -> Result<Locations, Problem> {
+        Locations::from_variables(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn the_own_variable_beats_xdg_and_xdg_beats_home() {
+        let all = [("HOME", "/h"), ("XDG_STATE_HOME", "/x"), ("PHASEGATE_STATE_DIR", "/own")];
+        assert_eq!(locate(&all).unwrap().state, PathBuf::from("/own"));
+        assert_eq!(locate(&all[..2]).unwrap().state, PathBuf::from("/x/phasegate"));
+        assert_eq!(locate(&all[..1]).unwrap().state, PathBuf::from("/h/.local/state/phasegate"));
+    }
+
+    #[test]
+    fn an_empty_or_relative_folder_counts_as_not_given() {
+        let found = locate(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "rel"), ("PHASEGATE_CONFIG_DIR", "")]).unwrap();
+        assert_eq!(found.user, PathBuf::from("/h/.config/phasegate"));
+    }
+
+    #[test]
+    fn without_a_home_the_state_has_no_place() {
+        assert_eq!(locate(&[]).unwrap_err().code, Code::StateUnreadable);
+    }
+}

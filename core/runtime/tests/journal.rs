@@ -1,0 +1,133 @@
+//! The journal: what is written comes back, and damage is noticed.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use phasegate_core::Code;
+use phasegate_runtime::deadline::{Deadline, LIMIT};
+use phasegate_runtime::journal::{Durability, Entry, Journal, read_last};
+use serde_json::{Value, json};
+
+struct Place {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+fn place() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/session.journal");
+    Place { _folder: folder, path }
+}
+
+fn open(path: &Path) -> Journal {
+    Journal::open(path, &Deadline::new(LIMIT)).unwrap()
+}
+
+fn state(number: u64) -> Value {
+    json!({"number": number, "parity": {(if number % 2 == 0 { "even" } else { "odd" }): true}, "list": [number]})
+}
+
+fn write(path: &Path, numbers: std::ops::Range<u64>) {
+    for number in numbers {
+        let entry = Entry { policy: format!("p{number}"), ..Entry::default() };
+        open(path).append(&entry, state(number), Durability::Written).unwrap();
+    }
+}
+
+#[test]
+fn the_state_after_any_number_of_records_comes_back() {
+    let place = place();
+    for number in 0..50 {
+        write(&place.path, number..number + 1);
+        let last = read_last(&place.path).unwrap().unwrap();
+        assert_eq!((last.seq, last.state, last.policy), (number + 1, state(number), format!("p{number}")));
+    }
+    let text = fs::read_to_string(&place.path).unwrap();
+    let whole = text.lines().filter(|line| line.contains("\"state\":")).count();
+    assert_eq!((whole, text.lines().count()), (4, 50), "one record in sixteen holds the whole state");
+}
+
+#[test]
+fn a_torn_last_record_is_cut_off_and_mentioned() {
+    let place = place();
+    write(&place.path, 0..3);
+    let mut file = fs::OpenOptions::new().append(true).open(&place.path).unwrap();
+    file.write_all(b"0123 {\"v\":1,").unwrap();
+    assert_eq!(read_last(&place.path).unwrap().unwrap().seq, 3, "readers ignore it");
+    write(&place.path, 3..4);
+    let text = fs::read_to_string(&place.path).unwrap();
+    assert!(text.lines().last().unwrap().contains("\"cut\":12"), "{text}");
+    assert_eq!(read_last(&place.path).unwrap().unwrap().seq, 4);
+}
+
+#[test]
+fn a_changed_byte_in_the_tail_is_noticed_wherever_it_is() {
+    let place = place();
+    write(&place.path, 0..20);
+    let good = fs::read(&place.path).unwrap();
+    let text = String::from_utf8(good.clone()).unwrap();
+    let whole = text.lines().take(16).map(|line| line.len() + 1).sum::<usize>();
+    for at in (whole..good.len() - 1).step_by(3) {
+        let mut bad = good.clone();
+        bad[at] ^= 1;
+        fs::write(&place.path, &bad).unwrap();
+        let read = read_last(&place.path);
+        assert_eq!(read.unwrap_err().code, Code::StateUnreadable, "byte {at}");
+    }
+}
+
+#[test]
+fn a_record_taken_out_is_noticed() {
+    let place = place();
+    write(&place.path, 0..5);
+    let text = fs::read_to_string(&place.path).unwrap();
+    let fewer: Vec<_> = text.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
+    fs::write(&place.path, fewer.join("\n") + "\n").unwrap();
+    assert_eq!(read_last(&place.path).unwrap_err().code, Code::StateUnreadable);
+}
+
+#[test]
+fn a_newer_format_is_not_guessed_at() {
+    let place = place();
+    write(&place.path, 0..1);
+    let text = fs::read_to_string(&place.path).unwrap();
+    fs::write(&place.path, text.replace("\"v\":1", "\"v\":2")).unwrap();
+    assert_eq!(read_last(&place.path).unwrap_err().code, Code::StateVersion);
+}
+
+#[test]
+fn a_lock_that_is_held_is_waited_for_until_half_of_the_deadline() {
+    let place = place();
+    let held = open(&place.path);
+    let began = Instant::now();
+    let busy = Journal::open(&place.path, &Deadline::new(Duration::from_millis(200))).unwrap_err();
+    assert_eq!(busy.code, Code::StateBusy);
+    assert!(began.elapsed() >= Duration::from_millis(100));
+    drop(held);
+    open(&place.path);
+}
+
+#[test]
+fn large_records_are_found_from_the_end() {
+    let place = place();
+    let entry = Entry::default();
+    for number in 0..40 {
+        let big = json!({"number": number, "text": format!("{number}").repeat(30_000)});
+        open(&place.path).append(&entry, big, Durability::Written).unwrap();
+    }
+    assert_eq!(read_last(&place.path).unwrap().unwrap().state["number"], 39);
+}
+
+#[cfg(unix)]
+#[test]
+fn journals_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = place();
+    write(&place.path, 0..1);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&place.path), 0o600);
+    assert_eq!(mode(place.path.parent().unwrap()), 0o700);
+}
