@@ -13,7 +13,7 @@ use crate::policy::{Mode, Scope};
 /// The most names that `get_skill_phase` lists as history.
 pub const HISTORY: usize = 64;
 /// The most open calls, agents and ended runs that are kept; the oldest go first.
-pub const KEPT: usize = 256;
+pub const KEPT: usize = 64;
 
 /// All state a decision depends on. Each half has its own journal (DESIGN 8).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,177 @@
+//! Replay: a neutral transcript, line by line, through the same engine (`phasegate replay`).
+//!
+//! The names and fields of lines and outputs are fixed; later versions add, never change.
+
+mod files;
+mod output;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use phasegate_core::event::{By, EventKind};
+use phasegate_core::policy::Mode;
+use phasegate_core::state::{Project, Session, Status};
+use phasegate_core::{COMMANDS, Decision, Event, Facts, Policy, State, Step, step};
+use serde_json::{Value, json};
+
+use self::files::Files;
+
+/// The commands that agents call as tools: the seed's three.
+const AS_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
+
+/// Where facts about files come from, besides the `file` lines.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// A project folder whose files are read for facts; `None`: only `file` lines count.
+    pub live_files: Option<PathBuf>,
+    /// A skill that is activated before the first line, in every session.
+    pub skill: Option<String>,
+    /// The mode asked for with that activation.
+    pub mode: Option<Mode>,
+}
+
+/// A transcript under way.
+#[derive(Debug)]
+pub struct Replay {
+    policy: Policy,
+    options: Options,
+    project: Project,
+    sessions: BTreeMap<String, Session>,
+    files: Files,
+    time: Option<i64>,
+    lines: u64,
+}
+
+/// Why a line cannot be applied. Nothing of it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError(pub String);
+
+impl std::fmt::Display for LineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LineError {}
+
+impl Replay {
+    /// Begins a transcript.
+    ///
+    /// # Errors
+    ///
+    /// `options.skill` is not a skill of the policy; the text lists those that are.
+    pub fn new(policy: Policy, options: Options) -> Result<Self, LineError> {
+        if let Some(name) = &options.skill
+            && policy.skill(name).is_none()
+        {
+            let known: Vec<_> = policy.skills.iter().map(|skill| skill.name.as_str()).collect();
+            return Err(LineError(format!("unknown skill `{name}`; the skills here are [{}]", known.join(", "))));
+        }
+        let files = Files::new(options.live_files.clone());
+        Ok(Self { policy, options, project: Project::default(), sessions: BTreeMap::new(), files, time: None, lines: 0 })
+    }
+
+    /// Steps one line. The answer is one output object.
+    ///
+    /// # Errors
+    ///
+    /// The line is not JSON, or has an unknown event, field or name; nothing of it is applied.
+    pub fn line(&mut self, text: &str) -> Result<Value, LineError> {
+        let mut event = self.read(text)?;
+        if event.time.is_none() {
+            event.time = self.time;
+        }
+        let tool_command = command_of(&event);
+        let name = event.name();
+        if let Some(kind) = &tool_command {
+            event.kind = kind.clone();
+        }
+        if let EventKind::File { path, content, sha256, .. } = &event.kind {
+            self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
+        }
+        files::read_paths(&mut event);
+        let before = self.state(&event.session);
+        let (mut done, facts) = self.decide(&before, &event);
+        if tool_command.is_some() && done.decision.is_none() {
+            done.decision = Some(Decision::allow());
+        }
+        self.time = event.time;
+        self.lines += 1;
+        let output = output::object(&output::Line {
+            seq: self.lines,
+            event: name,
+            before: &before,
+            step: &done,
+            facts: &facts,
+            policy_version: &self.policy.version,
+        });
+        self.sessions.insert(event.session, done.state.session);
+        self.project = done.state.project;
+        Ok(output)
+    }
+
+    fn read(&self, text: &str) -> Result<Event, LineError> {
+        let mut value: Value = serde_json::from_str(text).map_err(|error| LineError(format!("not JSON: {error}")))?;
+        if let Some(time) = value.get_mut("time")
+            && let Some(stamp) = time.as_str()
+        {
+            let parsed: jiff::Timestamp = stamp
+                .parse()
+                .map_err(|_| LineError(format!("`time` is neither milliseconds nor an RFC 3339 time: `{stamp}`")))?;
+            *time = json!(parsed.as_millisecond());
+        }
+        let event = Event::from_value(value).map_err(LineError)?;
+        match &event.kind {
+            EventKind::State { format, .. } => {
+                Err(LineError(format!("unknown state format `{format}`; this version takes over none")))
+            }
+            EventKind::Command { name, .. } if !COMMANDS.contains(&name.as_str()) => {
+                Err(LineError(format!("unknown command `{name}`; the commands are [{}]", COMMANDS.join(", "))))
+            }
+            _ => Ok(event),
+        }
+    }
+
+    /// The state of a session; a new one begins with the skill that was asked for.
+    fn state(&self, session: &str) -> State {
+        let known = self.sessions.get(session).cloned();
+        let new = known.is_none();
+        let state = State { session: known.unwrap_or_default(), project: self.project.clone() };
+        let Some(skill) = self.options.skill.as_ref().filter(|_| new) else { return state };
+        let live = state.live_runs().any(|run| run.skill == *skill && run.status == Status::Active);
+        if live {
+            return state;
+        }
+        let mut args = json!({ "skill_name": skill });
+        if let (Some(mode), Some(fields)) = (self.options.mode, args.as_object_mut()) {
+            fields.insert("mode".into(), json!(mode));
+        }
+        let kind = EventKind::Command { by: By::Human, name: "activate_skill".into(), args };
+        let mut state = step(&self.policy, &state, &Event::new(session, kind), &Facts::new()).state;
+        state.session.events = 0;
+        state
+    }
+
+    /// Steps the event, gathering the facts it asks for, at most as often as a skill has phases.
+    fn decide(&self, before: &State, event: &Event) -> (Step, Facts) {
+        let mut facts = Facts::new();
+        let rounds = self.policy.skills.iter().map(|skill| skill.phases.len()).max().unwrap_or(0);
+        let mut done = step(&self.policy, before, event, &facts);
+        for _ in 0..=rounds {
+            if done.needs.is_empty() {
+                break;
+            }
+            self.files.gather(std::mem::take(&mut done.needs), &mut facts);
+            done = step(&self.policy, before, event, &facts);
+        }
+        (done, facts)
+    }
+}
+
+/// A call of one of the seed's three tools is that command, given by the agent.
+fn command_of(event: &Event) -> Option<EventKind> {
+    let EventKind::ToolCall { tool, server, input, .. } = &event.kind else { return None };
+    let ours = server.as_deref().is_none_or(|server| server == "phasegate");
+    (ours && AS_TOOLS.contains(&tool.as_str()))
+        .then(|| EventKind::Command { by: By::Agent, name: tool.clone(), args: input.clone() })
+}

@@ -1,0 +1,82 @@
+//! The output object of a transcript line.
+
+use phasegate_core::state::{ObligationKind, Run};
+use phasegate_core::{Facts, State, Step};
+use serde_json::{Map, Value, json};
+
+/// What one line led to.
+pub(super) struct Line<'a> {
+    pub(super) seq: u64,
+    pub(super) event: &'a str,
+    pub(super) before: &'a State,
+    pub(super) step: &'a Step,
+    pub(super) facts: &'a Facts,
+    pub(super) policy_version: &'a str,
+}
+
+pub(super) fn object(line: &Line<'_>) -> Value {
+    let decision = line.step.decision.as_ref();
+    let runs: Vec<Value> = all_runs(&line.step.state).map(|run| run_object(run, line.before)).collect();
+    // Where no run decided, the run that began last says where the session stands.
+    let stands = line.step.state.live_runs().last();
+    let before = stands.map(|run| line.before.run(&run.id).unwrap_or(run).phase.clone());
+    let no_run = decision.is_none_or(|decision| decision.skill.is_none());
+    let either = |of: Option<String>, or: Option<String>| if no_run { or } else { of };
+    json!({
+        "seq": line.seq,
+        "event": line.event,
+        "decision": decision.map(|decision| decision.effect.word()),
+        "code": decision.and_then(|decision| decision.code).map(|code| code.id()),
+        "gate": decision.and_then(|decision| decision.gate).map(|gate| gate.word()),
+        "reason": decision.map(|decision| decision.reason.as_str()).filter(|reason| !reason.is_empty()),
+        "recovery": decision.map(|decision| decision.recovery.as_str()).filter(|recovery| !recovery.is_empty()),
+        "next_calls": decision.map(|decision| decision.next_calls.clone()).unwrap_or_default(),
+        "missing": decision.map(|decision| decision.missing.clone()).unwrap_or_default(),
+        "skill": either(decision.and_then(|d| d.skill.clone()), stands.map(|run| run.skill.clone())),
+        "phase": either(decision.and_then(|d| d.phase.clone()), stands.map(|run| run.phase.clone())),
+        "phase_before": either(decision.and_then(|d| d.phase_before.clone()), before),
+        "runs": runs,
+        "facts": line.facts,
+        "open_calls": open_calls(&line.step.state),
+        "obligations": obligations(line.step),
+        "records": line.step.records,
+        "result": line.step.result,
+        "policy_version": line.policy_version,
+    })
+}
+
+fn all_runs(state: &State) -> impl Iterator<Item = &Run> {
+    state.project.runs.iter().chain(&state.session.runs)
+}
+
+fn run_object(run: &Run, before: &State) -> Value {
+    let phase_before = before.run(&run.id).map_or(&run.phase, |run| &run.phase);
+    json!({
+        "id": run.id,
+        "skill": run.skill,
+        "scope": run.scope,
+        "phase": run.phase,
+        "phase_before": phase_before,
+        "visit": run.visit,
+        "status": run.status,
+        "skipped": run.skipped,
+        "parent": run.parent,
+    })
+}
+
+fn open_calls(state: &State) -> Vec<Value> {
+    let calls = state.session.calls.iter();
+    calls.map(|call| json!({"id": call.id, "tool": call.tool, "agent": call.agent, "launched": call.launched})).collect()
+}
+
+fn obligations(step: &Step) -> Vec<Value> {
+    let object = |(id, kind): (&String, &ObligationKind)| {
+        let mut fields = Map::new();
+        fields.insert("id".into(), json!(id));
+        match kind {
+            ObligationKind::Context(text) => fields.insert("context".into(), json!(text)),
+        };
+        Value::Object(fields)
+    };
+    step.obligations.iter().map(|obligation| object((&obligation.id, &obligation.kind))).collect()
+}
