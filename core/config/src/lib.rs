@@ -2,6 +2,10 @@
 //!
 //! No files are read here: the caller hands in texts with their names and levels.
 
+#[cfg(feature = "schema")]
+pub mod schema;
+pub mod source;
+
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy};
 

@@ -1,0 +1,30 @@
+//! The JSON Schemas, generated from the source types.
+
+mod event;
+mod reading;
+mod tidy;
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use crate::source::{SettingsSource, SkillSource};
+
+/// Every schema with the name of its file in `schemas/`.
+#[must_use]
+pub fn all() -> Vec<(&'static str, Value)> {
+    vec![
+        ("event.schema.json", schema::<event::EventLine>("event", "A line of a neutral transcript")),
+        ("settings.schema.json", schema::<SettingsSource>("settings", "phasegate settings")),
+        ("skill.schema.json", schema::<SkillSource>("skill", "phasegate skill")),
+    ]
+}
+
+fn schema<T: schemars::JsonSchema>(name: &str, title: &str) -> Value {
+    let mut value = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    tidy::tidy(&mut value);
+    if let Some(root) = value.as_object_mut() {
+        root.insert("$id".into(), format!("https://phasegate.dev/schemas/{name}.schema.json").into());
+        root.insert("title".into(), title.into());
+    }
+    value
+}

@@ -1,0 +1,82 @@
+//! Matchers as written.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Which calls a line means: a pattern, or an object with conditions.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum MatcherSource {
+    /// A tool (`Edit`), a prefix (`simulate_*`), a label (`@write`), a tool of one MCP server (`mcp__lsp__apply_edit`, `mcp__lsp__*`), or every tool (`*`).
+    Pattern(String),
+    /// A pattern with conditions. All of them must hold.
+    Object(Box<MatcherObject>),
+}
+
+/// A pattern with conditions. All of them must hold.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MatcherObject {
+    /// Which tools: a name, a prefix with a star at its end, a label (`@write`), or `*`.
+    pub tool: String,
+    /// The MCP server whose tool is meant.
+    #[serde(default)]
+    pub server: Option<String>,
+    /// What the arguments must be, by name; a dot goes into an object (`options.dry_run`).
+    #[serde(default)]
+    pub args: BTreeMap<String, ArgSource>,
+    /// The exact command text of a shell call.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// A path that the call must read: a file, or a folder and everything below it (`src/**`).
+    #[serde(default)]
+    pub reads: Option<String>,
+    /// A path that the call must write: a file, or a folder and everything below it (`src/**`).
+    #[serde(default)]
+    pub writes: Option<String>,
+    /// A path that the call must run: a file, or a folder and everything below it (`tools/**`).
+    #[serde(default)]
+    pub executes: Option<String>,
+    /// Who must call: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.
+    #[serde(default)]
+    pub agent: Option<String>,
+}
+
+/// What an argument must be: a value, or a test.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ArgSource {
+    /// Equal to this text.
+    Text(String),
+    /// Equal to this truth value.
+    Bool(bool),
+    /// Equal to this number.
+    Number(serde_json::Number),
+    /// Equal to this list.
+    List(Vec<Value>),
+    /// A test.
+    Test(ArgTestSource),
+}
+
+/// A test of an argument. Exactly one key is given.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1, "maxProperties" = 1)))]
+#[serde(deny_unknown_fields)]
+pub struct ArgTestSource {
+    /// Equal to one of these values.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub one_of: Option<Vec<Value>>,
+    /// A text that begins so. Not for command lines.
+    #[serde(default)]
+    pub begins: Option<String>,
+    /// There (`true`) or not there (`false`).
+    #[serde(default)]
+    pub present: Option<bool>,
+}
