@@ -175,6 +175,9 @@ codes! {
     SkillUnknownUse = "use-unknown", Config,
         "`use` names a skill that is neither shipped nor found in a config folder",
         "use the name that is suggested";
+    ConfigUnreadable = "config-unreadable", Config,
+        "a config file or folder is there and cannot be read",
+        "make it a regular file of at most 1 MiB of UTF-8 text that you may read, or remove it";
     PathOutside = "path-outside", Config,
         "a path leads out of the project",
         "use a path relative to the project, without `..`";

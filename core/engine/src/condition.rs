@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Outcome;
-use crate::fact::{FactKey, FactValue};
+use crate::fact::{Fact, FactKey, FactValue, Source};
 use crate::matcher::Matcher;
 
 /// A condition as compiled.
@@ -100,8 +100,11 @@ impl FileTest {
 
     /// The test's truth, given the answer to [`FileTest::key`].
     #[must_use]
-    pub fn truth(&self, value: &FactValue) -> Truth {
-        match (&self.is, value) {
+    pub fn truth(&self, fact: &Fact) -> Truth {
+        if fact.source == Source::Agent {
+            return Truth::Unknown;
+        }
+        match (&self.is, &fact.value) {
             (_, FactValue::Unknown) | (FileIs::Sha256(_) | FileIs::Exists(_), FactValue::Count(_)) => Truth::Unknown,
             (FileIs::Exists(wanted), FactValue::File(_)) => Truth::of(*wanted),
             (FileIs::Exists(wanted), FactValue::Absent) => Truth::of(!*wanted),

@@ -87,11 +87,11 @@ impl<'a> World<'a> {
             Condition::Call(test) => Truth::of(has_evidence(run, test, seen)),
             Condition::File(test) => {
                 let key = test.key();
-                let Some(value) = self.facts.get(&key) else {
+                let Some(fact) = self.facts.get(&key) else {
                     self.wanted.push(key);
                     return Truth::Unknown;
                 };
-                test.truth(value)
+                test.truth(fact)
             }
             Condition::Approved(name) => Truth::of(self.approvals.contains_key(name)),
         }

@@ -45,8 +45,25 @@ pub enum Source {
     Agent,
 }
 
+/// A value, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fact {
+    /// The value.
+    pub value: FactValue,
+    /// Where it comes from. What the agent claims satisfies no condition that does not say so.
+    pub source: Source,
+}
+
+impl From<FactValue> for Fact {
+    /// What the guard saw itself.
+    fn from(value: FactValue) -> Self {
+        Self { value, source: Source::Guard }
+    }
+}
+
 /// What was gathered, by key.
-pub type Facts = BTreeMap<FactKey, FactValue>;
+pub type Facts = BTreeMap<FactKey, Fact>;
 
 const COUNT_MARK: char = '\u{1f}';
 

@@ -36,7 +36,7 @@ pub use code::Code;
 pub use control::COMMANDS;
 pub use decision::{Decision, Effect};
 pub use event::{Event, EventKind};
-pub use fact::{FactKey, FactValue, Facts};
+pub use fact::{Fact, FactKey, FactValue, Facts};
 pub use policy::Policy;
 pub use state::State;
 pub use step::{Step, needs, step};

@@ -15,7 +15,7 @@ pub(crate) fn taken_up(state: &mut State, event: &Event) {
         EventKind::ToolResult { id, .. } => id.as_deref(),
         _ => None,
     };
-    let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::Stop {}) && event.subagent().is_none();
+    let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::Stop {});
     state.session.obligations.retain(|obligation| {
         let taken = obligation.given > 0
             && match &obligation.call {
@@ -47,9 +47,11 @@ pub(crate) fn derive(policy: &Policy, state: &mut State, moved: &[String]) {
 pub(crate) fn give(state: &mut State, event: &Event, decision: Option<&Decision>) {
     let call = match &event.kind {
         EventKind::ToolCall { id, .. } if decision.is_none_or(Decision::lets_through) => id.clone(),
-        EventKind::SessionStart { .. } | EventKind::Prompt { .. } | EventKind::ToolResult { .. } | EventKind::Skill { .. } => {
-            None
-        }
+        EventKind::SessionStart { .. }
+        | EventKind::SubagentStart { .. }
+        | EventKind::Prompt { .. }
+        | EventKind::ToolResult { .. }
+        | EventKind::Skill { .. } => None,
         _ => return,
     };
     let number = state.session.events;

@@ -16,7 +16,7 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 pub fn gather(root: &Path, keys: &[FactKey], facts: &mut Facts) {
     for key in keys {
         if !facts.contains_key(key) {
-            facts.insert(key.clone(), answer(root, key));
+            facts.insert(key.clone(), answer(root, key).into());
         }
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     fn ask(root: &Path, key: FactKey) -> FactValue {
         let mut facts = Facts::new();
         gather(root, std::slice::from_ref(&key), &mut facts);
-        facts.remove(&key).unwrap()
+        facts.remove(&key).unwrap().value
     }
 
     fn occurrences(path: &str, text: &str) -> FactKey {

@@ -45,14 +45,14 @@ impl Files {
         for key in keys {
             match self.stated(&key) {
                 Some(value) => {
-                    facts.insert(key, value);
+                    facts.insert(key, value.into());
                 }
                 None => unstated.push(key),
             }
         }
         match &self.live {
             Some(root) => facts::gather(root, &unstated, facts),
-            None => facts.extend(unstated.into_iter().map(|key| (key, FactValue::Unknown))),
+            None => facts.extend(unstated.into_iter().map(|key| (key, FactValue::Unknown.into()))),
         }
     }
 

@@ -27,6 +27,7 @@ pub(super) fn object(line: &Line<'_>) -> Value {
         "event": line.event,
         "decision": decision.map(|decision| decision.effect.word()),
         "code": decision.and_then(|decision| decision.code).map(|code| code.id()),
+        "line": decision.and_then(|decision| decision.line),
         "gate": decision.and_then(|decision| decision.gate).map(|gate| gate.word()),
         "reason": decision.map(|decision| decision.reason.as_str()).filter(|reason| !reason.is_empty()),
         "recovery": decision.map(|decision| decision.recovery.as_str()).filter(|recovery| !recovery.is_empty()),
