@@ -1,0 +1,114 @@
+//! `step` is total and deterministic, whatever comes in.
+
+use phasegate_core::{Event, Facts, Policy, State, needs, step};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A policy with evidence, edges, ways back, files, a project scope and both modes.
+fn policy() -> Policy {
+    let matcher = |text: &str| json!({"text": text, "tool": {"exact": text}, "server": "bare"});
+    let call = |atom: u32, text: &str, wanted: Value| json!({"call": {"atom": atom, "wanted": wanted, "matcher": matcher(text)}});
+    let ok = json!({"outcome": "ok"});
+    let skill = |name: &str, scope: &str, mode: &str, leave: &str| {
+        json!({
+            "name": name, "description": "", "version": name, "seed": false, "mode": mode, "scope": scope,
+            "unlisted": "read_only", "leave_skill": "finished", "servers": ["lsp"],
+            "tools": [{"matcher": matcher("look"), "labels": ["read"], "example": {"path": "a"}}],
+            "global_forbidden": [matcher("never")],
+            "phases": [
+                {"name": "one", "description": "", "allowed": [matcher("look")], "forbidden": [matcher("Edit")],
+                 "requires": null, "done_when": call(0, "look", ok.clone()), "optional": "no", "leave": leave,
+                 "next": [{"to": 1}, {"to": 2, "early": true, "when": {"approved": "x"}}], "back": []},
+                {"name": "two", "description": "", "allowed": [matcher("Bash")], "forbidden": [],
+                 "requires": null, "done_when": {"any": [call(1, "Bash", ok.clone()), {"file": {"path": "plan.md", "is": {"exists": true}}}]},
+                 "optional": {"when": {"file": {"path": "skip", "is": {"contains": {"text": "x", "at_least": 1, "at_most": 3}}}}},
+                 "leave": leave, "next": [{"to": 2}], "back": []},
+                {"name": "three", "description": "", "allowed": [matcher("Edit"), matcher("Write")], "forbidden": [],
+                 "requires": {"not": call(2, "Bash", json!({"outcome": "failed"}))}, "done_when": call(3, "Edit", json!("ended")),
+                 "optional": "no", "leave": leave, "next": [], "back": [{"to": 0, "limit": 2, "on_failure": true}, {"to": 1, "limit": 1}]},
+            ],
+        })
+    };
+    let skills = [
+        skill("a", "session", "block", "on_call"),
+        skill("b", "project", "warn", "on_done"),
+        skill("c", "session", "warn", "on_done"),
+    ];
+    serde_json::from_value(json!({"version": "v", "skills": skills})).unwrap()
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let tool = prop::sample::select(vec!["look", "Edit", "Write", "Bash", "never", "Read", "other", "Agent"]);
+    let id = prop::option::of(prop::sample::select(vec!["1", "2", "3"]));
+    let agent = prop::sample::select(vec![Value::Null, json!({"id": "s1", "type": "t"}), json!({"id": "", "type": "m"})]);
+    let outcome = prop::sample::select(vec!["ok", "failed", "refused", "launched", "cancelled", "unknown"]);
+    let skill = prop::sample::select(vec!["a", "b", "c", "none"]);
+    let by = prop::sample::select(vec!["agent", "human", "platform"]);
+    let command = prop::sample::select(vec![
+        "activate_skill", "deactivate_skill", "get_skill_phase", "approve", "skip_phase", "set_mode", "nonsense",
+    ]);
+    let args = prop::sample::select(vec![
+        Value::Null, json!({}), json!({"skill_name": "a"}), json!({"skill_name": "c", "mode": "block"}), json!({"mode": "warn"}),
+        json!({"name": "x"}), json!({"odd": 1}), json!(7),
+    ]);
+    let server = prop::option::of(prop::sample::select(vec!["lsp", "evil"]));
+    let code = prop::option::of(0..3_i64);
+    ((tool, id, agent, outcome), (skill, by, command, args), (server, code), 0..14_usize).prop_map(
+        |((tool, id, agent, outcome), (skill, by, command, args), (server, code), kind)| {
+            let mut line = match kind {
+                0..4 => json!({"event": "tool_call", "tool": tool, "id": id, "server": server, "input": {}}),
+                4..7 => json!({"event": "tool_result", "id": id, "outcome": outcome, "exit_code": code}),
+                7 => json!({"event": "skill", "name": skill, "by": by}),
+                8 => json!({"event": "command", "by": by, "name": command, "args": args}),
+                9 => json!({"event": "batch_end"}),
+                10 => json!({"event": "subagent_start", "id": "s1", "type": "t", "call": id}),
+                11 => json!({"event": "subagent_stop", "id": "s1", "type": "t"}),
+                12 => json!({"event": "permission", "id": id, "outcome": "refused"}),
+                _ => json!({"event": "session_start", "source": "resume"}),
+            };
+            if !agent.is_null() {
+                line["agent"] = agent;
+            }
+            Event::from_value(line).unwrap()
+        },
+    )
+}
+
+fn facts() -> impl Strategy<Value = Facts> {
+    let file = prop::sample::select(vec![json!("unknown"), json!("absent"), json!({"file": "00"})]);
+    let count = prop::sample::select(vec![json!("unknown"), json!("absent"), json!({"count": 2}), json!({"count": 9})]);
+    (file, count).prop_map(|(file, count)| {
+        let fact = |value| json!({"value": value, "source": "guard"});
+        serde_json::from_value(json!({"file:plan.md": fact(file), "count:skip\u{1f}x": fact(count)})).unwrap()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn any_sequence_of_events_is_decided_and_twice_the_same(
+        events in prop::collection::vec((event(), facts()), 1..40),
+    ) {
+        let policy = policy();
+        let mut state = State::default();
+        for (event, facts) in events {
+            let one = step(&policy, &state, &event, &facts);
+            let two = step(&policy, &state, &event, &facts);
+            prop_assert_eq!(serde_json::to_vec(&one.state).unwrap(), serde_json::to_vec(&two.state).unwrap());
+            prop_assert_eq!(&one, &two);
+            prop_assert!(one.needs.is_empty(), "all facts were given");
+            prop_assert!(needs(&policy, &state, &event).iter().all(|key| facts.contains_key(key)));
+            for run in one.state.live_runs() {
+                let skill = policy.skill_version(&run.skill, &run.version).unwrap();
+                prop_assert!(skill.phase_index(&run.phase).is_some());
+            }
+            state = one.state;
+        }
+    }
+
+    #[test]
+    fn an_event_is_read_back_as_it_was_written(event in event()) {
+        prop_assert_eq!(Event::from_value(event.to_value()).unwrap(), event);
+    }
+}
