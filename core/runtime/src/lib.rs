@@ -4,10 +4,25 @@
 //! denial where nothing better can be known. The modules are listed in reading order.
 
 pub mod locations;
+pub mod project;
 pub mod paths;
-pub mod deadline;
-pub mod digest;
-pub mod facts;
-pub mod files;
-pub mod journal;
+pub mod discover;
+pub mod policy_store;
 pub mod reading;
+pub mod facts;
+pub mod journal;
+pub mod kept;
+mod transaction;
+mod audit;
+pub mod stance;
+pub mod runtime;
+pub mod deadline;
+pub mod hook;
+pub mod sessions;
+pub mod guard;
+pub mod digest;
+pub mod files;
+
+pub use locations::Locations;
+pub use project::Project;
+pub use runtime::Runtime;

@@ -27,7 +27,7 @@ fn open(path: &Path) -> Journal {
 }
 
 fn state(number: u64) -> Value {
-    json!({"number": number, "parity": {(if number % 2 == 0 { "even" } else { "odd" }): true}, "list": [number]})
+    json!({"number": number, "parity": {(if number.is_multiple_of(2) { "even" } else { "odd" }): true}, "list": [number]})
 }
 
 fn write(path: &Path, numbers: std::ops::Range<u64>) {

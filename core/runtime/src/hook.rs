@@ -1,0 +1,90 @@
+//! The hook: the bytes of one frame in, one reply out, in time and whatever happens.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_core::Code;
+
+use crate::deadline::{Deadline, answer_within};
+use crate::locations::Locations;
+use crate::runtime::Runtime;
+use crate::stance::{Stance, Watch};
+
+/// The largest frame, in bytes.
+pub const LARGEST: u64 = 32 * 1024 * 1024;
+/// How long the stance of a project may be looked for after the answer has failed.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What a hook works with.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// The folders outside of projects.
+    pub locations: Locations,
+    /// The environment of the process, for the adapter.
+    pub environment: BTreeMap<String, String>,
+    /// How long the answer may take.
+    pub limit: Duration,
+}
+
+impl Hook {
+    /// Answers the frame that `input` holds. Every way that this can fail ends in the adapter's own denial, or in its
+    /// warning where nothing stricter than warn mode is known to apply.
+    #[must_use]
+    pub fn answer(
+        self,
+        adapter: &'static dyn Adapter,
+        adapters: Vec<&'static dyn Adapter>,
+        input: impl Read + Send + 'static,
+    ) -> Reply {
+        let frame = Arc::new(OnceLock::new());
+        let watch = Watch::default();
+        let runtime = Arc::new(Runtime::new(self.locations, adapters));
+        let work = {
+            let (frame, watch, runtime) = (Arc::clone(&frame), watch.clone(), Arc::clone(&runtime));
+            let (deadline, environment) = (Deadline::new(self.limit), self.environment.clone());
+            move || {
+                let (bytes, problem) = read(input);
+                let frame = frame.get_or_init(|| Frame { bytes, environment });
+                if let Some(problem) = problem {
+                    let project = runtime.project_of(adapter, frame, None);
+                    watch.set(runtime.stance(&project));
+                    return watch.get().answer(adapter, frame, &problem);
+                }
+                runtime.handle_frame(adapter, frame, &deadline, &watch)
+            }
+        };
+        let environment = self.environment;
+        answer_within(self.limit, work).unwrap_or_else(|problem| {
+            let frame = frame.get().cloned().unwrap_or(Frame { bytes: Vec::new(), environment });
+            let stance = match watch.get() {
+                Stance::Unknown => late_stance(runtime, adapter, frame.clone()),
+                known @ (Stance::Unguarded | Stance::Warn | Stance::Block) => known,
+            };
+            stance.answer(adapter, &frame, &problem)
+        })
+    }
+}
+
+/// The stance of the project, looked for once more after the answer has failed.
+fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
+    let look = move || runtime.stance(&runtime.project_of(adapter, &frame, None));
+    answer_within(GRACE, look).unwrap_or(Stance::Unknown)
+}
+
+fn read(input: impl Read) -> (Vec<u8>, Option<Problem>) {
+    let mut bytes = Vec::new();
+    let bad = |text: String| Some(Problem::new(Code::BadInput, text));
+    let result: io::Result<_> = input.take(LARGEST + 1).read_to_end(&mut bytes);
+    let problem = match result {
+        Err(error) => bad(format!("the message could not be read: {error}")),
+        Ok(_) if bytes.len() as u64 > LARGEST => {
+            bytes = Vec::new();
+            bad(format!("the message is larger than {} MiB", LARGEST / 1024 / 1024))
+        }
+        Ok(_) => None,
+    };
+    (bytes, problem)
+}

@@ -1,0 +1,84 @@
+//! What the journals keep as state: the engine's, and what the runtime needs besides.
+
+use std::collections::BTreeMap;
+
+use phasegate_adapter::Problem;
+use phasegate_core::{Code, State, state};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::journal::Last;
+use crate::policy_store::KeptSettings;
+
+/// How many sessions' anchors the project keeps; the oldest go first.
+const ANCHORS: usize = 256;
+
+/// The state in a session's journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeptSession {
+    /// The engine's half.
+    pub session: state::Session,
+    /// What the adapter remembers.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub memory: Value,
+    /// The settings the session began with.
+    pub settings: KeptSettings,
+}
+
+/// The state in a project's journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeptProject {
+    /// The engine's half.
+    pub project: state::Project,
+    /// How far the journal of each session had come, by the name of its file.
+    pub sessions: BTreeMap<String, Anchor>,
+}
+
+/// How far the journal of a session had come: a journal that is shorter now was tampered with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Anchor {
+    /// The number of its last record.
+    pub seq: u64,
+    /// The chain hash of that record.
+    pub head: String,
+    /// When that was, in milliseconds since 1970-01-01 UTC.
+    pub time: i64,
+}
+
+impl KeptProject {
+    /// Notes how far a session's journal has come.
+    pub fn anchor(&mut self, session: &str, anchor: Anchor) {
+        self.sessions.insert(session.to_string(), anchor);
+        if self.sessions.len() > ANCHORS {
+            let oldest = self.sessions.iter().min_by_key(|(_, anchor)| anchor.time).map(|(name, _)| name.clone());
+            oldest.and_then(|name| self.sessions.remove(&name));
+        }
+    }
+}
+
+/// The state in the last record of a journal; the beginning if there is none.
+///
+/// # Errors
+///
+/// `state-unreadable`: the state is not in the form this version writes.
+pub fn kept<T: Default + serde::de::DeserializeOwned>(last: Option<&Last>) -> Result<T, Problem> {
+    last.map_or_else(|| Ok(T::default()), |last| serde_json::from_value(last.state.clone())).map_err(|error| {
+        Problem::new(Code::StateUnreadable, format!("the state in the journal is not in a known form: {error}"))
+    })
+}
+
+/// Whether what changed between two states is asked about later, so that it must be on the disk before the answer.
+#[must_use]
+pub fn matters(before: &State, after: &State) -> bool {
+    let obligations = |state: &State| state.session.obligations.iter().map(|owed| owed.id.clone()).collect::<Vec<_>>();
+    before.project != after.project
+        || obligations(before) != obligations(after)
+        || runs(&before.session.runs) != runs(&after.session.runs)
+}
+
+fn runs(runs: &[state::Run]) -> Vec<state::Run> {
+    runs.iter().map(|run| state::Run { history: std::collections::VecDeque::new(), ..run.clone() }).collect()
+}

@@ -1,0 +1,217 @@
+//! Compiled policies: made from configs once, kept by content, loaded as plain data ever after.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use phasegate_adapter::Problem;
+use phasegate_config::{Diagnostic, Level, Severity, SourceFile, compile};
+use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::{Code, State};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::sha256_hex;
+use crate::discover::Found;
+use crate::files::{make_folder, replace};
+
+/// The format of stored policies that this version writes and reads.
+const FORMAT: u32 = 1;
+
+/// The folder of compiled policies.
+#[derive(Clone, Debug)]
+pub struct PolicyStore {
+    folder: PathBuf,
+}
+
+/// What the settings files say, as far as a live session needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeptSettings {
+    /// The least strict mode any run may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Where the audit events are also written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_log: Option<String>,
+}
+
+/// What the configs found mean.
+#[derive(Clone, Debug)]
+pub enum Current {
+    /// There are none that guard.
+    Unguarded,
+    /// They are in order.
+    Ready(Box<Ready>),
+    /// They have mistakes.
+    Invalid {
+        /// The mode the settings ask for, as far as it could be understood.
+        mode: Option<Mode>,
+        /// The mistakes.
+        diagnostics: Vec<Diagnostic>,
+    },
+}
+
+/// Configs that are in order.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// The policy.
+    pub policy: Policy,
+    /// The settings.
+    pub settings: KeptSettings,
+    /// Whether configs of the project itself take part.
+    pub own: bool,
+}
+
+impl Ready {
+    /// The strictest mode that any run can begin with unasked.
+    #[must_use]
+    pub fn strictest(&self) -> Mode {
+        let skills = self.policy.skills.iter().filter_map(|skill| skill.mode);
+        skills.chain(self.settings.mode).max().unwrap_or(Mode::Warn)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored<T> {
+    format: u32,
+    content: T,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CacheEntry {
+    version: String,
+    settings: KeptSettings,
+}
+
+impl PolicyStore {
+    /// The store in this state folder.
+    #[must_use]
+    pub fn new(state: &Path) -> Self {
+        Self { folder: state.join("compiled") }
+    }
+
+    /// What these configs mean: from the store if they were compiled before, else compiled and stored.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: the compiled policy cannot be written.
+    pub fn current(&self, found: &Found) -> Result<Current, Problem> {
+        if !found.guards() {
+            return Ok(Current::Unguarded);
+        }
+        let own = found.project_guards();
+        let digest = content_digest(&found.files);
+        if found.problems.is_empty()
+            && let Some(entry) = self.read::<CacheEntry>("cache", &digest)
+            && let Some(policy) = self.read::<Policy>("policies", &entry.version)
+        {
+            return Ok(Current::Ready(Box::new(Ready { policy, settings: entry.settings, own })));
+        }
+        let compiled = compile(&found.files);
+        if compiled.has_errors() || !found.problems.is_empty() {
+            let mut diagnostics = found.problems.clone();
+            diagnostics.extend(compiled.diagnostics);
+            return Ok(Current::Invalid { mode: compiled.settings.mode, diagnostics });
+        }
+        let settings = KeptSettings { mode: compiled.settings.mode, audit_log: compiled.settings.audit_log };
+        let ready = Ready { policy: compiled.policy, settings, own };
+        self.save(&digest, &ready).map_err(|error| {
+            Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))
+        })?;
+        Ok(Current::Ready(Box::new(ready)))
+    }
+
+    /// The policy of this version, with the skills that live runs of `state` began with.
+    ///
+    /// # Errors
+    ///
+    /// `policy-missing`: the policy, or the skill of a live run, is not in the store.
+    pub fn load(&self, version: &str, state: &State) -> Result<Policy, Problem> {
+        let policy = self.read::<Policy>("policies", version).ok_or_else(|| {
+            Problem::new(Code::PolicyMissing, format!("the compiled policy `{version}` is gone or damaged"))
+        })?;
+        self.with_earlier(policy, state)
+    }
+
+    /// The policy, with the skills of earlier policies that live runs of `state` began with.
+    ///
+    /// # Errors
+    ///
+    /// `policy-missing`: the skill of a live run is not in the store.
+    pub fn with_earlier(&self, mut policy: Policy, state: &State) -> Result<Policy, Problem> {
+        for run in state.live_runs() {
+            if policy.skill_version(&run.skill, &run.version).is_none() {
+                let skill = self.read::<Skill>("skills", &run.version).ok_or_else(|| {
+                    let message = format!("the config that run `{}` of skill `{}` began with is gone", run.id, run.skill);
+                    Problem::new(Code::PolicyMissing, message)
+                })?;
+                policy.earlier.push(skill);
+            }
+        }
+        Ok(policy)
+    }
+
+    fn save(&self, digest: &str, ready: &Ready) -> io::Result<()> {
+        for skill in &ready.policy.skills {
+            self.write("skills", &skill.version, skill)?;
+        }
+        self.write("policies", &ready.policy.version, &ready.policy)?;
+        let entry = CacheEntry { version: ready.policy.version.clone(), settings: ready.settings.clone() };
+        self.write("cache", digest, entry)
+    }
+
+    fn write<T: Serialize>(&self, kind: &str, name: &str, content: T) -> io::Result<()> {
+        let path = self.path(kind, name).ok_or_else(|| io::Error::other("a version is not a digest"))?;
+        path.parent().map_or(Ok(()), make_folder)?;
+        replace(&path, &serde_json::to_vec(&Stored { format: FORMAT, content })?)
+    }
+
+    fn read<T: DeserializeOwned>(&self, kind: &str, name: &str) -> Option<T> {
+        let bytes = std::fs::read(self.path(kind, name)?).ok()?;
+        let stored: Stored<T> = serde_json::from_slice(&bytes).ok()?;
+        (stored.format == FORMAT).then_some(stored.content)
+    }
+
+    fn path(&self, kind: &str, name: &str) -> Option<PathBuf> {
+        let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        plain.then(|| self.folder.join(kind).join(format!("{name}.json")))
+    }
+}
+
+/// The first mistakes, as one text.
+#[must_use]
+pub fn summary(diagnostics: &[Diagnostic]) -> String {
+    let errors: Vec<_> = diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
+    let shown: Vec<_> = errors
+        .iter()
+        .take(3)
+        .map(|found| format!("`{}` line {}, column {}: {} [{}]", found.path, found.line, found.column, found.message, found.code))
+        .collect();
+    let more = errors.len().saturating_sub(shown.len());
+    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("the config has mistakes: {}{rest}", shown.join("; "))
+}
+
+/// The digest of all that a compilation depends on: the texts, and the program that compiles.
+fn content_digest(files: &[SourceFile]) -> String {
+    let mut bytes = format!("{FORMAT} {} {}\n", env!("CARGO_PKG_VERSION"), program_mark()).into_bytes();
+    for file in files {
+        let level = match file.level {
+            Level::Project => 'p',
+            Level::User => 'u',
+            Level::Machine => 'm',
+        };
+        let head = format!("{level} {:?} {} {} {}\n", file.kind, file.path.len(), file.path, file.text.len());
+        bytes.extend_from_slice(head.as_bytes());
+        bytes.extend_from_slice(file.text.as_bytes());
+    }
+    sha256_hex(&bytes)
+}
+
+/// Tells builds of one version apart: size and time of the program's file.
+fn program_mark() -> String {
+    let data = std::env::current_exe().and_then(|path| path.metadata());
+    let time = data.as_ref().ok().and_then(|data| data.modified().ok());
+    let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    format!("{} {}", data.map(|data| data.len()).unwrap_or(0), since.map_or(0, |since| since.as_millis()))
+}

@@ -1,0 +1,167 @@
+//! The project: which folder is guarded, and where its state lives.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use phasegate_adapter::Problem;
+use phasegate_core::Code;
+use phasegate_core::policy::Mode;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::sha256_hex;
+use crate::files::{make_folder, replace};
+use crate::locations::Locations;
+
+/// The folder of a project's configs, below its root.
+pub const FOLDER: &str = ".phasegate";
+/// How many digits of a digest name a project or a session.
+const DIGITS: usize = 32;
+
+/// A project and the folder of its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The root folder, without links.
+    pub root: PathBuf,
+    /// Journals and memory of this project; does not exist until it is guarded.
+    pub folder: PathBuf,
+}
+
+/// What is remembered about a project that was guarded by configs of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remembered {
+    /// The strictest mode that was last known.
+    pub mode: Mode,
+}
+
+impl Project {
+    /// The project that `start` lies in: the nearest folder from there upwards that has a `.phasegate` folder or is
+    /// remembered as guarded, else the nearest one with `.git`, else `start` itself.
+    #[must_use]
+    pub fn find(locations: &Locations, start: &Path) -> Self {
+        let start = start.canonicalize().unwrap_or_else(|_| start.to_path_buf());
+        let at = |root: &Path| Self::at(locations, root);
+        let guarded = |root: &&Path| root.join(FOLDER).is_dir() || at(root).memory().exists();
+        let root = start
+            .ancestors()
+            .find(guarded)
+            .or_else(|| start.ancestors().find(|root| root.join(".git").exists()))
+            .unwrap_or(&start);
+        at(root)
+    }
+
+    /// The project whose root is this folder, given without links.
+    #[must_use]
+    pub fn at(locations: &Locations, root: &Path) -> Self {
+        let name = name_of(root.as_os_str().as_encoded_bytes());
+        Self { root: root.to_path_buf(), folder: locations.state.join("projects").join(name) }
+    }
+
+    /// The journal of what belongs to the project as a whole.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.folder.join("project.journal")
+    }
+
+    /// The folder of the sessions' journals.
+    #[must_use]
+    pub fn sessions(&self) -> PathBuf {
+        self.folder.join("sessions")
+    }
+
+    /// The journal of one session.
+    #[must_use]
+    pub fn session_journal(&self, session: &str) -> PathBuf {
+        self.sessions().join(format!("{}.journal", session_key(session)))
+    }
+
+    /// What is remembered about the project; `None` if it was never guarded by configs of its own.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`: something is remembered and cannot be read.
+    pub fn remembered(&self) -> Result<Option<Remembered>, Problem> {
+        let path = self.memory();
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Problem::new(Code::StateUnreadable, format!("`{}` cannot be read: {error}", path.display()))
+        };
+        match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| unreadable(&error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    /// Remembers that the project is guarded, and how strictly.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: the state folder cannot be written.
+    pub fn remember(&self, memory: Remembered) -> Result<(), Problem> {
+        let write = || {
+            make_folder(&self.folder)?;
+            std::fs::write(self.folder.join("root"), self.root.as_os_str().as_encoded_bytes())?;
+            replace(&self.memory(), &serde_json::to_vec(&memory)?)
+        };
+        write().map_err(|error: io::Error| {
+            Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.memory().display()))
+        })
+    }
+
+    /// Forgets that the project was guarded. Its journals stay.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: the memory cannot be removed.
+    pub fn forget(&self) -> Result<(), Problem> {
+        match std::fs::remove_file(self.memory()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Problem::new(Code::StateNotSaved, format!("`{}` cannot be removed: {error}", self.memory().display())))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn memory(&self) -> PathBuf {
+        self.folder.join("guarded")
+    }
+}
+
+/// The name that stands for a session in file names and anchors.
+#[must_use]
+pub fn session_key(session: &str) -> String {
+    name_of(session.as_bytes())
+}
+
+fn name_of(bytes: &[u8]) -> String {
+    sha256_hex(bytes).chars().take(DIGITS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_guarded_folder_is_the_project_also_after_its_config_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let locations = Locations {
+            state: top.join("state"),
+            user: top.join("user"),
+            machine: top.join("machine"),
+            home: top.clone(),
+        };
+        let (outer, inner) = (top.join("outer"), top.join("outer/inner"));
+        std::fs::create_dir_all(inner.join(".git")).unwrap();
+        assert_eq!(Project::find(&locations, &inner).root, inner);
+        std::fs::create_dir_all(outer.join(FOLDER)).unwrap();
+        let project = Project::find(&locations, &inner);
+        assert_eq!((&project.root, project.remembered()), (&outer, Ok(None)));
+        project.remember(Remembered { mode: Mode::Block }).unwrap();
+        std::fs::remove_dir(outer.join(FOLDER)).unwrap();
+        let again = Project::find(&locations, &inner);
+        assert_eq!((again.root.clone(), again.remembered()), (outer, Ok(Some(Remembered { mode: Mode::Block }))));
+        again.forget().unwrap();
+        assert_eq!(Project::find(&locations, &inner).root, inner);
+    }
+}

@@ -1,0 +1,151 @@
+//! The runtime: one frame or command in, one answer out.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_core::{Event, Step};
+
+use crate::deadline::Deadline;
+use crate::discover::{Found, discover};
+use crate::locations::Locations;
+use crate::policy_store::{Current, PolicyStore};
+use crate::project::Project;
+use crate::stance::{Stance, Watch};
+use crate::transaction::{Transaction, stance_of};
+
+/// Finds configs and state, and decides by them.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    /// The folders outside of projects.
+    pub locations: Locations,
+    /// Where compiled policies are kept.
+    pub store: PolicyStore,
+    /// The platforms' own folders of skills, as adapters give them.
+    skill_folders: Vec<&'static str>,
+    /// The time now, in milliseconds since 1970-01-01 UTC.
+    pub(crate) now: fn() -> i64,
+}
+
+impl Runtime {
+    /// A runtime with these folders, for these platforms.
+    #[must_use]
+    pub fn new<'a>(locations: Locations, adapters: impl IntoIterator<Item = &'a dyn Adapter>) -> Self {
+        let mut skill_folders: Vec<_> =
+            adapters.into_iter().flat_map(|adapter| adapter.places().skill_folders).collect();
+        skill_folders.sort_unstable();
+        skill_folders.dedup();
+        Self { store: PolicyStore::new(&locations.state), locations, skill_folders, now }
+    }
+
+    /// Every config that applies to the project.
+    #[must_use]
+    pub fn discover(&self, project: &Project) -> Found {
+        discover(&self.locations, &project.root, &self.skill_folders)
+    }
+
+    /// What the configs of the project mean now.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: a compiled policy cannot be written.
+    pub fn current(&self, project: &Project) -> Result<Current, Problem> {
+        self.store.current(&self.discover(project))
+    }
+
+    /// How a problem in this project is answered while no session is known.
+    #[must_use]
+    pub fn stance(&self, project: &Project) -> Stance {
+        match project.remembered() {
+            Ok(Some(memory)) => memory.mode.into(),
+            Ok(None) => self.current(project).map_or(Stance::Unknown, |current| stance_of(&current)),
+            Err(_) => Stance::Unknown,
+        }
+    }
+
+    /// The project a frame belongs to: the platform's own variable, else the frame's folder, else the process's.
+    #[must_use]
+    pub fn project_of(&self, adapter: &dyn Adapter, frame: &Frame, cwd: Option<&Path>) -> Project {
+        let named = adapter
+            .places()
+            .project_variables
+            .iter()
+            .find_map(|name| frame.environment.get(*name))
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
+        let start = named
+            .or_else(|| cwd.map(Path::to_path_buf))
+            .or_else(|| std::env::current_dir().ok())
+            .unwrap_or_else(|| PathBuf::from("/"));
+        Project::find(&self.locations, &start)
+    }
+
+    /// Decides a frame. There always is a reply: where the frame cannot be decided, it is a denial in block mode, a
+    /// warning in warn mode, and silence in a project that was never guarded.
+    #[must_use]
+    pub fn handle_frame(&self, adapter: &dyn Adapter, frame: &Frame, deadline: &Deadline, watch: &Watch) -> Reply {
+        let address = match adapter.address(frame) {
+            Ok(address) => address,
+            Err(problem) => {
+                watch.set(self.stance(&self.project_of(adapter, frame, None)));
+                return watch.get().answer(adapter, frame, &problem);
+            }
+        };
+        let project = self.project_of(adapter, frame, address.cwd.as_deref());
+        tracing::debug!(event = address.event, session = address.session, root = %project.root.display(), "frame");
+        let steps = Transaction::open(self, project.clone(), &address.session, (deadline, watch))
+            .and_then(|transaction| transaction.map(|open| decide_frame(open, adapter, frame)).transpose());
+        match steps {
+            Ok(None) => Reply::silent(),
+            Ok(Some(steps)) => adapter.encode(frame, &steps),
+            Err(problem) => {
+                if watch.get() == Stance::Unknown {
+                    watch.set(self.stance(&project));
+                }
+                watch.get().answer(adapter, frame, &problem)
+            }
+        }
+    }
+
+    /// Decides one event of a session that no frame brought, for example a control command. `None`: nothing guards
+    /// the project.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the event from being decided and recorded.
+    pub fn handle_event(&self, project: Project, session: &str, event: Event) -> Result<Option<Step>, Problem> {
+        let deadline = Deadline::new(crate::deadline::limit_from_environment());
+        let watch = Watch::default();
+        match Transaction::open(self, project, session, (&deadline, &watch))? {
+            Some(mut transaction) => transaction.decide(event).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+fn decide_frame(mut transaction: Transaction<'_>, adapter: &dyn Adapter, frame: &Frame) -> Result<Vec<Step>, Problem> {
+    let decoded = match adapter.decode(frame, &transaction.memory) {
+        Ok(decoded) => decoded,
+        Err(problem) => return Err(transaction.note_unreadable(&frame.bytes, problem)),
+    };
+    if decoded.events.is_empty() {
+        transaction.note_memory(&frame.bytes, decoded.memory)?;
+        return Ok(Vec::new());
+    }
+    transaction.memory = decoded.memory;
+    let mut steps = Vec::new();
+    for event in decoded.events {
+        let step = transaction.decide(event)?;
+        let denied = step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
+        steps.push(step);
+        if denied {
+            break;
+        }
+    }
+    Ok(steps)
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

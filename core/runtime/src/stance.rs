@@ -1,0 +1,59 @@
+//! The stance: how a problem is answered, as far as that is known at the moment it happens.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_core::policy::Mode;
+
+/// How a problem is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stance {
+    /// Not known yet: by a denial.
+    #[default]
+    Unknown,
+    /// The project was never guarded: not at all.
+    Unguarded,
+    /// Nothing stricter than warn mode applies: by a warning.
+    Warn,
+    /// Block mode applies: by a denial.
+    Block,
+}
+
+impl From<Mode> for Stance {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Warn => Self::Warn,
+            Mode::Block => Self::Block,
+        }
+    }
+}
+
+impl Stance {
+    /// The reply to a frame that could not be decided.
+    #[must_use]
+    pub fn answer(self, adapter: &dyn Adapter, frame: &Frame, problem: &Problem) -> Reply {
+        tracing::warn!(code = %problem.code, stance = ?self, "{}", problem.message);
+        match self {
+            Self::Unguarded => Reply::silent(),
+            Self::Warn => adapter.warn(frame, problem),
+            Self::Unknown | Self::Block => adapter.refuse(frame, problem),
+        }
+    }
+}
+
+/// A stance that several threads see: it is found out while the answer is made, and needed if that fails.
+#[derive(Clone, Debug, Default)]
+pub struct Watch(Arc<Mutex<Stance>>);
+
+impl Watch {
+    /// The stance as known now.
+    #[must_use]
+    pub fn get(&self) -> Stance {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a stance.
+    pub fn set(&self, stance: Stance) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stance;
+    }
+}

@@ -1,0 +1,320 @@
+//! One transaction: lock, load, step, append, make durable (DESIGN 8).
+
+use phasegate_adapter::{Memory, Problem};
+use phasegate_core::event::SessionSource;
+use phasegate_core::policy::{Mode, Policy};
+use phasegate_core::{Code, Event, EventKind, Facts, State, Step, step};
+use serde_json::{Value, json};
+
+use crate::deadline::Deadline;
+use crate::journal::redact::{digest_of, shorten_event};
+use crate::journal::{Durability, Entry, Journal};
+use crate::kept::{Anchor, KeptProject, KeptSession, kept, matters};
+use crate::policy_store::{Current, KeptSettings, summary};
+use crate::project::{Project, Remembered, session_key};
+use crate::runtime::Runtime;
+use crate::stance::{Stance, Watch};
+use crate::{audit, facts, reading};
+
+/// A session's anchor in the project journal is renewed after so many of its records.
+const ANCHOR_EVERY: u64 = 16;
+
+/// Both journals of a session, locked, and all that a decision depends on.
+pub(crate) struct Transaction<'a> {
+    runtime: &'a Runtime,
+    watch: &'a Watch,
+    project: Project,
+    remembered: Option<Remembered>,
+    session: String,
+    project_journal: Journal,
+    session_journal: Journal,
+    kept_project: KeptProject,
+    settings: KeptSettings,
+    /// What the adapter remembers; kept with the next record.
+    pub(crate) memory: Memory,
+    state: State,
+    /// The policy in use; its version is empty until one was found.
+    policy: Policy,
+    /// What discovery said before the journals were opened.
+    current: Option<Current>,
+}
+
+impl<'a> Transaction<'a> {
+    /// Locks and loads. `None`: nothing guards the project and nothing ever did; the disk was not touched.
+    pub(crate) fn open(
+        runtime: &'a Runtime,
+        project: Project,
+        session: &str,
+        (deadline, watch): (&Deadline, &'a Watch),
+    ) -> Result<Option<Self>, Problem> {
+        let remembered = project.remembered();
+        let path = project.session_journal(session);
+        let mut current = None;
+        match &remembered {
+            Ok(Some(memory)) => watch.set(memory.mode.into()),
+            Ok(None) if path.exists() => {}
+            Ok(None) => {
+                let found = runtime.current(&project)?;
+                watch.set(stance_of(&found));
+                if matches!(found, Current::Unguarded) {
+                    return Ok(None);
+                }
+                current = Some(found);
+            }
+            Err(_) => watch.set(Stance::Unknown),
+        }
+        let remembered = remembered?;
+        let project_journal = Journal::open(&project.journal(), deadline)?;
+        let session_journal = Journal::open(&path, deadline)?;
+        let kept_project: KeptProject = kept(project_journal.last().as_ref())?;
+        let kept_session: KeptSession = kept(session_journal.last().as_ref())?;
+        check_anchor(&kept_project, session, &session_journal)?;
+        let state = State { session: kept_session.session, project: kept_project.project.clone() };
+        let transaction = Self {
+            runtime,
+            watch,
+            project,
+            remembered,
+            session: session.to_string(),
+            project_journal,
+            session_journal,
+            kept_project,
+            settings: kept_session.settings,
+            memory: kept_session.memory,
+            state,
+            policy: Policy::default(),
+            current,
+        };
+        transaction.note_stance();
+        Ok(Some(transaction))
+    }
+
+    /// Decides one event and records it.
+    pub(crate) fn decide(&mut self, mut event: Event) -> Result<Step, Problem> {
+        event.time.get_or_insert_with(self.runtime.now);
+        if event.session.is_empty() {
+            event.session.clone_from(&self.session);
+        }
+        reading::complete(&mut event, &self.project.root);
+        if let Err(problem) = self.choose_policy(&event) {
+            return Err(self.note_problem(event.to_value(), problem));
+        }
+        let (answer, used) = self.settle(&event)?;
+        self.record(&event, &answer, used)?;
+        self.state = answer.state.clone();
+        self.note_stance();
+        self.remember()?;
+        Ok(answer)
+    }
+
+    /// Records that a frame or event could not be decided; the problem, which says so if even that failed.
+    pub(crate) fn note_problem(&mut self, event: Value, problem: Problem) -> Problem {
+        let failed = matches!(problem.code, Code::PolicyInvalid | Code::PolicyMissing);
+        let policy = if failed { String::new() } else { self.version() };
+        let mut entry = Entry {
+            time: (self.runtime.now)(),
+            engine: env!("CARGO_PKG_VERSION"),
+            policy,
+            event,
+            problem: Some(json!({"code": problem.code, "message": problem.message})),
+            project_seq: Some(self.project_journal.seq()),
+            ..Entry::default()
+        };
+        shorten_event(&mut entry.event);
+        let state = self.session_value(&self.state);
+        match self.session_journal.append(&entry, state, Durability::Written) {
+            Ok(()) => problem,
+            Err(unsaved) => {
+                Problem::new(problem.code, format!("{}; this could not be recorded either: {}", problem.message, unsaved.message))
+            }
+        }
+    }
+
+    /// Records what the adapter remembers of a frame that stands for no event.
+    pub(crate) fn note_memory(&mut self, frame: &[u8], memory: Memory) -> Result<(), Problem> {
+        if self.memory == memory {
+            return Ok(());
+        }
+        self.memory = memory;
+        let entry = Entry {
+            time: (self.runtime.now)(),
+            engine: env!("CARGO_PKG_VERSION"),
+            policy: self.version(),
+            event: json!({"frame": digest_of(frame)}),
+            ..Entry::default()
+        };
+        let state = self.session_value(&self.state);
+        self.session_journal.append(&entry, state, Durability::Written)
+    }
+
+    /// Records that a frame could not be read.
+    pub(crate) fn note_unreadable(&mut self, frame: &[u8], problem: Problem) -> Problem {
+        self.note_problem(json!({"frame": digest_of(frame)}), problem)
+    }
+
+    /// The policy version of the last record, or of the policy in use.
+    fn version(&self) -> String {
+        let last = || self.session_journal.last().map(|last| last.policy).unwrap_or_default();
+        if self.policy.version.is_empty() { last() } else { self.policy.version.clone() }
+    }
+
+    /// A live session keeps its policy; a session that starts gets what the configs say now.
+    fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
+        let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
+        let version = self.version();
+        if !starts && !version.is_empty() {
+            if self.policy.version != version {
+                self.policy = self.runtime.store.load(&version, &self.state)?;
+            }
+            return Ok(());
+        }
+        let current = match self.current.take() {
+            Some(current) => current,
+            None => self.runtime.current(&self.project)?,
+        };
+        match current {
+            Current::Ready(ready) => {
+                self.policy = self.runtime.store.with_earlier(ready.policy.clone(), &self.state)?;
+                self.settings = ready.settings.clone();
+                if ready.own {
+                    self.remembered = Some(Remembered { mode: ready.strictest() });
+                    self.project.remember(Remembered { mode: ready.strictest() })?;
+                }
+                self.watch.set(ready.strictest().into());
+                self.note_stance();
+                Ok(())
+            }
+            Current::Unguarded if self.remembered.is_some() => {
+                let root = self.project.root.display();
+                Err(Problem::new(Code::PolicyMissing, format!("`{root}` was guarded and has no config any more")))
+            }
+            Current::Unguarded => {
+                self.policy = self.runtime.store.with_earlier(Policy::default(), &self.state)?;
+                Ok(())
+            }
+            Current::Invalid { mode, diagnostics } => {
+                if mode == Some(Mode::Block) {
+                    self.watch.set(Stance::Block);
+                }
+                Err(Problem::new(Code::PolicyInvalid, summary(&diagnostics)))
+            }
+        }
+    }
+
+    /// Calls `step` until it has every fact it asks for.
+    fn settle(&self, event: &Event) -> Result<(Step, Facts), Problem> {
+        let mut used = Facts::new();
+        let skills = self.policy.skills.iter().chain(&self.policy.earlier);
+        let phases: usize = skills.map(|skill| skill.phases.len()).sum();
+        for _ in 0..phases + 2 {
+            let answer = step(&self.policy, &self.state, event, &used);
+            if answer.needs.is_empty() {
+                return Ok((answer, used));
+            }
+            facts::gather(&self.project.root, &answer.needs, &mut used);
+        }
+        Err(Problem::new(Code::Internal, "the decision kept asking for facts"))
+    }
+
+    /// Appends what an event led to: to the project's journal where that is due, then to the session's.
+    fn record(&mut self, event: &Event, answer: &Step, used: Facts) -> Result<(), Problem> {
+        let durability = if matters(&self.state, &answer.state) { Durability::Synced } else { Durability::Written };
+        let time = event.time.unwrap_or_default();
+        self.record_project(event, answer, time)?;
+        let mut value = event.to_value();
+        shorten_event(&mut value);
+        let entry = Entry {
+            time,
+            engine: env!("CARGO_PKG_VERSION"),
+            policy: self.policy.version.clone(),
+            event: value,
+            facts: used,
+            decision: answer.decision.clone(),
+            records: answer.records.clone(),
+            problem: None,
+            project_seq: Some(self.project_journal.seq()),
+        };
+        let state = self.session_value(&answer.state);
+        self.session_journal.append(&entry, state, durability)?;
+        if let Some(log) = &self.settings.audit_log {
+            audit::write(&self.project.root.join(log), time, &self.session, &answer.records);
+        }
+        Ok(())
+    }
+
+    fn record_project(&mut self, event: &Event, answer: &Step, time: i64) -> Result<(), Problem> {
+        let key = session_key(&self.session);
+        let seq = self.session_journal.seq();
+        let anchored = self.kept_project.sessions.get(&key).map_or(0, |anchor| anchor.seq);
+        let anchor_due = seq > 0 && (anchored == 0 || seq >= anchored + ANCHOR_EVERY);
+        let ends = seq > 0 && matches!(event.kind, EventKind::SessionEnd {});
+        let changed = self.kept_project.project != answer.state.project;
+        if !(anchor_due || ends || changed) {
+            return Ok(());
+        }
+        self.kept_project.project = answer.state.project.clone();
+        if seq > 0 {
+            self.kept_project.anchor(&key, Anchor { seq, head: self.session_journal.head(), time });
+        }
+        let entry = Entry {
+            time,
+            engine: env!("CARGO_PKG_VERSION"),
+            policy: self.policy.version.clone(),
+            event: json!({"event": event.name(), "session": self.session}),
+            ..Entry::default()
+        };
+        let durability = if changed { Durability::Synced } else { Durability::Written };
+        self.project_journal.append(&entry, to_value(&self.kept_project), durability)
+    }
+
+    fn session_value(&self, state: &State) -> Value {
+        to_value(&KeptSession {
+            session: state.session.clone(),
+            memory: self.memory.clone(),
+            settings: self.settings.clone(),
+        })
+    }
+
+    /// Tells the watch what a problem from here on would meet.
+    fn note_stance(&self) {
+        let modes = self.state.live_runs().map(|run| run.mode).chain(self.settings.mode);
+        if modes.chain(self.remembered.map(|memory| memory.mode)).any(|mode| mode == Mode::Block) {
+            self.watch.set(Stance::Block);
+        } else if matches!(self.watch.get(), Stance::Unknown | Stance::Unguarded) && !self.version().is_empty() {
+            self.watch.set(Stance::Warn);
+        }
+    }
+
+    /// Remembers a run that is stricter than what is remembered.
+    fn remember(&mut self) -> Result<(), Problem> {
+        let stricter = self.state.live_runs().any(|run| run.mode == Mode::Block);
+        if stricter && self.remembered.is_some_and(|memory| memory.mode == Mode::Warn) {
+            self.remembered = Some(Remembered { mode: Mode::Block });
+            self.project.remember(Remembered { mode: Mode::Block })?;
+        }
+        Ok(())
+    }
+}
+
+/// How a problem is answered while configs mean this.
+pub(crate) fn stance_of(current: &Current) -> Stance {
+    match current {
+        Current::Unguarded => Stance::Unguarded,
+        Current::Ready(ready) => ready.strictest().into(),
+        Current::Invalid { mode, .. } => mode.map_or(Stance::Unknown, Stance::from),
+    }
+}
+
+fn check_anchor(project: &KeptProject, session: &str, journal: &Journal) -> Result<(), Problem> {
+    let Some(anchor) = project.sessions.get(&session_key(session)) else { return Ok(()) };
+    let shorter = journal.seq() < anchor.seq;
+    if shorter || (journal.seq() == anchor.seq && journal.head() != anchor.head) {
+        let message = format!("the journal of session `{session}` had {} records and has {}", anchor.seq, journal.seq());
+        return Err(Problem::new(Code::StateMissing, message));
+    }
+    Ok(())
+}
+
+fn to_value(kept: &impl serde::Serialize) -> Value {
+    serde_json::to_value(kept).unwrap_or_default()
+}
