@@ -8,14 +8,15 @@ use crate::code::Code;
 use crate::decide::{Done, Line};
 use crate::decision::{Decision, Effect, Gate};
 use crate::eval::{World, each_call};
-use crate::event::Event;
+use crate::event::{By, Event};
+use crate::graph::can_finish;
 use crate::guidance::{self, Judged};
 use crate::judge::{Caller, Held, Verdict};
 use crate::matcher::Use;
 use crate::moves;
 use crate::observe;
-use crate::policy::{Mode, Policy, Skill};
-use crate::state::{CallVisit, HISTORY, KEPT, OpenCall, Proof, Record, Run, State};
+use crate::policy::{LeaveSkill, Mode, Policy, Skill};
+use crate::state::{CallVisit, HISTORY, KEPT, OpenCall, Proof, Record, Run, State, Status};
 use crate::tool::{Call, EXECUTE};
 
 /// What one run makes of the call, once the run itself may change.
@@ -24,6 +25,8 @@ struct Opinion<'a> {
     skill: &'a Skill,
     held: Held<'a>,
     verdict: Verdict,
+    /// The run is over: the call would break its rules, but its last phase is done and the agent may leave it.
+    over: bool,
 }
 
 /// Decides the call of a `tool_call` event and carries the decision out.
@@ -51,14 +54,16 @@ pub(crate) fn decide(
             records.push(record);
             touched.push(opinion.run.clone());
         }
-        if decision.code.is_none() && (decision.skill.is_none() || run.phase != before) {
+        if decision.code.is_none() && !opinion.over && (decision.skill.is_none() || run.phase != before) {
             decision.gate = Some(Gate::Phase);
             decision.line = Some(opinion.verdict.line);
             decision.skill = Some(run.skill.clone());
             decision.phase = Some(run.phase.clone());
             decision.phase_before = Some(before);
         }
-        note_proofs(&mut open, run, opinion);
+        if run.status == Status::Active {
+            note_proofs(&mut open, run, opinion);
+        }
     }
     if decision.effect != Effect::Deny {
         let calls = &mut state.session.calls;
@@ -87,7 +92,8 @@ fn judge<'a>(
         let held = Held::new(skill, call, caller);
         let verdict = held.judge(world, run);
         let judged = Judged { run, skill, verdict: verdict.clone() };
-        if verdict.line.is_violation() {
+        let over = verdict.line.is_violation() && is_over(world, run, skill);
+        if verdict.line.is_violation() && !over {
             let effect = guidance::effect(&judged);
             records.push(Record::PhaseViolation {
                 run: run.id.clone(),
@@ -101,12 +107,20 @@ fn judge<'a>(
                 worst = Some(judged);
             }
         }
-        opinions.push(Opinion { run: run.id.clone(), skill, held, verdict });
+        opinions.push(Opinion { run: run.id.clone(), skill, held, verdict, over });
     }
     if let Some(worst) = worst {
         decision = guidance::violation(world, policy, state, &worst, (call, caller));
     }
     Ok((decision, opinions))
+}
+
+/// Whether the agent may leave the run because all that it asks for was done. It could deactivate it now; that it
+/// goes on to something else says the same. The seed's form asks for nothing and ends by a command only.
+fn is_over(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
+    let Some(here) = skill.phase_index(&run.phase) else { return false };
+    let done = skill.phases.get(here).map_or(Done::NotAsked, |phase| world.done(run, phase));
+    skill.leave_skill == LeaveSkill::Finished && done == Done::Yes && can_finish(world, skill, run, (here, done))
 }
 
 fn remember(run: &mut Run, call: &Call) {
@@ -117,6 +131,10 @@ fn remember(run: &mut Run, call: &Call) {
 }
 
 fn carry_out(world: &mut World<'_>, run: &mut Run, opinion: &Opinion<'_>, call: &Call) -> Option<Record> {
+    if opinion.over {
+        run.status = Status::Finished;
+        return Some(moves::ended(run, By::Agent));
+    }
     if opinion.verdict.line.is_violation() {
         return None;
     }
