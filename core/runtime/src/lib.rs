@@ -20,6 +20,7 @@ pub mod deadline;
 pub mod hook;
 pub mod sessions;
 pub mod guard;
+pub mod replay;
 pub mod digest;
 pub mod files;
 
