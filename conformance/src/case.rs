@@ -1,0 +1,140 @@
+//! A neutral story as written: configs, events, and what must come of each.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// A story. Nothing in it mentions a platform.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What happens, in a sentence.
+    pub name: String,
+    /// The rule it tests, with where the rule is written.
+    pub rule: String,
+    /// `settings` of the project, as in `.phasegate/config.yaml`.
+    #[serde(default)]
+    pub settings: Option<Box<RawValue>>,
+    /// Skill configs, as in `.phasegate/skills/`. The order of phases is their order here.
+    #[serde(default)]
+    pub skills: Vec<Box<RawValue>>,
+    /// `SKILL.md` texts by the name of the skill's folder.
+    #[serde(default)]
+    pub skill_md: BTreeMap<String, Vec<String>>,
+    /// The same story under several settings, by name. Each has its own settings and its own expectations.
+    #[serde(default)]
+    pub columns: BTreeMap<String, Box<RawValue>>,
+    /// The skill that is active from the start, as with `replay --skill`.
+    #[serde(default)]
+    pub skill: Option<String>,
+    /// Its mode, `warn` or `block`, as with `replay --mode`.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One event and what must come of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// A line of a neutral transcript.
+    pub event: Map<String, Value>,
+    /// What the output line must hold, in every column. Keys that are not named may be anything.
+    #[serde(default)]
+    pub expect: Map<String, Value>,
+    /// What it must hold in one column, besides.
+    #[serde(default)]
+    pub expect_in: BTreeMap<String, Map<String, Value>>,
+}
+
+/// The keys an expectation may name: those of an output line of `phasegate replay`, and `error` for a line that is refused.
+pub const EXPECTABLE: &[&str] = &[
+    "seq",
+    "event",
+    "decision",
+    "code",
+    "gate",
+    "reason",
+    "recovery",
+    "next_calls",
+    "missing",
+    "skill",
+    "phase",
+    "phase_before",
+    "runs",
+    "facts",
+    "open_calls",
+    "obligations",
+    "records",
+    "line",
+    "result",
+    "policy_version",
+    "error",
+];
+
+impl Case {
+    /// Reads a story and looks for mistakes that would make it test nothing.
+    ///
+    /// # Errors
+    ///
+    /// Not JSON, an unknown key, an expectation that no output can have, a story without a step or without any
+    /// expectation, an expectation for a column that does not exist.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let case: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if case.rule.trim().is_empty() || case.name.trim().is_empty() {
+            return Err("`name` and `rule` say something".into());
+        }
+        let mut expectations = 0;
+        for step in &case.steps {
+            for (column, expect) in &step.expect_in {
+                if !case.columns.contains_key(column) {
+                    return Err(format!("there is no column `{column}`"));
+                }
+                expectations += known(expect)?;
+            }
+            expectations += known(&step.expect)?;
+        }
+        if expectations == 0 { Err("the story expects nothing".into()) } else { Ok(case) }
+    }
+}
+
+impl Step {
+    /// What is expected in a column.
+    #[must_use]
+    pub fn expected(&self, column: Option<&str>) -> Map<String, Value> {
+        let mut all = self.expect.clone();
+        if let Some(more) = column.and_then(|column| self.expect_in.get(column)) {
+            all.extend(more.clone());
+        }
+        all
+    }
+}
+
+fn known(expect: &Map<String, Value>) -> Result<usize, String> {
+    match expect.keys().find(|key| !EXPECTABLE.contains(&key.as_str())) {
+        Some(key) => Err(format!("no output line has `{key}`")),
+        None => Ok(expect.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Case;
+
+    fn error(text: &str) -> String {
+        Case::parse(text).unwrap_err()
+    }
+
+    #[test]
+    fn stories_that_test_nothing_are_refused() {
+        assert!(error(r#"{"name": "n", "rule": "r", "steps": [], "more": 1}"#).contains("unknown field"));
+        assert_eq!(error(r#"{"name": "n", "rule": "r", "steps": [{"event": {}}]}"#), "the story expects nothing");
+        let step = |expect: &str| format!(r#"{{"name": "n", "rule": "r", "steps": [{{"event": {{}}, {expect}}}]}}"#);
+        assert_eq!(error(&step(r#""expect": {"decison": "deny"}"#)), "no output line has `decison`");
+        assert_eq!(error(&step(r#""expect_in": {"strict": {"code": "x"}}"#)), "there is no column `strict`");
+        assert!(Case::parse(&step(r#""expect": {"decision": "deny"}"#)).is_ok());
+    }
+}

@@ -1,0 +1,117 @@
+//! Expected failures: known departures, each with a reason, strict both ways.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::trial::{Mismatch, Verdict};
+
+/// `expected-failures.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedFailures {
+    /// The departures.
+    #[serde(default)]
+    pub entry: Vec<Entry>,
+}
+
+/// One departure.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Which field of the cases differs.
+    pub what: String,
+    /// Why it does.
+    pub reason: String,
+    /// The trials in which it differs, by id.
+    pub cases: Vec<String>,
+}
+
+impl ExpectedFailures {
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    ///
+    /// Not TOML, an unknown key, an entry without a reason or without a case.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let all: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        match all.entry.iter().find(|entry| entry.reason.trim().is_empty() || entry.cases.is_empty()) {
+            Some(entry) => Err(format!("the entry for `{}` needs a reason and cases", entry.what)),
+            None => Ok(all),
+        }
+    }
+
+    /// Takes the expected mismatches of a trial out, and adds a mismatch for every entry that the trial does not need.
+    #[must_use]
+    pub fn judge(&self, id: &str, mismatches: Vec<Mismatch>) -> Verdict {
+        let total = mismatches.len();
+        let entries: Vec<&Entry> =
+            self.entry.iter().filter(|entry| entry.cases.iter().any(|case| case == id)).collect();
+        let mut needed = BTreeSet::new();
+        let mut left: Vec<Mismatch> = mismatches
+            .into_iter()
+            .filter(|mismatch| {
+                let covering = entries.iter().find(|entry| entry.what == mismatch.field);
+                covering.is_none_or(|entry| {
+                    needed.insert(entry.what.as_str());
+                    false
+                })
+            })
+            .collect();
+        let expected_failures = total - left.len();
+        for entry in entries.iter().filter(|entry| !needed.contains(entry.what.as_str())) {
+            let wanted = Value::from(format!("a failure, because {}", entry.reason));
+            left.push(Mismatch::new(
+                "expected-failures.toml",
+                &entry.what,
+                wanted,
+                Value::from("it passes: remove the case"),
+            ));
+        }
+        Verdict { mismatches: left, expected_failures }
+    }
+
+    /// Cases named by an entry that no trial has.
+    #[must_use]
+    pub fn unknown<'a>(&'a self, ids: &BTreeSet<&str>) -> Vec<&'a str> {
+        let named = self.entry.iter().flat_map(|entry| &entry.cases);
+        named.map(String::as_str).filter(|case| !ids.contains(case)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list() -> ExpectedFailures {
+        ExpectedFailures::parse("[[entry]]\nwhat = \"recovery\"\nreason = \"r\"\ncases = [\"a\", \"b\"]\n").unwrap()
+    }
+
+    fn mismatch(field: &str) -> Mismatch {
+        Mismatch::new("step 1", field, Value::Null, Value::from(1))
+    }
+
+    #[test]
+    fn an_expected_mismatch_passes_and_any_other_does_not() {
+        assert!(list().judge("a", vec![mismatch("recovery"), mismatch("recovery")]).passed());
+        assert!(!list().judge("a", vec![mismatch("recovery"), mismatch("decision")]).passed());
+        assert!(!list().judge("c", vec![mismatch("recovery")]).passed());
+    }
+
+    #[test]
+    fn an_entry_that_passes_fails() {
+        let verdict = list().judge("a", Vec::new());
+        assert!(!verdict.passed());
+        assert_eq!(verdict.mismatches[0].place, "expected-failures.toml");
+    }
+
+    #[test]
+    fn entries_are_checked_themselves() {
+        assert_eq!(list().unknown(&BTreeSet::from(["a"])), ["b"]);
+        assert!(ExpectedFailures::parse("[[entry]]\nwhat = \"x\"\nreason = \"\"\ncases = [\"a\"]\n").is_err());
+        assert!(
+            ExpectedFailures::parse("[[entry]]\nwhat = \"x\"\nreason = \"r\"\ncases = [\"a\"]\nmore = 1\n").is_err()
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `stage` sets one up.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use phasegate_conformance::report::Report;
+use phasegate_conformance::suite::{Suite, load};
+use phasegate_conformance::trial::Trial;
+
+/// One suite for every platform.
+#[derive(Parser)]
+#[command(name = "phasegate-conformance")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run the suite and print its matrix.
+    Run(Selection),
+}
+
+#[derive(clap::Args)]
+struct Selection {
+    /// Only what belongs to this adapter.
+    #[arg(long)]
+    adapter: Option<String>,
+    /// Only areas that begin so.
+    #[arg(long)]
+    area: Option<String>,
+    /// Only trials whose id matches; a star stands for anything.
+    #[arg(long)]
+    case: Option<String>,
+    /// For whom the report is.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Accept the present output as the expected one, in decode and session files. Stories are never rewritten.
+    #[arg(long)]
+    bless: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A matrix, then every mismatch.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+fn main() -> ExitCode {
+    match Args::parse().task {
+        Task::Run(selection) => run(&selection),
+    }
+}
+
+fn run(selection: &Selection) -> ExitCode {
+    let suite: Suite = load();
+    let selected: Vec<&Trial> = suite.trials.iter().filter(|trial| selection.takes(trial)).collect();
+    if selected.is_empty() {
+        anstream::eprintln!("no trial is selected");
+        return ExitCode::FAILURE;
+    }
+    let report = Report { outcomes: selected.into_iter().map(|trial| (trial, suite.verdict(trial))).collect() };
+    match selection.format {
+        Format::Human => anstream::print!("{}", report.human()),
+        Format::Json => anstream::println!("{:#}", report.json()),
+    }
+    if report.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+impl Selection {
+    fn takes(&self, trial: &Trial) -> bool {
+        self.adapter.as_ref().is_none_or(|adapter| trial.adapter.as_ref() == Some(adapter))
+            && self.area.as_ref().is_none_or(|area| trial.area.starts_with(area.as_str()))
+            && self.case.as_ref().is_none_or(|glob| matches(glob, &trial.id))
+    }
+}
+
+/// Whether a text matches a pattern in which a star stands for anything.
+fn matches(glob: &str, text: &str) -> bool {
+    let mut parts = glob.split('*');
+    let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    let rest = middle.iter().try_fold(rest, |rest, part| rest.split_once(part).map(|(_, rest)| rest));
+    rest.is_some_and(|rest| rest.ends_with(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(matches("decide/a/b", "decide/a/b"));
+        assert!(!matches("decide/a", "decide/a/b"));
+        assert!(matches("*b", "decide/a/b"));
+        assert!(matches("decide/*/b@*", "decide/a/b@strict"));
+        assert!(!matches("decide/*/c", "decide/a/b"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Playing a story: every line through the driver, every output held against its expectation.
+
+use phasegate_config::Kind;
+use serde_json::{Map, Value};
+
+use crate::case::Case;
+use crate::compare::subset;
+use crate::driver::{Driver, Stage, open};
+use crate::trial::Mismatch;
+
+/// Plays a story in one column, or in its only one.
+#[must_use]
+pub fn play(case: &Case, column: Option<&str>) -> Vec<Mismatch> {
+    match open(&stage(case, column)) {
+        Err(problem) => vec![Mismatch::broken("configs", problem)],
+        Ok(mut driver) => steps(case, column, driver.as_mut()),
+    }
+}
+
+fn steps(case: &Case, column: Option<&str>, driver: &mut dyn Driver) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    for (at, step) in case.steps.iter().enumerate() {
+        let name = step.event.get("event").and_then(Value::as_str).unwrap_or("?");
+        let place = format!("step {} ({name})", at + 1);
+        let expected = step.expected(column);
+        mismatches.extend(held(&place, &expected, driver.line(&Value::Object(step.event.clone()).to_string())));
+    }
+    mismatches
+}
+
+fn held(place: &str, expected: &Map<String, Value>, answer: Result<Value, String>) -> Vec<Mismatch> {
+    match (answer, expected.get("error")) {
+        (Ok(_), Some(error)) => vec![Mismatch::new(place, "error", error.clone(), Value::Null)],
+        (Err(error), Some(wanted)) => subset(place, "error", wanted, &Value::from(error)),
+        (Err(error), None) => vec![Mismatch::new(place, "error", Value::Null, Value::from(error))],
+        (Ok(output), None) => subset(place, "", &Value::Object(expected.clone()), &output),
+    }
+}
+
+/// The configs of a story. Settings of the column stand in for those of the story.
+fn stage(case: &Case, column: Option<&str>) -> Stage {
+    let mut stage = Stage { skill: case.skill.clone(), mode: case.mode.clone(), ..Stage::default() };
+    let settings = column.and_then(|column| case.columns.get(column)).or(case.settings.as_ref());
+    if let Some(settings) = settings {
+        stage.file(".phasegate/config.yaml", Kind::Settings, settings.get());
+    }
+    for (at, skill) in case.skills.iter().enumerate() {
+        stage.file(format!(".phasegate/skills/{}.json", at + 1), Kind::Skill, skill.get());
+    }
+    for (folder, lines) in &case.skill_md {
+        stage.file(format!("skills/{folder}/SKILL.md"), Kind::SkillMd, lines.join("\n"));
+    }
+    stage
+}

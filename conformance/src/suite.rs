@@ -1,0 +1,163 @@
+//! The whole suite: every file under `cases/` becomes trials, or fails the run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::case::Case;
+use crate::expected::ExpectedFailures;
+use crate::trial::{Check, Mismatch, Trial, Verdict};
+use crate::upstream::{Fixture, Sample};
+use crate::{cases, story, upstream};
+
+/// Every trial, and the known departures.
+pub struct Suite {
+    /// The trials, sorted by id.
+    pub trials: Vec<Trial>,
+    /// The known departures.
+    pub expected: Arc<ExpectedFailures>,
+}
+
+const SAMPLES: &str = "seed-000/upstream/000-skill-phase-enforcement.json";
+const FIXTURES: &str = "seed-000/upstream/000-fixtures.json";
+
+/// A trial under construction: files that have been used, trials that they gave.
+#[derive(Default)]
+pub(crate) struct Loading {
+    pub(crate) trials: Vec<Trial>,
+    pub(crate) unused: BTreeSet<String>,
+}
+
+impl Loading {
+    /// Takes a file: it is used from now on. Its text, or a trial that fails.
+    pub(crate) fn take(&mut self, path: &str) -> Option<String> {
+        self.unused.remove(path);
+        match std::fs::read_to_string(cases().join(path)) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                self.fails(path, &error);
+                None
+            }
+        }
+    }
+
+    /// A trial that fails: the file cannot be used.
+    pub(crate) fn fails(&mut self, path: &str, problem: &dyn std::fmt::Display) {
+        let mismatch = Mismatch::broken(path, problem);
+        let run = Box::new(move || vec![mismatch.clone()]);
+        self.trials.push(Trial {
+            id: format!("suite/{path}"),
+            check: Check::Suite,
+            adapter: None,
+            area: "files".into(),
+            run,
+        });
+    }
+
+    /// The unused files below a folder, with the folder's path.
+    pub(crate) fn below(&self, folder: &str) -> Vec<String> {
+        self.unused.iter().filter(|path| path.starts_with(folder)).cloned().collect()
+    }
+}
+
+/// Reads every case.
+#[must_use]
+pub fn load() -> Suite {
+    let mut loading = Loading { unused: files(), ..Loading::default() };
+    samples(&mut loading);
+    let adapters: Vec<String> = phasegate_adapters::all().iter().map(|adapter| adapter.id().to_string()).collect();
+    for path in loading.below("") {
+        let area = path.split('/').next().unwrap_or_default();
+        if path.ends_with(".json") && !adapters.iter().any(|id| id == area) {
+            stories(&mut loading, &path);
+        }
+    }
+    for path in std::mem::take(&mut loading.unused) {
+        loading.fails(&path, &"no trial uses this file");
+    }
+    let expected = expected(&mut loading);
+    if loading.trials.is_empty() {
+        loading.fails("cases", &"the suite is empty");
+    }
+    loading.trials.sort_by(|a, b| a.id.cmp(&b.id));
+    Suite { trials: loading.trials, expected }
+}
+
+impl Suite {
+    /// Runs one trial.
+    #[must_use]
+    pub fn verdict(&self, trial: &Trial) -> Verdict {
+        self.expected.judge(&trial.id, (trial.run)())
+    }
+}
+
+fn stories(loading: &mut Loading, path: &str) {
+    let Some(text) = loading.take(path) else { return };
+    let case = match Case::parse(&text) {
+        Ok(case) => Arc::new(case),
+        Err(problem) => return loading.fails(path, &problem),
+    };
+    let name = path.trim_end_matches(".json");
+    let area = Path::new(path).parent().map(|area| area.to_string_lossy().into_owned()).unwrap_or_default();
+    let columns: Vec<Option<String>> =
+        if case.columns.is_empty() { vec![None] } else { case.columns.keys().cloned().map(Some).collect() };
+    for column in columns {
+        let id = column.as_ref().map_or_else(|| format!("decide/{name}"), |column| format!("decide/{name}@{column}"));
+        let case = Arc::clone(&case);
+        let run = Box::new(move || story::play(&case, column.as_deref()));
+        loading.trials.push(Trial { id, check: Check::Decide, adapter: None, area: area.clone(), run });
+    }
+}
+
+fn samples(loading: &mut Loading) {
+    let (Some(samples), Some(fixtures)) = (loading.take(SAMPLES), loading.take(FIXTURES)) else { return };
+    let fixtures: Arc<BTreeMap<String, Fixture>> = match serde_json::from_str(&fixtures) {
+        Ok(fixtures) => Arc::new(fixtures),
+        Err(error) => return loading.fails(FIXTURES, &error),
+    };
+    let samples: Vec<Sample> = match serde_json::from_str(&samples) {
+        Ok(samples) => samples,
+        Err(error) => return loading.fails(SAMPLES, &error),
+    };
+    for sample in samples {
+        let fixtures = Arc::clone(&fixtures);
+        let id = format!("decide/seed-000/upstream/{}", sample.name);
+        let run = Box::new(move || upstream::play(&sample, &fixtures));
+        loading.trials.push(Trial { id, check: Check::Decide, adapter: None, area: "seed-000/upstream".into(), run });
+    }
+}
+
+fn expected(loading: &mut Loading) -> Arc<ExpectedFailures> {
+    let name = "../expected-failures.toml";
+    let Some(text) = loading.take(name) else { return Arc::default() };
+    match ExpectedFailures::parse(&text) {
+        Ok(expected) => {
+            let ids: BTreeSet<&str> = loading.trials.iter().map(|trial| trial.id.as_str()).collect();
+            let unknown: Vec<String> = expected.unknown(&ids).into_iter().map(str::to_string).collect();
+            for case in unknown {
+                loading.fails(name, &format!("there is no trial `{case}`"));
+            }
+            Arc::new(expected)
+        }
+        Err(problem) => {
+            loading.fails(name, &problem);
+            Arc::default()
+        }
+    }
+}
+
+fn files() -> BTreeSet<String> {
+    let root = cases();
+    let files = walkdir::WalkDir::new(&root).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    files
+        .map(|entry| entry.path().strip_prefix(&root).unwrap_or(entry.path()).to_string_lossy().replace('\\', "/"))
+        .filter(|path| !path.ends_with("README.md"))
+        .collect()
+}
+
+/// A mismatch in which something is there or not.
+pub(crate) fn absent(place: &str, field: &str, what: &str) -> Mismatch {
+    Mismatch::new(place, field, json!(what), Value::Null)
+}

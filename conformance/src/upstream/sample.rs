@@ -1,0 +1,239 @@
+//! The samples as written. Unknown keys are refused, so that no expectation goes unread.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// One sample.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    /// Its name.
+    pub name: String,
+    /// How its expectation is known: asserted by the original's tests, seen when running it, read from its text.
+    pub origin: String,
+    /// Where.
+    pub source: String,
+    /// The skills.
+    pub setup: Setup,
+    /// The calls, in order.
+    pub calls: Vec<SampleCall>,
+    /// What comes of them.
+    pub expect: SampleExpect,
+    /// What is wrong with the original here.
+    #[serde(default)]
+    pub upstream_quirk: Option<String>,
+    /// A remark.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// The skills of a sample.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// Names of fixtures.
+    #[serde(default)]
+    pub configs: Vec<String>,
+    /// The file that holds them.
+    #[serde(default)]
+    pub configs_file: Option<String>,
+    /// Patterns of a skill that forbids nothing else.
+    #[serde(default)]
+    pub patterns: Vec<String>,
+}
+
+/// A call of a sample.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleCall {
+    /// The tool, or one of the three commands.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Value,
+}
+
+/// What comes of a sample.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleExpect {
+    /// One for each call.
+    #[serde(default)]
+    pub results: Vec<CallExpect>,
+    /// What `get_skill_phase` says at the end.
+    #[serde(default)]
+    pub status_after: Option<Map<String, Value>>,
+    /// What the audit log holds.
+    #[serde(default)]
+    pub audit_events: Option<Vec<AuditEvent>>,
+    /// Whether the pattern matches the tool.
+    #[serde(default)]
+    pub matches: Option<bool>,
+}
+
+/// What comes of one call or command.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallExpect {
+    /// `allow`, `warn` or `deny`.
+    #[serde(default)]
+    pub decision: Option<String>,
+    /// The rule that decided.
+    #[serde(default)]
+    pub rule: Option<String>,
+    /// The phase after the call.
+    #[serde(default)]
+    pub phase_after: Option<String>,
+    /// The move, if there was one.
+    #[serde(default)]
+    pub advanced: Option<Value>,
+    /// The violation, if it was one.
+    #[serde(default)]
+    pub violation: Option<Violation>,
+    /// What the agent gets instead of the tool's result.
+    #[serde(default)]
+    pub response: Option<Response>,
+    /// Whether a command was refused.
+    #[serde(default)]
+    pub is_error: Option<bool>,
+    /// A command's answer.
+    #[serde(default)]
+    pub json: Option<Map<String, Value>>,
+    /// A refusal's whole text.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// How a refusal's text begins.
+    #[serde(default)]
+    pub text_prefix: Option<String>,
+    /// What a refusal's text contains.
+    #[serde(default)]
+    pub text_contains: Vec<String>,
+}
+
+/// A violation.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Violation {
+    /// The tool.
+    pub tool: String,
+    /// The skill.
+    pub skill: String,
+    /// The phase.
+    pub current_phase: String,
+    /// Why.
+    pub reason: String,
+    /// The way on.
+    pub recovery: String,
+    /// Whether the call was denied.
+    pub blocked: bool,
+}
+
+/// The result an agent gets for a denied call.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Response {
+    /// Always true.
+    pub is_error: bool,
+    /// Its text.
+    pub text: String,
+}
+
+/// A line of the original's audit log.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditEvent {
+    /// Always empty in the original.
+    pub timestamp: String,
+    /// The event.
+    pub tool: String,
+    /// Always null in the original.
+    pub files: Value,
+    /// The event's text.
+    pub edit_summary: AuditSummary,
+    /// False for a violation.
+    pub success: bool,
+    /// Always 0 in the original.
+    pub duration_ms: u64,
+}
+
+/// The text of an audit event.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditSummary {
+    /// Always `phase_enforcement`.
+    pub mode: String,
+    /// The event, its skill, its phase and a detail, as one text.
+    pub target: String,
+}
+
+impl AuditEvent {
+    /// What the event tells; the rest is the same in every one.
+    #[must_use]
+    pub fn told(&self) -> Value {
+        json!({"tool": self.tool, "target": self.edit_summary.target, "success": self.success})
+    }
+}
+
+/// A skill of the samples.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fixture {
+    /// Its name.
+    pub skill_name: String,
+    /// Its phases, in order.
+    pub phases: Vec<FixturePhase>,
+    /// What is forbidden in all of them.
+    #[serde(default)]
+    pub global_forbidden: Vec<String>,
+}
+
+/// A phase of such a skill.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixturePhase {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// What may be called.
+    pub allowed: Vec<String>,
+    /// What may not.
+    pub forbidden: Vec<String>,
+}
+
+impl Fixture {
+    /// A skill with one phase that forbids what the patterns match.
+    #[must_use]
+    pub fn of_patterns(patterns: &[String]) -> Self {
+        let phase = FixturePhase {
+            name: "only".into(),
+            description: String::new(),
+            allowed: vec!["no_such_tool".into()],
+            forbidden: patterns.to_vec(),
+        };
+        Self { skill_name: "patterns".into(), phases: vec![phase], global_forbidden: Vec::new() }
+    }
+
+    /// The skill as the front matter of a `SKILL.md`. The order of the phases is kept.
+    #[must_use]
+    pub fn skill_md(&self) -> String {
+        let phases: Vec<String> = self
+            .phases
+            .iter()
+            .map(|phase| {
+                let body = json!({
+                    "description": phase.description,
+                    "allowed": phase.allowed,
+                    "forbidden": phase.forbidden,
+                });
+                format!("    {}: {body}\n", json!(phase.name))
+            })
+            .collect();
+        format!(
+            "---\nname: {}\ndescription: a sample\ntool_permissions:\n  phases:\n{}  global_forbidden: {}\n---\n\nText.\n",
+            self.skill_name,
+            phases.concat(),
+            json!(self.global_forbidden)
+        )
+    }
+}
