@@ -11,6 +11,7 @@ mod conformance;
 mod demo;
 mod mutants;
 mod bench;
+mod record;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,14 @@ enum Task {
     Mutants,
     /// Measure one decision in process, and one hook as a process.
     Bench(bench::Args),
+    /// Let a real client live through a story, guarded by phasegate, and keep the session as a case.
+    Record(record::Args),
+    /// The hook as the client sees it while a session is recorded.
+    #[command(hide = true)]
+    RecordTee(record::tee::Args),
+    /// A double of the language server that the shipped skills speak of.
+    #[command(hide = true)]
+    LspDouble,
 }
 
 fn main() -> ExitCode {
@@ -55,6 +64,9 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Bench(args) => bench::run(&args),
+        Task::Record(args) => record::run(&args),
+        Task::RecordTee(args) => return record::tee::run(&args),
+        Task::LspDouble => record::double::run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,84 @@
+//! The scratch folder of one recording: a project, a home, a state folder, the guard as the client finds it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::frame::Frame;
+use super::story::Story;
+use crate::failure::{Failure, Result};
+use crate::process;
+use crate::root::{read, write};
+
+/// The folders of one recording.
+pub(super) struct Scratch {
+    /// The folder above all others.
+    pub(super) base: PathBuf,
+}
+
+impl Scratch {
+    /// Makes the folders.
+    pub(super) fn new(name: &str) -> Result<Self> {
+        let base = std::env::temp_dir().join(format!("phasegate-{}-{name}", std::process::id()));
+        let scratch = Self { base };
+        for folder in ["project", "home", "tmp", "state", "machine", "bin"] {
+            let path = scratch.path(folder);
+            fs::create_dir_all(&path).map_err(|error| Failure::file(&path, error))?;
+        }
+        Ok(scratch)
+    }
+
+    /// A path below the scratch folder.
+    pub(super) fn path(&self, below: &str) -> PathBuf {
+        self.base.join(below)
+    }
+
+    /// A command with nothing of this process's environment but `PATH`, in the project, with the scratch home and state.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.path("project")).stdin(Stdio::null());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.path("home")).env("LANG", "C.UTF-8");
+        command.env("PHASEGATE_STATE_DIR", self.path("state")).env("PHASEGATE_MACHINE_DIR", self.path("machine"));
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "t").env(format!("GIT_{who}_EMAIL"), "t@example.com");
+        }
+        command
+    }
+
+    /// Makes the project: the story's files, and a history.
+    pub(super) fn project(&self, story: &Story) -> Result {
+        for (path, text) in &story.files {
+            write(&self.path("project").join(path), text)?;
+        }
+        for args in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "start"]] {
+            process::output(self.command(Path::new("git")).env("GIT_CONFIG_NOSYSTEM", "1").args(args))?;
+        }
+        Ok(())
+    }
+
+    /// Runs the real `phasegate init`, then puts the recording hook where the settings now point.
+    pub(super) fn guard(&self, built: &Path, story: &Story, client: &str) -> Result {
+        let (named, real) = (self.path("bin/phasegate"), self.path("bin/answers"));
+        fs::copy(built, &named).map_err(|error| Failure::file(built, error))?;
+        process::output(self.command(&named).args(["init", client, "--skill", &story.skill, "--mode", &story.mode]))?;
+        fs::rename(&named, &real).map_err(|error| Failure::file(&real, error))?;
+        let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
+        let [own, real, log] = [&own, &real, &self.path("frames.jsonl")].map(|path| path.display().to_string());
+        write(&named, &format!("#!/bin/sh\nexec '{own}' record-tee '{real}' '{log}' \"$@\"\n"))?;
+        fs::set_permissions(&named, fs::Permissions::from_mode(0o755)).map_err(|error| Failure::file(&named, error))
+    }
+
+    /// What the hooks got and answered, in order.
+    pub(super) fn frames(&self) -> Result<Vec<Frame>> {
+        let path = self.path("frames.jsonl");
+        let text = read(&path)?;
+        text.lines().map(|line| serde_json::from_str(line).map_err(|error| Failure::file(&path, error))).collect()
+    }
+
+    /// Removes everything.
+    pub(super) fn remove(&self) -> Result {
+        fs::remove_dir_all(&self.base).map_err(|error| Failure::file(&self.base, error))
+    }
+}

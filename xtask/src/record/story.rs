@@ -1,0 +1,172 @@
+//! A story as written: what the model does turn by turn, and what must come of each call.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, Result};
+
+/// A story that a real client lives through. Nothing in it is decided by the model: every turn is written down.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Story {
+    /// What the story shows, in a sentence.
+    pub(super) title: String,
+    /// What the user types.
+    pub(super) prompt: String,
+    /// The shipped skill that the project uses.
+    pub(super) skill: String,
+    /// The skill's mode, `warn` or `block`.
+    pub(super) mode: String,
+    /// The project's files, by path.
+    #[serde(default)]
+    pub(super) files: BTreeMap<String, String>,
+    /// Further arguments for the client, by the client's id.
+    #[serde(default)]
+    pub(super) client_args: BTreeMap<String, Vec<String>>,
+    /// Native events that the recording must hold, or else the story did not happen as meant.
+    #[serde(default)]
+    pub(super) requires: Vec<String>,
+    /// The main conversation.
+    pub(super) turns: Vec<Turn>,
+    /// Conversations of subagents, by a word in the prompt that starts them.
+    #[serde(default)]
+    pub(super) agents: BTreeMap<String, Vec<Turn>>,
+}
+
+/// The main conversation's name. A subagent's is the word that starts it.
+pub(super) const MAIN: &str = "main";
+
+/// The id of a call: its conversation, turn and position.
+pub(super) fn call_id(conversation: &str, turn: usize, position: usize) -> String {
+    let name: String = conversation.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("toolu_{name}_t{turn}_{position}")
+}
+
+/// One message of the model.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Turn {
+    /// What it says.
+    pub(super) text: String,
+    /// What it calls, all in one message.
+    pub(super) calls: Vec<Call>,
+    /// How long the model thinks before it answers, in milliseconds.
+    pub(super) after_ms: u64,
+}
+
+/// One call and what must come of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Call {
+    /// The tool's name in the client.
+    pub(super) tool: String,
+    /// Its arguments.
+    pub(super) input: Map<String, Value>,
+    /// What the guard must say.
+    pub(super) expect: Expect,
+    /// Whether the call runs and fails.
+    #[serde(default)]
+    pub(super) fails: bool,
+    /// What shows, outside of any protocol, that the call ran.
+    #[serde(default)]
+    pub(super) proof: Option<Proof>,
+    /// Texts that the model must read in what comes back.
+    #[serde(default)]
+    pub(super) reads: Vec<String>,
+}
+
+/// What the guard says to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Expect {
+    /// Nothing: the call runs.
+    Allowed,
+    /// The call runs, and the model is told.
+    Warned,
+    /// The call does not run, and the model reads why.
+    Blocked,
+    /// Somebody is asked; nobody is there, so the call does not run.
+    Asked,
+}
+
+impl Expect {
+    /// Whether the call runs.
+    pub(super) fn runs(self) -> bool {
+        matches!(self, Self::Allowed | Self::Warned)
+    }
+}
+
+/// A trace of the call in the project.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Proof {
+    /// A file, relative to the project.
+    pub(super) file: String,
+    /// What it holds after the call and not before; without it the file itself is the trace.
+    #[serde(default)]
+    pub(super) contains: String,
+}
+
+impl Proof {
+    /// Whether the trace is there now.
+    pub(super) fn holds(&self, project: &Path) -> bool {
+        std::fs::read_to_string(project.join(&self.file)).is_ok_and(|text| text.contains(&self.contains))
+    }
+}
+
+impl Story {
+    /// Reads a story and refuses one that could not fail.
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self> {
+        let story: Self =
+            serde_json::from_str(text).map_err(|error| Failure::new(format!("story `{name}`: {error}")))?;
+        let calls = story.calls();
+        match calls.iter().find(|(_, call)| !call.expect.runs() && call.reads.is_empty()) {
+            Some((_, call)) => {
+                Err(Failure::new(format!("story `{name}`: `{}` is stopped and reads nothing", call.tool)))
+            }
+            None if !calls.iter().any(|(_, call)| call.proof.is_some()) => {
+                Err(Failure::new(format!("story `{name}`: no call leaves a trace")))
+            }
+            None => Ok(story),
+        }
+    }
+
+    /// Every call of every conversation, with its id.
+    pub(super) fn calls(&self) -> Vec<(String, &Call)> {
+        let agents = self.agents.iter().map(|(name, turns)| (name.as_str(), turns));
+        let mut calls = Vec::new();
+        for (name, turns) in std::iter::once((MAIN, &self.turns)).chain(agents) {
+            for (at, turn) in turns.iter().enumerate() {
+                calls.extend(turn.calls.iter().enumerate().map(|(position, call)| (call_id(name, at, position), call)));
+            }
+        }
+        calls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(call: &str) -> Result<Story> {
+        let turns = format!(r#"[{{"calls": [{call}]}}]"#);
+        Story::parse(
+            "s",
+            &format!(r#"{{"title": "t", "prompt": "p", "skill": "s", "mode": "block", "turns": {turns}}}"#),
+        )
+    }
+
+    #[test]
+    fn a_story_that_cannot_fail_is_refused() {
+        let stopped = r#"{"tool": "Edit", "input": {}, "expect": "blocked", "proof": {"file": "a"}}"#;
+        assert!(with(stopped).unwrap_err().to_string().contains("reads nothing"));
+        assert!(
+            with(r#"{"tool": "Edit", "input": {}, "expect": "allowed"}"#).unwrap_err().to_string().contains("trace")
+        );
+        assert!(with(r#"{"tool": "Edit", "input": {}, "expect": "allowed", "proof": {"file": "a"}}"#).is_ok());
+        assert!(with(r#"{"tool": "Edit", "input": {}, "expect": "denied"}"#).is_err());
+    }
+}
