@@ -1,9 +1,14 @@
 //! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `stage` sets one up.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use phasegate_conformance::demo::show;
+use phasegate_conformance::platform::all_sessions;
+use phasegate_conformance::player::Stage;
 use phasegate_conformance::report::Report;
+use phasegate_conformance::session::Session;
 use phasegate_conformance::suite::{Suite, load};
 use phasegate_conformance::trial::Trial;
 
@@ -19,6 +24,16 @@ struct Args {
 enum Task {
     /// Run the suite and print its matrix.
     Run(Selection),
+    /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
+    Play {
+        /// Sessions by name (`<adapter>/<story>`); all of them without it.
+        sessions: Vec<String>,
+    },
+    /// Set a recorded session up in a folder, play it up to its first judged call, and print adapter and frame of that.
+    Stage {
+        /// The folder; what it holds is removed.
+        folder: PathBuf,
+    },
 }
 
 #[derive(clap::Args)]
@@ -51,7 +66,52 @@ enum Format {
 fn main() -> ExitCode {
     match Args::parse().task {
         Task::Run(selection) => run(&selection),
+        Task::Play { sessions } => ended(play(&sessions)),
+        Task::Stage { folder } => ended(stage(&folder)),
     }
+}
+
+fn ended(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            anstream::eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn play(names: &[String]) -> Result<(), String> {
+    let sessions = all_sessions()?;
+    if let Some(name) = names.iter().find(|name| !sessions.iter().any(|session| session.id() == **name)) {
+        let known: Vec<String> = sessions.iter().map(Session::id).collect();
+        return Err(format!("no session `{name}`; there are [{}]", known.join(", ")));
+    }
+    let selected: Vec<&Session> =
+        sessions.iter().filter(|session| names.is_empty() || names.contains(&session.id())).collect();
+    if selected.is_empty() {
+        return Err("no session is recorded".into());
+    }
+    selected.into_iter().try_for_each(|session| show(session, &mut |text| anstream::print!("{text}")))
+}
+
+fn stage(folder: &Path) -> Result<(), String> {
+    let sessions = all_sessions()?;
+    let session = sessions.first().ok_or("no session is recorded")?;
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    let mut stage = Stage::new(session, folder)?;
+    for frame in &session.frames {
+        let played = stage.play(frame)?;
+        let judged = played.answer.decisions.iter().any(|decided| decided.phase.is_some() && !decided.tool.is_empty());
+        if judged {
+            let told = serde_json::json!({"adapter": session.adapter, "frame": stage.placed(frame)});
+            anstream::println!("{told}");
+            return Ok(());
+        }
+    }
+    Err(format!("no call of {} is judged by a phase", session.id()))
 }
 
 fn run(selection: &Selection) -> ExitCode {

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 use crate::case::Case;
 use crate::expected::ExpectedFailures;
 use crate::trial::{Check, Mismatch, Trial, Verdict};
 use crate::upstream::{Fixture, Sample};
-use crate::{cases, story, upstream};
+use crate::{cases, platform, story, upstream};
 
 /// Every trial, and the known departures.
 pub struct Suite {
@@ -73,6 +71,9 @@ pub fn load() -> Suite {
         if path.ends_with(".json") && !adapters.iter().any(|id| id == area) {
             stories(&mut loading, &path);
         }
+    }
+    for adapter in &adapters {
+        platform::sessions(&mut loading, adapter);
     }
     for path in std::mem::take(&mut loading.unused) {
         loading.fails(&path, &"no trial uses this file");
@@ -155,9 +156,4 @@ fn files() -> BTreeSet<String> {
         .map(|entry| entry.path().strip_prefix(&root).unwrap_or(entry.path()).to_string_lossy().replace('\\', "/"))
         .filter(|path| !path.ends_with("README.md"))
         .collect()
-}
-
-/// A mismatch in which something is there or not.
-pub(crate) fn absent(place: &str, field: &str, what: &str) -> Mismatch {
-    Mismatch::new(place, field, json!(what), Value::Null)
 }

@@ -140,8 +140,8 @@ fn violation(wanted: &Violation, recovery: bool) -> Value {
 
 /// The same fields of our answer; tool and blocking come from the audit record.
 fn violated(output: &Value) -> Value {
-    let records = output.get("records").and_then(Value::as_array).into_iter().flatten();
-    let record = records.filter(|record| record.get("record") == Some(&json!("phase_violation"))).last();
+    let mut records = output.get("records").and_then(Value::as_array).into_iter().flatten();
+    let record = records.rfind(|record| record.get("record") == Some(&json!("phase_violation")));
     let of = |key: &str| record.and_then(|record| record.get(key)).cloned().unwrap_or_default();
     json!({
         "tool": of("tool"),
