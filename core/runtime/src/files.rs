@@ -17,15 +17,30 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Writes a file so that readers see the old text or the new one, never a part. A new file is the owner's alone;
-/// one that exists keeps its permissions.
+/// Who may read a file that is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner.
+    Owner,
+    /// Whoever the process's own default lets.
+    Default,
+}
+
+/// Writes a file so that readers see the old text or the new one, never a part. A file that exists keeps its
+/// permissions.
 ///
 /// # Errors
 ///
 /// The folder or the file cannot be written.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".phasegate-").tempfile_in(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".phasegate-");
+    #[cfg(unix)]
+    if readers == Readers::Default {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
     if let Ok(data) = path.metadata() {
         file.as_file().set_permissions(data.permissions())?;

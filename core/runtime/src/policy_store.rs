@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
 use crate::discover::Found;
-use crate::files::{make_folder, replace};
+use crate::files::{Readers, make_folder, replace};
 
 /// The format of stored policies that this version writes and reads.
 const FORMAT: u32 = 1;
@@ -163,7 +163,7 @@ impl PolicyStore {
     fn write<T: Serialize>(&self, kind: &str, name: &str, content: T) -> io::Result<()> {
         let path = self.path(kind, name).ok_or_else(|| io::Error::other("a version is not a digest"))?;
         path.parent().map_or(Ok(()), make_folder)?;
-        replace(&path, &serde_json::to_vec(&Stored { format: FORMAT, content })?)
+        replace(&path, &serde_json::to_vec(&Stored { format: FORMAT, content })?, Readers::Owner)
     }
 
     fn read<T: DeserializeOwned>(&self, kind: &str, name: &str) -> Option<T> {

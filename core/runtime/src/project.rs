@@ -9,7 +9,7 @@ use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
-use crate::files::{make_folder, replace};
+use crate::files::{Readers, make_folder, replace};
 use crate::locations::Locations;
 
 /// The folder of a project's configs, below its root.
@@ -101,7 +101,7 @@ impl Project {
         let write = || {
             make_folder(&self.folder)?;
             std::fs::write(self.folder.join("root"), self.root.as_os_str().as_encoded_bytes())?;
-            replace(&self.memory(), &serde_json::to_vec(&memory)?)
+            replace(&self.memory(), &serde_json::to_vec(&memory)?, Readers::Owner)
         };
         write().map_err(|error: io::Error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.memory().display()))

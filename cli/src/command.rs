@@ -1,0 +1,68 @@
+//! The subcommands.
+
+pub mod activate;
+pub mod adapters;
+pub mod check;
+pub mod completions;
+pub mod control;
+pub mod deactivate;
+pub mod explain;
+pub mod hook;
+pub mod init;
+pub mod schema;
+pub mod status;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::output::Failure;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Guard a project: write its config and wire phasegate into the platforms used there
+    Init(init::Args),
+    /// Answer one message of a platform, from standard input to standard output
+    Hook(hook::Args),
+    /// Begin a run of a skill in a session
+    Activate(activate::Args),
+    /// End the run of a skill in a session
+    Deactivate(deactivate::Args),
+    /// Show where the sessions of a project stand
+    Status(status::Args),
+    /// Find mistakes in configs
+    Check(check::Args),
+    /// Say what a code means and what to do about it
+    Explain(explain::Args),
+    /// Print a JSON Schema
+    Schema(schema::Args),
+    /// List the platforms of this build and what each can enforce
+    Adapters(adapters::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// It could not be done.
+    pub fn run(self, context: &Context) -> Result<ExitCode, Failure> {
+        let exit = match self {
+            Self::Init(args) => init::run(&args, context),
+            Self::Hook(args) => return Ok(hook::run(&args.platform)),
+            Self::Activate(args) => activate::run(&args, context),
+            Self::Deactivate(args) => deactivate::run(&args, context),
+            Self::Status(args) => status::run(&args, context),
+            Self::Check(args) => check::run(&args, context),
+            Self::Explain(args) => explain::run(&args, context),
+            Self::Schema(args) => schema::run(&args, context),
+            Self::Adapters(args) => adapters::run(&args, context),
+            Self::Completions(args) => completions::run(&args, context),
+        };
+        exit.map(ExitCode::from)
+    }
+}

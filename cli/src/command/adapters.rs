@@ -1,0 +1,92 @@
+//! `phasegate adapters`: the platforms of this build.
+
+use std::path::Path;
+
+use owo_colors::OwoColorize as _;
+use phasegate_adapter::{Ability, Adapter};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate adapters`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Lists the platforms.
+///
+/// # Errors
+///
+/// The build has none.
+pub fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
+    let adapters = phasegate_adapters::all();
+    if adapters.is_empty() {
+        return Err(Failure::new("this build has no adapter, so it can guard nothing")
+            .with_help("build phasegate with the feature of a platform"));
+    }
+    let runtime = context.runtime()?;
+    let root = context.find_project(&runtime)?.root;
+    let rows: Vec<_> =
+        adapters.iter().map(|adapter| (*adapter, signs(*adapter, &root, &runtime.locations.home))).collect();
+    if context.out.json {
+        context.out.value(&rows.iter().map(|(adapter, signs)| as_json(*adapter, signs)).collect());
+    } else {
+        rows.iter().for_each(|(adapter, signs)| print(context, *adapter, signs));
+    }
+    Ok(Exit::Done)
+}
+
+/// The signs of the platform that are there, in the project or in the user's home.
+#[must_use]
+pub fn signs(adapter: &dyn Adapter, root: &Path, home: &Path) -> Vec<&'static str> {
+    let mut signs = adapter.places().signs;
+    signs.retain(|sign| place(sign, root, home).exists());
+    signs
+}
+
+/// The path that a place of an adapter stands for.
+#[must_use]
+pub fn place(place: &str, root: &Path, home: &Path) -> std::path::PathBuf {
+    match place.strip_prefix("~/") {
+        Some(below) => home.join(below),
+        None => root.join(place),
+    }
+}
+
+fn print(context: &Context, adapter: &dyn Adapter, signs: &[&str]) {
+    let out = context.out;
+    let found = if signs.is_empty() { "not detected here".to_string() } else { format!("detected: {}", signs.join(", ")) };
+    out.line(format_args!("{} {} ({found})", adapter.id().bold(), adapter.name()));
+    out.line(format_args!("  recorded with {}", adapter.versions().join(", ")));
+    for (name, ability) in adapter.capabilities().rows() {
+        match ability {
+            Ability::Yes => out.line(format_args!("  {} {name}", "yes   ".green())),
+            Ability::Partly(limit) => out.line(format_args!("  {} {name}: {limit}", "partly".yellow())),
+            Ability::No(instead) => out.line(format_args!("  {} {name}: {instead}", "no    ".red())),
+        }
+    }
+}
+
+fn as_json(adapter: &dyn Adapter, signs: &[&str]) -> Value {
+    let rows: serde_json::Map<_, _> = adapter
+        .capabilities()
+        .rows()
+        .into_iter()
+        .map(|(name, ability)| {
+            let (can, limit) = match ability {
+                Ability::Yes => ("yes", None),
+                Ability::Partly(limit) => ("partly", Some(limit)),
+                Ability::No(instead) => ("no", Some(instead)),
+            };
+            (name.to_string(), json!({"can": can, "limit": limit}))
+        })
+        .collect();
+    json!({
+        "id": adapter.id(),
+        "name": adapter.name(),
+        "versions": adapter.versions(),
+        "detected": signs,
+        "capabilities": rows,
+    })
+}

@@ -1,0 +1,175 @@
+//! `phasegate check [FILE...]`: every mistake in the configs, each with its place.
+
+use std::fmt;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use anstream::ColorChoice;
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use phasegate_config::{Diagnostic, Severity, SourceFile, compile};
+use phasegate_runtime::discover::named;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate check`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files to check instead of all that apply to the project
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Checks the configs.
+///
+/// # Errors
+///
+/// The project or a named file cannot be opened.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let (files, mut diagnostics) = if args.files.is_empty() {
+        let found = runtime.discover(&context.find_project(&runtime)?);
+        (found.files, found.problems)
+    } else {
+        read_named(&args.files, context)?
+    };
+    diagnostics.extend(compile(&files).diagnostics);
+    let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    if context.out.json {
+        let list: Vec<_> = diagnostics.iter().map(as_json).collect();
+        context.out.value(&json!({"files": files.len(), "errors": errors, "diagnostics": list}));
+    } else {
+        diagnostics.iter().for_each(|found| print(context, found, &files));
+        let (mistakes, warnings) = (count(errors, "error"), count(diagnostics.len() - errors, "warning"));
+        context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(files.len(), "file")));
+    }
+    Ok(if errors > 0 { Exit::No } else { Exit::Done })
+}
+
+fn read_named(paths: &[PathBuf], context: &Context) -> Result<(Vec<SourceFile>, Vec<Diagnostic>), Failure> {
+    let start = context.start()?;
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    for path in paths {
+        let found = named(path, &start);
+        files.extend(found.files);
+        problems.extend(found.problems);
+    }
+    Ok((files, problems))
+}
+
+fn print(context: &Context, found: &Diagnostic, files: &[SourceFile]) {
+    let source = files.iter().find(|file| file.path == found.path);
+    if !graphical() {
+        context.out.line(plain(found));
+        return;
+    }
+    let report = Report {
+        found,
+        source: NamedSource::new(&found.path, source.map(|file| file.text.clone()).unwrap_or_default()),
+    };
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode());
+    match handler.render_report(&mut text, &report) {
+        Ok(()) => context.out.line(text.trim_end()),
+        Err(_) => context.out.line(plain(found)),
+    }
+}
+
+/// Whether pictures are wanted: on a terminal, or where colours are forced.
+fn graphical() -> bool {
+    match ColorChoice::global() {
+        ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => std::io::stdout().is_terminal(),
+    }
+}
+
+fn plain(found: &Diagnostic) -> String {
+    let mut text = format!(
+        "{}:{}:{}: {}[{}]: {}",
+        found.path,
+        found.line,
+        found.column,
+        word(found.severity),
+        found.code,
+        found.message
+    );
+    for (label, more) in [("cause", &found.cause), ("help", &found.suggestion)] {
+        if let Some(more) = more {
+            text.push_str(&format!("\n  {label}: {more}"));
+        }
+    }
+    text
+}
+
+fn as_json(found: &Diagnostic) -> Value {
+    json!({
+        "code": found.code,
+        "severity": word(found.severity),
+        "path": found.path,
+        "line": found.line,
+        "column": found.column,
+        "span": [found.span.0, found.span.1],
+        "message": found.message,
+        "cause": found.cause,
+        "suggestion": found.suggestion,
+    })
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A diagnostic in the form that miette draws.
+#[derive(Debug)]
+struct Report<'a> {
+    found: &'a Diagnostic,
+    source: NamedSource<String>,
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.found.message)
+    }
+}
+
+impl std::error::Error for Report<'_> {}
+
+impl miette::Diagnostic for Report<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.found.code))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.found.severity {
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Error => miette::Severity::Error,
+        })
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        let parts: Vec<_> = [&self.found.cause, &self.found.suggestion].into_iter().flatten().cloned().collect();
+        (!parts.is_empty()).then(|| Box::new(parts.join("\n")) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let (start, length) = self.found.span;
+        let end = self.source.inner().len();
+        let start = start.min(end);
+        let label = LabeledSpan::new(Some("here".to_string()), start, length.min(end - start));
+        Some(Box::new(std::iter::once(label)))
+    }
+}

@@ -1,0 +1,68 @@
+//! What `activate` and `deactivate` share: a command of a person, given to one session.
+
+use phasegate_core::event::By;
+use phasegate_core::{Decision, Event, EventKind};
+use phasegate_runtime::sessions::sessions;
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// Which session a command is for.
+#[derive(Debug, clap::Args)]
+pub struct Target {
+    /// The session; without it, the one of the project that was active last
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// The answer to a command.
+#[derive(Debug)]
+pub struct Answer {
+    /// The session it was given to.
+    pub session: String,
+    /// The answer itself.
+    pub result: Value,
+    /// Who the command counted as.
+    pub by: By,
+}
+
+/// Gives a command to a session.
+///
+/// # Errors
+///
+/// No session is known, nothing guards the project, the command was refused, or the guard could not work.
+pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Result<Answer, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let session = match &target.session {
+        Some(session) => session.clone(),
+        None => sessions(&project)?.into_iter().next().map(|latest| latest.id).ok_or_else(|| {
+            Failure::new(format!("no session is known in `{}`", project.root.display()))
+                .with_help("start a session on a platform that phasegate is wired into, or name one with `--session ID`")
+        })?,
+    };
+    let by = runtime.command_by(&project)?;
+    let kind = EventKind::Command { by, name: name.to_string(), args };
+    let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?.ok_or_else(|| {
+        Failure::new(format!("nothing guards `{}`", project.root.display())).with_help("run `phasegate init` first")
+    })?;
+    match step.decision {
+        Some(decision) if !decision.lets_through() => Err(refused(&decision, by)),
+        _ => Ok(Answer { session, result: step.result.unwrap_or_default(), by }),
+    }
+}
+
+fn refused(decision: &Decision, by: By) -> Failure {
+    let note = match by {
+        By::Agent => "; a call that can run programs is open in this project, so the command counts as the agent's",
+        By::Human | By::Platform => "",
+    };
+    Failure {
+        exit: Exit::No,
+        code: decision.code,
+        message: format!("{}{note}", decision.reason),
+        help: Some(decision.recovery.clone()).filter(|help| !help.is_empty()),
+    }
+}

@@ -1,0 +1,88 @@
+//! `phasegate hook PLATFORM`: one message in, one reply out.
+//!
+//! Nothing but the reply goes to standard output. Whatever happens, the answer is one the platform understands; only a
+//! platform that is not known gets a plain exit status 2, which is a denial to those that have one.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use phasegate_adapter::Reply;
+use phasegate_runtime::Locations;
+use phasegate_runtime::deadline::limit_from_environment;
+use phasegate_runtime::hook::Hook;
+
+use crate::exit::Exit;
+use crate::logging;
+
+/// The arguments of `phasegate hook`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The platform, as `phasegate adapters` lists it
+    pub platform: String,
+}
+
+/// The platform, if these are the arguments of a hook; empty if none is named. Asking for help is not a hook.
+#[must_use]
+pub fn platform(args: &[OsString]) -> Option<String> {
+    let mut given = args.iter().skip(1);
+    if given.next()? != "hook" {
+        return None;
+    }
+    let platform = given.next().map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
+    (platform != "--help" && platform != "-h").then_some(platform)
+}
+
+/// Reads the message from standard input, answers it and says how the process ends.
+#[must_use]
+pub fn run(platform: &str) -> ExitCode {
+    logging::start(logging::Quiet::Yes);
+    std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+    let reply = reply(platform);
+    let written = std::io::stdout().write_all(&reply.stdout).and_then(|()| std::io::stdout().flush());
+    let _ = std::io::stderr().write_all(&reply.stderr);
+    match written {
+        Ok(()) => ExitCode::from(reply.status),
+        Err(_) => Exit::Failed.into(),
+    }
+}
+
+fn reply(platform: &str) -> Reply {
+    let adapters = phasegate_adapters::all();
+    let Some(adapter) = adapters.iter().copied().find(|adapter| adapter.id() == platform) else {
+        let known: Vec<_> = adapters.iter().map(|adapter| adapter.id()).collect();
+        return failed(&format!("phasegate knows no platform `{platform}`; this build has: {}", known.join(", ")));
+    };
+    match Locations::from_environment() {
+        Ok(locations) => {
+            let environment = std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect();
+            let hook = Hook { locations, environment, limit: limit_from_environment() };
+            hook.answer(adapter, adapters, std::io::stdin())
+        }
+        Err(problem) => failed(&problem.text()),
+    }
+}
+
+fn failed(text: &str) -> Reply {
+    Reply { stdout: Vec::new(), stderr: format!("{text}\n").into_bytes(), status: 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(args: &[&str]) -> Option<String> {
+        platform(&args.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn odd_arguments_are_still_a_hook() {
+        assert_eq!(named(&["phasegate", "hook", "x", "--no-such", "\u{0}"]), Some("x".into()));
+        assert_eq!(named(&["phasegate", "hook"]), Some(String::new()));
+        assert_eq!(named(&["phasegate", "hook", "--help"]), None);
+        assert_eq!(named(&["phasegate", "check", "hook"]), None);
+        assert_eq!(named(&["phasegate"]), None);
+    }
+}

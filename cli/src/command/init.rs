@@ -1,0 +1,156 @@
+//! `phasegate init`: writes the project's config and wires phasegate into its platforms. Shows what it changes, changes
+//! nothing twice, and can undo all of it.
+
+mod apply;
+mod command_name;
+mod record;
+mod settings;
+mod starter;
+mod undo;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope};
+use phasegate_core::event::By;
+use phasegate_runtime::{Locations, Project, Runtime};
+use serde_json::json;
+
+use super::adapters::{place, signs};
+use crate::args::ModeArg;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate init`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The platforms, as `phasegate adapters` lists them; without any, those detected here
+    #[arg(value_name = "PLATFORM")]
+    pub platforms: Vec<String>,
+    /// A shipped skill that shall apply; may be given several times
+    #[arg(long = "skill", value_name = "NAME")]
+    pub skills: Vec<String>,
+    /// The mode that a new config asks for
+    #[arg(long)]
+    pub mode: Option<ModeArg>,
+    /// Write the user's config and settings instead of the project's
+    #[arg(long)]
+    pub user: bool,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take back what `init` changed
+    #[arg(long, conflicts_with_all = ["skills", "mode"])]
+    pub undo: bool,
+}
+
+/// What `init` works on.
+pub(crate) struct Setting<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) context: &'a Context,
+    pub(crate) runtime: Runtime,
+    pub(crate) project: Project,
+    pub(crate) adapters: Vec<&'static dyn Adapter>,
+}
+
+/// Guards a project, or takes that back.
+///
+/// # Errors
+///
+/// No platform is known, a settings file cannot be understood or written, a skill is not known.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = match &context.project {
+        Some(_) => Project::at(&runtime.locations, &context.start()?),
+        None => context.find_project(&runtime)?,
+    };
+    let adapters = platforms(args, &runtime.locations, &project)?;
+    let setting = Setting { args, context, runtime, project, adapters };
+    if args.undo {
+        if setting.runtime.command_by(&setting.project)? == By::Agent {
+            return Err(Failure {
+                exit: Exit::No,
+                code: Some(phasegate_core::Code::CommandRefused),
+                message: "a call that can run programs is open in this project, so the command counts as the agent's".into(),
+                help: Some(phasegate_core::Code::CommandRefused.way_out().into()),
+            });
+        }
+        return undo::run(&setting);
+    }
+    let mut changes: Vec<Change> = settings::changes(&setting)?.into_iter().collect();
+    for adapter in &setting.adapters {
+        changes.extend(adapter.install(&setting.request(*adapter)?)?);
+    }
+    changes.retain(|change| change.before != change.after);
+    apply::show(&setting, &changes);
+    if !args.dry_run && !changes.is_empty() {
+        record::note(&setting, &changes)?;
+        apply::write(&changes)?;
+    }
+    finish(&setting, &changes);
+    Ok(Exit::Done)
+}
+
+impl Setting<'_> {
+    /// What an adapter is asked to install or uninstall.
+    pub(crate) fn request(&self, adapter: &dyn Adapter) -> Result<InstallRequest, Failure> {
+        let mut existing = BTreeMap::new();
+        for setting in adapter.places().settings {
+            let path = place(setting, &self.project.root, &self.runtime.locations.home);
+            if let Some(text) = apply::read(&path)? {
+                existing.insert(path, text);
+            }
+        }
+        Ok(InstallRequest {
+            project: self.project.root.clone(),
+            home: self.runtime.locations.home.clone(),
+            command: command_name::find()?,
+            scope: if self.args.user { InstallScope::User } else { InstallScope::Project },
+            existing,
+        })
+    }
+
+    /// The folder that holds the config.
+    pub(crate) fn config_folder(&self) -> PathBuf {
+        if self.args.user {
+            self.runtime.locations.user.clone()
+        } else {
+            self.project.root.join(phasegate_runtime::project::FOLDER)
+        }
+    }
+}
+
+fn platforms(args: &Args, locations: &Locations, project: &Project) -> Result<Vec<&'static dyn Adapter>, Failure> {
+    let all = phasegate_adapters::all();
+    let known = all.iter().map(|adapter| adapter.id()).collect::<Vec<_>>().join(", ");
+    if args.platforms.is_empty() {
+        let found: Vec<_> =
+            all.into_iter().filter(|adapter| !signs(*adapter, &project.root, &locations.home).is_empty()).collect();
+        if found.is_empty() {
+            return Err(Failure::new("no platform is detected here").with_help(format!("name one: {known}")));
+        }
+        return Ok(found);
+    }
+    let find = |id: &String| {
+        phasegate_adapters::find(id)
+            .ok_or_else(|| Failure::new(format!("there is no platform `{id}`")).with_help(format!("this build has: {known}")))
+    };
+    args.platforms.iter().map(find).collect()
+}
+
+fn finish(setting: &Setting<'_>, changes: &[Change]) {
+    let out = setting.context.out;
+    if out.json {
+        let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
+        let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
+        out.value(&json!({"changed": paths, "dry_run": setting.args.dry_run, "platforms": platforms}));
+    } else if changes.is_empty() {
+        out.line("nothing to change");
+    } else if setting.args.dry_run {
+        out.line("nothing was written (`--dry-run`)");
+    } else {
+        out.line(format_args!("the texts before are kept in {}", record::path(setting).display()));
+        out.line("new sessions are guarded from now on; `phasegate init --undo` takes it back");
+    }
+}

@@ -1,0 +1,68 @@
+//! Changes of files: shown as a diff, written whole.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use owo_colors::OwoColorize as _;
+use phasegate_adapter::Change;
+use phasegate_runtime::files::{Readers, replace};
+use similar::{ChangeTag, TextDiff};
+
+use super::Setting;
+use crate::output::Failure;
+
+/// The text of a file; `None` if it does not exist.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(format!("`{}` cannot be read: {error}", path.display()))),
+    }
+}
+
+/// Shows what changes as unified diffs.
+pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
+    if setting.context.out.json {
+        return;
+    }
+    for change in changes {
+        let out = setting.context.out;
+        let name = change.path.strip_prefix(&setting.project.root).unwrap_or(&change.path).display();
+        let side = |text: &Option<String>| if text.is_some() { name.to_string() } else { "/dev/null".to_string() };
+        out.line(format_args!("{} {}", "---".bold(), side(&change.before).bold()));
+        out.line(format_args!("{} {}", "+++".bold(), side(&change.after).bold()));
+        let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
+        let diff = TextDiff::from_lines(before, after);
+        for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
+            out.line(hunk.header().to_string().cyan());
+            for line in hunk.iter_changes() {
+                let text = line.value().trim_end_matches('\n');
+                match line.tag() {
+                    ChangeTag::Insert => out.line(format!("+{text}").green()),
+                    ChangeTag::Delete => out.line(format!("-{text}").red()),
+                    ChangeTag::Equal => out.line(format_args!(" {text}")),
+                }
+            }
+        }
+    }
+}
+
+/// Writes or removes the files. A link is followed, so that what it points to changes and the link stays.
+pub(crate) fn write(changes: &[Change]) -> Result<(), Failure> {
+    for change in changes {
+        let path = change.path.canonicalize().unwrap_or_else(|_| change.path.clone());
+        write_one(&path, change.after.as_deref())
+            .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))?;
+    }
+    Ok(())
+}
+
+fn write_one(path: &PathBuf, text: Option<&str>) -> io::Result<()> {
+    match text {
+        Some(text) => {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            replace(path, text.as_bytes(), Readers::Default)
+        }
+        None => std::fs::remove_file(path),
+    }
+}

@@ -1,0 +1,160 @@
+//! The config that `init` writes or adds to.
+
+use std::path::Path;
+
+use phasegate_adapter::Change;
+use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
+
+use super::{Setting, apply, starter};
+use crate::args::ModeArg;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The change of the config, if it needs one.
+pub(crate) fn changes(setting: &Setting<'_>) -> Result<Option<Change>, Failure> {
+    let folder = setting.config_folder();
+    let names = ["config.yaml", "config.yml", "config.json"];
+    let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
+    let path = path.unwrap_or_else(|| folder.join("config.yaml"));
+    let before = apply::read(&path)?;
+    let after = match &before {
+        None => starter::text(&setting.args.skills, setting.args.mode.unwrap_or(ModeArg::Warn)),
+        Some(text) => extended(setting, &path, text)?,
+    };
+    let compiled = compiled(setting, &path, &after);
+    let mistakes: Vec<_> = compiled
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Error)
+        .map(|found| format!("{}:{}:{}: {} [{}]", found.path, found.line, found.column, found.message, found.code))
+        .collect();
+    if !mistakes.is_empty() {
+        let help = compiled.diagnostics.iter().find_map(|found| found.suggestion.clone());
+        return Err(Failure {
+            exit: Exit::No,
+            code: compiled.diagnostics.first().map(|found| found.code),
+            message: format!("the config would have mistakes, so nothing is written:\n{}", mistakes.join("\n")),
+            help,
+        });
+    }
+    Ok((before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) }))
+}
+
+/// The text with the skills that do not apply yet.
+fn extended(setting: &Setting<'_>, path: &Path, text: &str) -> Result<String, Failure> {
+    let known = compiled(setting, path, text);
+    let missing: Vec<_> =
+        setting.args.skills.iter().filter(|skill| known.policy.skill(skill).is_none()).cloned().collect();
+    if setting.args.mode.is_some() && !setting.context.out.json {
+        setting.context.out.note(format_args!("the mode in `{}` stays as it is", path.display()));
+    }
+    if missing.is_empty() {
+        return Ok(text.to_string());
+    }
+    let is_json = path.extension().is_some_and(|end| end == "json");
+    let edited = if is_json { add_json(text, &missing) } else { add_yaml(text, &missing) };
+    edited.ok_or_else(|| {
+        let names = missing.join(", ");
+        Failure::new(format!("`{}` lists its skills in a form that cannot be added to", path.display()))
+            .with_help(format!("add under `use`: {names}"))
+    })
+}
+
+/// All configs of the project, with this text as the one at `path`.
+fn compiled(setting: &Setting<'_>, path: &Path, text: &str) -> Compiled {
+    let root = &setting.project.root;
+    let shown = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let mut files = setting.runtime.discover(&setting.project).files;
+    match files.iter_mut().find(|file| file.path == shown) {
+        Some(file) => file.text = text.to_string(),
+        None => {
+            let level = if setting.args.user { Level::User } else { Level::Project };
+            files.push(SourceFile { path: shown, text: text.to_string(), level, kind: Kind::Settings });
+        }
+    }
+    compile(&files)
+}
+
+/// Adds names to the list `use` of a YAML text; `None` if it is written in a way that lines cannot be added to.
+fn add_yaml(text: &str, names: &[String]) -> Option<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    let Some(at) = lines.iter().position(|line| line.starts_with("use:")) else {
+        lines.push("use:".to_string());
+        lines.extend(names.iter().map(|name| format!("  - {name}")));
+        return Some(lines.join("\n") + "\n");
+    };
+    let (_, value) = lines.get(at)?.split_once(':')?;
+    let value = value.split(" #").next().unwrap_or(value).trim().to_string();
+    if value.is_empty() {
+        let belongs = |line: &&String| line.is_empty() || line.starts_with([' ', '-', '#', '\t']);
+        let block: Vec<&String> = lines.iter().skip(at + 1).take_while(belongs).collect();
+        let is_item = |line: &&&String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let last = block.iter().rposition(|line| is_item(&line)).map_or(at, |last| at + 1 + last);
+        let first = block.iter().find(|line| line.trim_start().starts_with('-'));
+        let indent = first.map_or(2, |line| line.len() - line.trim_start().len());
+        let items: Vec<_> = names.iter().map(|name| format!("{}- {name}", " ".repeat(indent))).collect();
+        lines.splice(last + 1..last + 1, items);
+        return Some(lines.join("\n") + "\n");
+    }
+    let inside = value.strip_prefix('[')?.strip_suffix(']')?.trim().to_string();
+    let start = if inside.is_empty() { String::new() } else { inside + ", " };
+    if let Some(line) = lines.get_mut(at) {
+        *line = format!("use: [{start}{}]", names.join(", "));
+    }
+    Some(lines.join("\n") + "\n")
+}
+
+/// Adds names to the list `use` of a JSON text.
+fn add_json(text: &str, names: &[String]) -> Option<String> {
+    let quoted = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    let Some(list) = value.get("use") else {
+        let (open, rest) = text.split_once('{')?;
+        let comma = if value.as_object()?.is_empty() { "" } else { "," };
+        return Some(format!("{open}{{\n  \"use\": [{quoted}]{comma}{rest}"));
+    };
+    let comma = if list.as_array()?.is_empty() { "" } else { ", " };
+    let (before, rest) = text.split_once("\"use\"")?;
+    let (colon, rest) = rest.split_once('[')?;
+    (colon.trim() == ":").then(|| format!("{before}\"use\"{colon}[{quoted}{comma}{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Vec<String> {
+        vec!["b".to_string(), "c".to_string()]
+    }
+
+    #[test]
+    fn names_are_added_to_yaml_in_the_form_it_has() {
+        let cases = [
+            ("mode: warn\n", "mode: warn\nuse:\n  - b\n  - c\n"),
+            ("use:\n- a # first\n\nmode: warn\n", "use:\n- a # first\n- b\n- c\n\nmode: warn\n"),
+            ("use:\n    - skill: a\n      mode: block\n# end\n", "use:\n    - skill: a\n      mode: block\n    - b\n    - c\n# end\n"),
+            ("use: [a]\nmode: warn\n", "use: [a, b, c]\nmode: warn\n"),
+            ("use: []\n", "use: [b, c]\n"),
+            ("use:\nmode: warn\n", "use:\n  - b\n  - c\nmode: warn\n"),
+        ];
+        for (before, after) in cases {
+            assert_eq!(add_yaml(before, &names()).as_deref(), Some(after));
+        }
+        assert_eq!(add_yaml("use: &list\n", &names()), None);
+    }
+
+    #[test]
+    fn names_are_added_to_json() {
+        let cases = [
+            ("{}", r#"{"use": ["b", "c"]}"#),
+            (r#"{"mode": "warn"}"#, r#"{"use": ["b", "c"], "mode": "warn"}"#),
+            (r#"{"use": ["a"]}"#, r#"{"use": ["b", "c", "a"]}"#),
+            (r#"{"use" : [ ]}"#, r#"{"use": ["b", "c"]}"#),
+        ];
+        for (before, after) in cases {
+            let edited = add_json(before, &names()).unwrap();
+            let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+            assert_eq!(value(&edited), value(after), "{edited}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `phasegate init --undo`: every file as it was, as far as nobody else changed it since.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use phasegate_adapter::Change;
+use serde_json::json;
+
+use super::record::{self, Record, digest};
+use super::{Setting, apply};
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// Takes back what `init` changed here.
+pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
+    let record = record::read(setting)?;
+    let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
+    let mut touched = Vec::new();
+    for written in &record.files {
+        let now = apply::read(&written.path)?;
+        if digest(now.as_deref()) == written.after {
+            let change = Change { path: written.path.clone(), before: now, after: written.before.clone() };
+            changes.insert(written.path.clone(), change);
+        } else if now.is_some() {
+            touched.push(written.path.clone());
+        }
+    }
+    for adapter in &setting.adapters {
+        for change in adapter.uninstall(&setting.request(*adapter)?)? {
+            changes.entry(change.path.clone()).or_insert(change);
+        }
+    }
+    changes.retain(|_, change| change.before != change.after);
+    touched.retain(|path| !changes.contains_key(path));
+    let changes: Vec<_> = changes.into_values().collect();
+    apply::show(setting, &changes);
+    if !setting.args.dry_run {
+        apply::write(&changes)?;
+        clear(setting, &record)?;
+    }
+    finish(setting, &changes, &touched);
+    Ok(if touched.is_empty() { Exit::Done } else { Exit::No })
+}
+
+/// Removes folders that `init` made and that are empty now, the record, and the memory of a guarded project.
+fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
+    for written in record.files.iter().filter(|written| written.made_folder) {
+        if let Some(folder) = written.path.parent() {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+    record::remove(setting);
+    if !setting.args.user && !setting.runtime.discover(&setting.project).project_guards() {
+        setting.project.forget()?;
+    }
+    Ok(())
+}
+
+fn finish(setting: &Setting<'_>, changes: &[Change], touched: &[PathBuf]) {
+    let out = setting.context.out;
+    let shown = |paths: Vec<&PathBuf>| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    let changed = shown(changes.iter().map(|change| &change.path).collect());
+    let left = shown(touched.iter().collect());
+    if out.json {
+        out.value(&json!({"changed": changed, "left": left, "dry_run": setting.args.dry_run}));
+        return;
+    }
+    for path in &left {
+        out.note(format_args!("`{path}` was changed since `phasegate init` and is left as it is"));
+    }
+    match (changed.is_empty(), setting.args.dry_run) {
+        (true, _) => out.line("nothing to undo"),
+        (false, true) => out.line("nothing was written (`--dry-run`)"),
+        (false, false) => out.line("undone"),
+    }
+}

@@ -1,0 +1,131 @@
+//! `phasegate status`: where the sessions of a project stand. Nothing is recorded by asking.
+
+use std::time::SystemTime;
+
+use owo_colors::OwoColorize as _;
+use phasegate_runtime::policy_store::{Current, summary};
+use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_runtime::{Project, Runtime};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate status`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// Shows the project and its sessions.
+///
+/// # Errors
+///
+/// The session is not known, or a journal cannot be read.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let mut known = sessions(&project)?;
+    if let Some(id) = &args.session {
+        known.retain(|session| session.id == *id);
+        if known.is_empty() {
+            return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display())));
+        }
+    }
+    let policy = policy(&runtime, &project)?;
+    let mut shown = Vec::new();
+    for session in &known {
+        shown.push((session, runtime.status(&project, Some(session))?));
+    }
+    let fresh = runtime.status(&project, None)?;
+    if context.out.json {
+        context.out.value(&as_json(&project, &policy, &shown, &fresh));
+    } else {
+        print(context, &project, &policy, (&shown, &fresh));
+    }
+    Ok(Exit::Done)
+}
+
+/// What guards the project, as the word of a state and a text.
+fn policy(runtime: &Runtime, project: &Project) -> Result<(&'static str, String), Failure> {
+    let remembered = project.remembered()?;
+    Ok(match runtime.current(project)? {
+        Current::Ready(ready) => ("guarded", format!("policy {}", ready.policy.version)),
+        Current::Invalid { diagnostics, .. } => ("policy-invalid", summary(&diagnostics)),
+        Current::Unguarded if remembered.is_some() => ("policy-missing", "it was guarded and has no config".to_string()),
+        Current::Unguarded => ("unguarded", "no config guards it".to_string()),
+    })
+}
+
+/// The seed's fields of the addressed session at the top, and every session besides.
+fn as_json(project: &Project, policy: &(&str, String), shown: &[(&SessionInfo, Value)], fresh: &Value) -> Value {
+    let mut top = shown.first().map_or(fresh, |(_, status)| status).clone();
+    let list: Vec<_> = shown
+        .iter()
+        .map(|(session, status)| json!({"session": session.id, "records": session.records, "status": status}))
+        .collect();
+    if let Value::Object(fields) = &mut top {
+        fields.insert("project".to_string(), json!(project.root.display().to_string()));
+        fields.insert("guard".to_string(), json!({"state": policy.0, "text": policy.1}));
+        fields.insert("session".to_string(), json!(shown.first().map(|(session, _)| &session.id)));
+        fields.insert("sessions".to_string(), Value::from(list));
+    }
+    top
+}
+
+fn print(context: &Context, project: &Project, policy: &(&str, String), (shown, fresh): (&[(&SessionInfo, Value)], &Value)) {
+    let out = context.out;
+    out.line(format_args!("{} {}: {}", project.root.display().bold(), policy.0, policy.1));
+    if shown.is_empty() {
+        out.line("no session yet");
+        let skills = words(fresh.get("available_skills"));
+        if !skills.is_empty() {
+            out.line(format_args!("skills that apply: {}", skills.join(", ")));
+        }
+    }
+    for (session, status) in shown {
+        out.line(format_args!("\nsession {} ({}, {} records)", session.id.bold(), age(session.active), session.records));
+        let text = |key: &str| status.get(key).and_then(Value::as_str).unwrap_or_default();
+        if status.get("active").and_then(Value::as_bool) == Some(true) {
+            let index = status.get("phase_index").and_then(Value::as_u64).unwrap_or(0) + 1;
+            let total = status.get("total_phases").and_then(Value::as_u64).unwrap_or(0);
+            out.line(format_args!(
+                "  {} in phase {} ({index} of {total}), {} mode",
+                text("skill_name").bold(),
+                text("current_phase").green(),
+                text("mode")
+            ));
+        } else {
+            out.line("  no skill is active");
+        }
+        for (label, key) in [
+            ("skills that apply", "available_skills"),
+            ("allowed", "allowed_tools"),
+            ("forbidden", "forbidden_tools"),
+            ("history", "tool_history"),
+        ] {
+            let words = words(status.get(key));
+            if !words.is_empty() {
+                out.line(format_args!("  {label}: {}", words.join(", ")));
+            }
+        }
+    }
+}
+
+/// The texts of a JSON list.
+pub(crate) fn words(value: Option<&Value>) -> Vec<&str> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn age(moment: SystemTime) -> String {
+    let seconds = moment.elapsed().unwrap_or_default().as_secs();
+    match seconds {
+        0..60 => "active just now".to_string(),
+        60..3600 => format!("active {} min ago", seconds / 60),
+        3600..86_400 => format!("active {} h ago", seconds / 3600),
+        _ => format!("active {} days ago", seconds / 86_400),
+    }
+}

@@ -1,0 +1,89 @@
+//! Output: text or JSON on standard output, failures on standard error, colours only where they are wanted.
+//!
+//! A reader that goes away early is not a failure, so errors of writing are dropped.
+
+use std::fmt::Display;
+use std::io::Write as _;
+
+use owo_colors::OwoColorize as _;
+use phasegate_adapter::Problem;
+use phasegate_core::Code;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+
+/// Where a command's answer goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// Whether the answer is JSON.
+    pub json: bool,
+}
+
+/// Why a command could not give its answer.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// How the program ends.
+    pub exit: Exit,
+    /// The stable code, where there is one.
+    pub code: Option<Code>,
+    /// What is wrong, as a fragment without a full stop.
+    pub message: String,
+    /// What to do about it, as a sentence without a full stop.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// A failure without a code.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Failed, code: None, message: message.into(), help: None }
+    }
+
+    /// A failure with what to do about it.
+    #[must_use]
+    pub fn with_help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self {
+            exit: Exit::Failed,
+            code: Some(problem.code),
+            message: problem.message,
+            help: Some(problem.code.way_out().to_string()),
+        }
+    }
+}
+
+impl Output {
+    /// Prints a line of text; colours are taken out where they are not wanted.
+    pub fn line(&self, text: impl Display) {
+        let _ = writeln!(anstream::stdout(), "{text}");
+    }
+
+    /// Prints a line of text to standard error.
+    pub fn note(&self, text: impl Display) {
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+
+    /// Prints a JSON value.
+    pub fn value(&self, value: &Value) {
+        self.line(format_args!("{value:#}"));
+    }
+
+    /// Prints a failure: to standard error, as JSON where the answer would have been JSON.
+    pub fn failure(&self, failure: &Failure) {
+        if self.json {
+            let error = json!({"code": failure.code, "message": failure.message, "help": failure.help});
+            self.note(format_args!("{:#}", json!({"error": error})));
+            return;
+        }
+        let code = failure.code.map(|code| format!("[{code}]")).unwrap_or_default();
+        self.note(format_args!("{}{}: {}", "error".red().bold(), code.red(), failure.message));
+        if let Some(help) = &failure.help {
+            self.note(format_args!("  {} {help}", "help:".cyan()));
+        }
+    }
+}
