@@ -1,0 +1,239 @@
+//! A hook's input as neutral events.
+
+use phasegate_adapter::{Decoded, Frame, Memory, Problem};
+use phasegate_core::event::{Agent, By, PermissionOutcome, SessionSource};
+use phasegate_core::{Code, Event, EventKind};
+use serde_json::Value;
+
+use crate::hook::Hook;
+use crate::outcome::{self, Ending};
+use crate::pairing::{Opened, Pairing};
+use crate::tools::{self, Named};
+use crate::wire::{self, Head, Message};
+
+/// How the client was started: `cli` in a terminal, `sdk-…` without one. The client sets it itself.
+const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
+
+/// Turns one hook input into events.
+pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
+    let message = Message::read(frame)?;
+    let Some(hook) = Hook::named(&message.head.hook_event_name) else {
+        let event = &message.head.hook_event_name;
+        return Err(Problem::new(Code::EventUnknown, format!("the hook event `{event}` is not known")));
+    };
+    let mut pairing = Pairing::from_memory(memory);
+    let by = message.head.agent_id.clone().unwrap_or_default();
+    let mut event = envelope(&message.head);
+    let entrypoint = frame.environment.get(ENTRYPOINT).map(String::as_str);
+    let kinds = kinds(hook, message, &by, entrypoint, &mut pairing)?;
+    let events = kinds
+        .into_iter()
+        .map(|kind| {
+            event.kind = kind;
+            event.clone()
+        })
+        .collect();
+    Ok(Decoded { events, memory: pairing.into_memory() })
+}
+
+/// Who, where and in which session, with any kind.
+fn envelope(head: &Head) -> Event {
+    let agent = (head.agent_id.is_some() || head.agent_type.is_some()).then(|| Agent {
+        id: head.agent_id.clone().unwrap_or_default(),
+        kind: head.agent_type.clone().unwrap_or_default(),
+        parent: None,
+    });
+    Event {
+        cwd: head.cwd.clone(),
+        permission_mode: head.permission_mode.clone(),
+        agent,
+        ..Event::new(&head.session_id, EventKind::Idle {})
+    }
+}
+
+fn kinds(hook: Hook, message: Message, by: &str, entrypoint: Option<&str>, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
+    Ok(match hook {
+        Hook::PreToolUse => tool_call(message.fields()?, by, pairing),
+        Hook::PostToolUse => vec![tool_ran(message.fields()?, pairing)],
+        Hook::PostToolUseFailure => vec![tool_failed(message.fields()?, pairing)],
+        Hook::PostToolBatch => {
+            pairing.all_ended(by);
+            vec![EventKind::BatchEnd {}]
+        }
+        Hook::UserPromptSubmit => {
+            pairing.all_ended(by);
+            vec![prompt(message.fields()?, by, entrypoint)]
+        }
+        Hook::UserPromptExpansion => expansion(message.fields()?),
+        Hook::SessionStart => vec![session_start(&message.fields::<wire::SessionStart>()?, pairing)?],
+        Hook::SessionEnd => {
+            *pairing = Pairing::default();
+            vec![EventKind::SessionEnd {}]
+        }
+        Hook::SubagentStart => vec![subagent_start(message.fields()?, pairing)],
+        Hook::SubagentStop => vec![subagent_stop(message.fields()?, pairing)],
+        Hook::Stop => {
+            pairing.all_ended(by);
+            vec![EventKind::Stop {}]
+        }
+        Hook::PreCompact => vec![EventKind::Compact {}],
+        Hook::PermissionRequest => vec![permission(message.fields()?, by, PermissionOutcome::Asked, pairing)],
+        Hook::PermissionDenied => vec![permission(message.fields()?, by, PermissionOutcome::Refused, pairing)],
+        Hook::ConfigChange => vec![config_change(message.fields()?)],
+        Hook::MessageDisplay => vec![display(message.fields()?)],
+        Hook::Other => Vec::new(),
+    })
+}
+
+fn tool_call(call: wire::ToolUse, by: &str, pairing: &mut Pairing) -> Vec<EventKind> {
+    if let Some(id) = &call.tool_use_id {
+        pairing.opened(&Opened { id, by, tool: &call.tool_name, input: &call.tool_input });
+    }
+    let named = tools::canonical(call.tool_name, call.mcp_server);
+    let skill = (named.server.is_none() && named.tool == "Skill").then(|| skill(&call.tool_input)).flatten();
+    let reading = tools::reading(&named, &call.tool_input);
+    let Named { tool, native, server } = named;
+    let call = EventKind::ToolCall {
+        id: call.tool_use_id,
+        tool,
+        native,
+        server,
+        background: call.tool_input.get("run_in_background").and_then(Value::as_bool) == Some(true),
+        input: call.tool_input,
+        labels: None,
+        reading,
+    };
+    std::iter::once(call).chain(skill).collect()
+}
+
+/// The skill that a call of the tool `Skill` invokes.
+fn skill(input: &Value) -> Option<EventKind> {
+    let name = input.get("skill")?.as_str()?.trim_start_matches('/').to_owned();
+    let args = input.get("args").filter(|args| !args.is_null()).cloned();
+    Some(EventKind::Skill { name, args, by: By::Agent })
+}
+
+fn tool_ran(ran: wire::ToolRan, pairing: &mut Pairing) -> EventKind {
+    let started = ran.tool_response.get("agentId").and_then(Value::as_str);
+    pairing.ended(ran.tool_use_id.as_deref(), started);
+    let named = tools::canonical(ran.tool_name, ran.mcp_server);
+    let ending = outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response);
+    result(ran.tool_use_id, ending, named.tool, ran.tool_input)
+}
+
+fn tool_failed(failed: wire::ToolFailed, pairing: &mut Pairing) -> EventKind {
+    pairing.ended(failed.tool_use_id.as_deref(), None);
+    let named = tools::canonical(failed.tool_name, failed.mcp_server);
+    let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
+    result(failed.tool_use_id, ending, named.tool, failed.tool_input)
+}
+
+/// The canonical name of one of the client's own tools; empty for a server's.
+fn own(named: &Named) -> &str {
+    if named.server.is_some() { "" } else { &named.tool }
+}
+
+/// A call's end. What the call answered is left out: no policy reads it, and it may hold anything.
+fn result(id: Option<String>, ending: Ending, tool: String, input: Value) -> EventKind {
+    let named = id.is_some();
+    EventKind::ToolResult {
+        id,
+        outcome: Some(ending.outcome),
+        ok: None,
+        exit_code: ending.exit_code,
+        output: None,
+        tool: (!named).then_some(tool),
+        input: (!named).then_some(input),
+    }
+}
+
+fn prompt(submit: wire::PromptSubmit, by: &str, entrypoint: Option<&str>) -> EventKind {
+    let interactive = match (submit.source.as_deref(), entrypoint) {
+        // The platform's own notifications carry words of subagents and commands, and begin with a tag.
+        _ if !by.is_empty() || begins_with_tag(&submit.prompt) => Some(false),
+        (Some(source), _) if source != "user" => Some(false),
+        (_, Some("cli")) => Some(true),
+        (_, Some(other)) if other.starts_with("sdk") => Some(false),
+        _ => None,
+    };
+    EventKind::Prompt { text: submit.prompt, interactive }
+}
+
+fn begins_with_tag(text: &str) -> bool {
+    text.trim_start().strip_prefix('<').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
+/// A skill that a person invokes as `/name`: the client makes no `Skill` call for it.
+fn expansion(expansion: wire::PromptExpansion) -> Vec<EventKind> {
+    if expansion.expansion_type != "slash_command" {
+        return Vec::new();
+    }
+    let args = expansion.command_args.filter(|args| !args.is_empty()).map(Value::String);
+    vec![EventKind::Skill { name: expansion.command_name.trim_start_matches('/').to_owned(), args, by: By::Human }]
+}
+
+fn session_start(start: &wire::SessionStart, pairing: &mut Pairing) -> Result<EventKind, Problem> {
+    let source = match start.source.as_str() {
+        "startup" => SessionSource::Startup,
+        "resume" => SessionSource::Resume,
+        "clear" => SessionSource::Clear,
+        "compact" => SessionSource::Compact,
+        "fork" => SessionSource::Fork,
+        other => return Err(Problem::new(Code::BadInput, format!("the input of the hook `SessionStart`: the source `{other}` is not known"))),
+    };
+    // A conversation can be compacted in the middle of a turn; everything else begins without open calls.
+    if source != SessionSource::Compact {
+        *pairing = Pairing::default();
+    }
+    Ok(EventKind::SessionStart { source, parent: None })
+}
+
+fn subagent_start(agent: wire::Subagent, pairing: &mut Pairing) -> EventKind {
+    let call = pairing.subagent(&agent.agent_id);
+    EventKind::SubagentStart { id: agent.agent_id, kind: agent.agent_type, call, prompt: None }
+}
+
+fn subagent_stop(agent: wire::Subagent, pairing: &mut Pairing) -> EventKind {
+    pairing.all_ended(&agent.agent_id);
+    EventKind::SubagentStop { id: agent.agent_id, kind: agent.agent_type, message: agent.last_assistant_message }
+}
+
+fn permission(asked: wire::ToolUse, by: &str, outcome: PermissionOutcome, pairing: &Pairing) -> EventKind {
+    let id = asked.tool_use_id.or_else(|| pairing.like(by, &asked.tool_name, &asked.tool_input));
+    EventKind::Permission { id, outcome }
+}
+
+fn config_change(change: wire::ConfigChange) -> EventKind {
+    EventKind::ConfigChanged { path: change.file_path.unwrap_or(change.source) }
+}
+
+fn display(piece: wire::MessageDisplay) -> EventKind {
+    EventKind::Message { id: piece.message_id, role: "assistant".into(), text: piece.delta, complete: piece.last }
+}
+
+#[cfg(test)]
+mod tests {
+    use phasegate_core::EventKind;
+
+    use super::prompt;
+    use crate::wire::PromptSubmit;
+
+    fn interactive(text: &str, source: Option<&str>, entrypoint: Option<&str>, by: &str) -> Option<bool> {
+        let submit = PromptSubmit { prompt: text.into(), source: source.map(Into::into) };
+        match prompt(submit, by, entrypoint) {
+            EventKind::Prompt { interactive, .. } => interactive,
+            _ => panic!("a prompt"),
+        }
+    }
+
+    #[test]
+    fn only_what_a_terminal_sends_is_a_persons() {
+        assert_eq!(interactive("hello", None, None, ""), None);
+        assert_eq!(interactive("hello", None, Some("cli"), ""), Some(true));
+        assert_eq!(interactive("hello", Some("user"), Some("cli"), ""), Some(true));
+        assert_eq!(interactive("hello", Some("system"), Some("cli"), ""), Some(false));
+        assert_eq!(interactive("hello", Some("user"), Some("sdk-cli"), ""), Some(false));
+        assert_eq!(interactive("<task-notification>\n", None, Some("cli"), ""), Some(false));
+        assert_eq!(interactive("hello", None, Some("cli"), "a1"), Some(false));
+    }
+}

@@ -1,0 +1,199 @@
+//! Decisions as the client's hook replies.
+//!
+//! Tried with both recorded versions of the client:
+//! * A denial of a tool call is JSON on stdout, the same text on stderr, and exit status 2. Each alone denies; together the
+//!   agent still reads the text alone.
+//! * JSON that names another event than the one asked about is an error, and the older client then lets the call through
+//!   whatever the exit status. So a reply names the event it was asked about, and where that cannot be told, none.
+//! * `{"decision": "block"}` with exit status 2 names no event, and denies a tool call, a prompt and an expansion.
+//! * A block answered to `Stop` or `SubagentStop` makes the agent go on, and one answered to `PostToolBatch` ends its turn:
+//!   there a problem is told and nothing is blocked.
+
+use phasegate_adapter::{Frame, Problem, Reply};
+use phasegate_core::state::ObligationKind;
+use phasegate_core::{Decision, Effect, Step};
+use serde::Serialize;
+
+use crate::hook::Hook;
+use crate::text;
+use crate::wire::Message;
+
+/// A reply's JSON, in the client's spelling.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Specific<'a>>,
+}
+
+/// The part of a reply that only one event understands.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific<'a> {
+    hook_event_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Behavior<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+}
+
+/// The answer to a permission request.
+#[derive(Serialize)]
+struct Behavior<'a> {
+    behavior: &'static str,
+    message: &'a str,
+}
+
+/// The reply to a frame whose events led to `steps`.
+pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
+    let hook = hook(frame);
+    let context = context(steps);
+    let strictest = steps
+        .iter()
+        .filter_map(|step| step.decision.as_ref())
+        .filter(|decision| !decision.lets_through())
+        .max_by_key(|decision| decision.effect);
+    match strictest {
+        Some(decision) => denied(hook, decision, context.as_deref()),
+        None => passed(hook, context.as_deref()),
+    }
+}
+
+/// The reply when nothing else works: a denial, in the form of the frame's event as far as that can be told.
+pub(crate) fn refuse(frame: &Frame, problem: &Problem) -> Reply {
+    let hook = hook(frame).or_else(|| unread(frame));
+    block(hook, &problem.text(), None)
+}
+
+/// The reply that lets the call go on and tells the problem: to the user, and to the agent where that is possible.
+pub(crate) fn warn(frame: &Frame, problem: &Problem) -> Reply {
+    told(hook(frame), &problem.text(), None)
+}
+
+/// The event a frame is about, if it can be read and is known.
+fn hook(frame: &Frame) -> Option<Hook> {
+    Message::read(frame).ok().and_then(|message| Hook::named(&message.head.hook_event_name))
+}
+
+/// Whether a frame that cannot be read is a tool call: the client writes the event's name before anything the agent
+/// chose, and within text every quotation mark is escaped, so the first such key is the client's own.
+///
+/// Only this one event is recognised: where the guess is wrong, the reply still blocks.
+fn unread(frame: &Frame) -> Option<Hook> {
+    let text = String::from_utf8_lossy(&frame.bytes);
+    let (_, rest) = text.split_once("\"hook_event_name\"")?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    rest.starts_with("\"PreToolUse\"").then_some(Hook::PreToolUse)
+}
+
+fn denied(hook: Option<Hook>, decision: &Decision, context: Option<&str>) -> Reply {
+    let text = text::denial(decision);
+    if decision.effect == Effect::Ask && hook == Some(Hook::PreToolUse) {
+        return json(&tool_answer("ask", &text, context), None, 0);
+    }
+    block(hook, &text, context)
+}
+
+/// Refuses what the event is about; where nothing can be refused, tells it.
+fn block(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {
+    let output = match hook {
+        Some(Hook::PreToolUse) => tool_answer("deny", text, context),
+        Some(Hook::PermissionRequest) => Output {
+            hook_specific_output: Some(Specific {
+                hook_event_name: "PermissionRequest",
+                decision: Some(Behavior { behavior: "deny", message: text }),
+                ..Specific::default()
+            }),
+            ..Output::default()
+        },
+        Some(
+            hook @ (Hook::PostToolUse | Hook::PostToolUseFailure | Hook::UserPromptSubmit | Hook::UserPromptExpansion),
+        ) => Output { hook_specific_output: told_context(hook, context), ..blocked(text) },
+        None | Some(Hook::ConfigChange) => blocked(text),
+        Some(
+            Hook::PostToolBatch
+            | Hook::SessionStart
+            | Hook::SessionEnd
+            | Hook::SubagentStart
+            | Hook::SubagentStop
+            | Hook::Stop
+            | Hook::PreCompact
+            | Hook::PermissionDenied
+            | Hook::MessageDisplay
+            | Hook::Other,
+        ) => return told(hook, text, context),
+    };
+    json(&output, Some(text), 2)
+}
+
+fn blocked(text: &str) -> Output<'_> {
+    Output { decision: Some("block"), reason: Some(text), ..Output::default() }
+}
+
+fn tool_answer<'a>(answer: &'static str, text: &'a str, context: Option<&'a str>) -> Output<'a> {
+    Output {
+        hook_specific_output: Some(Specific {
+            hook_event_name: "PreToolUse",
+            permission_decision: Some(answer),
+            permission_decision_reason: Some(text),
+            additional_context: context,
+            ..Specific::default()
+        }),
+        ..Output::default()
+    }
+}
+
+/// Nothing is refused. Never an explicit allow: that would skip the user's own question about the call.
+fn passed(hook: Option<Hook>, context: Option<&str>) -> Reply {
+    match hook.and_then(|hook| told_context(hook, context)) {
+        Some(specific) => json(&Output { hook_specific_output: Some(specific), ..Output::default() }, None, 0),
+        None => Reply::silent(),
+    }
+}
+
+fn told(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {
+    let both = context.map(|context| format!("{text}\n\n{context}"));
+    let specific = hook.and_then(|hook| told_context(hook, Some(both.as_deref().unwrap_or(text))));
+    json(&Output { system_message: Some(text), hook_specific_output: specific, ..Output::default() }, None, 0)
+}
+
+fn told_context(hook: Hook, context: Option<&str>) -> Option<Specific<'_>> {
+    Some(Specific { hook_event_name: hook.context_name()?, additional_context: Some(context?), ..Specific::default() })
+}
+
+/// What the agent is to be told: warnings first, then the obligations, each once.
+fn context(steps: &[Step]) -> Option<String> {
+    let warnings = steps
+        .iter()
+        .filter_map(|step| step.decision.as_ref())
+        .filter(|decision| decision.effect == Effect::Warn)
+        .map(text::warning);
+    let mut seen: Vec<&str> = Vec::new();
+    let mut parts: Vec<String> = warnings.collect();
+    for obligation in steps.iter().flat_map(|step| &step.obligations) {
+        if !seen.contains(&obligation.id.as_str()) {
+            seen.push(&obligation.id);
+            let ObligationKind::Context(text) = &obligation.kind;
+            parts.push(text.clone());
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+fn json(output: &Output<'_>, stderr: Option<&str>, status: u8) -> Reply {
+    // Writing these types cannot fail; if it did, a reply that must block still would, by its exit status.
+    let mut stdout = serde_json::to_vec(output).unwrap_or_default();
+    stdout.push(b'\n');
+    let stderr = stderr.map(|text| format!("{text}\n").into_bytes()).unwrap_or_default();
+    Reply { stdout, stderr, status }
+}

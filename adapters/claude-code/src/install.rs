@@ -1,0 +1,273 @@
+//! The client's settings with our hooks in them, and without.
+//!
+//! The file is edited in place as text: what else is in it keeps its order, its form and its comments.
+
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
+use phasegate_core::Code;
+use serde_json::{Value, json};
+
+/// How the client starts the guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Through a shell, with `|| exit 2` where an exit status 2 denies: fails closed on every recorded version.
+    Shell,
+    /// Directly, without a shell: fails closed only on versions that know `onFailure`, 2.1.329 among them.
+    Exec,
+}
+
+/// What happens to the event when the guard cannot run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Failing {
+    /// It is denied.
+    Closed,
+    /// It goes on: there is nothing to deny, or a block would do harm (`Stop` would go on for ever).
+    Open,
+}
+
+/// The events that are hooked, in the order in which they are written.
+const EVENTS: [(&str, Failing); 15] = [
+    ("PreToolUse", Failing::Closed),
+    ("PostToolUse", Failing::Open),
+    ("PostToolUseFailure", Failing::Open),
+    ("PostToolBatch", Failing::Open),
+    ("UserPromptSubmit", Failing::Open),
+    ("UserPromptExpansion", Failing::Closed),
+    ("SessionStart", Failing::Open),
+    ("SessionEnd", Failing::Open),
+    ("SubagentStart", Failing::Open),
+    ("SubagentStop", Failing::Open),
+    ("Stop", Failing::Open),
+    ("PreCompact", Failing::Open),
+    ("PermissionRequest", Failing::Open),
+    ("PermissionDenied", Failing::Open),
+    ("ConfigChange", Failing::Closed),
+];
+
+/// Seconds after which the client gives up on a hook. The guard's own deadline is well below.
+const TIMEOUT: u32 = 30;
+
+/// What follows the program in the command.
+const ARGUMENTS: &str = "hook claude-code";
+
+/// What makes a shell's command deny when the program could not decide.
+const OR_DENY: &str = " || exit 2";
+
+/// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client.
+#[must_use]
+pub fn hook_entry(event: &str, command: &str, form: Form) -> Value {
+    let failing = EVENTS.iter().find(|(name, _)| *name == event).map_or(Failing::Open, |(_, failing)| *failing);
+    let mut hook = match form {
+        Form::Exec => json!({"type": "command", "command": command, "args": ["hook", "claude-code"], "timeout": TIMEOUT}),
+        Form::Shell => {
+            let or_deny = if failing == Failing::Closed { OR_DENY } else { "" };
+            json!({"type": "command", "command": format!("{} {ARGUMENTS}{or_deny}", quoted(command)), "timeout": TIMEOUT})
+        }
+    };
+    if let (Failing::Closed, Some(fields)) = (failing, hook.as_object_mut()) {
+        fields.insert("onFailure".into(), "block".into());
+    }
+    hook
+}
+
+/// The changes that put our hooks into the settings, and take older ones of ours out.
+pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+    for (path, text) in &request.existing {
+        reject_switched_off(path, text)?;
+    }
+    let path = settings(request);
+    let before = request.existing.get(&path);
+    let root = parse(&path, before.map_or("{}\n", String::as_str))?;
+    let object = root.object_value_or_create().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
+    let hooks = object.object_value_or_create("hooks").ok_or_else(|| wrong(&path, "`hooks`", "object"))?;
+    for (event, _) in EVENTS {
+        let entries = hooks.array_value_or_create(event).ok_or_else(|| wrong(&path, &format!("`hooks.{event}`"), "list"))?;
+        put(&entries, &hook_entry(event, &request.command, Form::Shell), &request.command);
+    }
+    let after = root.to_string();
+    if before == Some(&after) {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Change { path, before: before.cloned(), after: Some(after) }])
+}
+
+/// The changes that take our hooks out of the settings. Settings that held nothing else are removed.
+pub(crate) fn uninstall(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+    let path = settings(request);
+    let Some(before) = request.existing.get(&path) else { return Ok(Vec::new()) };
+    let root = parse(&path, before)?;
+    let object = root.object_value().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
+    let Some(hooks) = object.object_value("hooks") else { return Ok(Vec::new()) };
+    let mut found = false;
+    for property in hooks.properties() {
+        let Some(entries) = property.array_value() else { continue };
+        let ours = ours(&entries, &request.command);
+        if !ours.is_empty() {
+            found = true;
+            remove_all(ours);
+            if entries.elements().is_empty() {
+                property.remove();
+            }
+        }
+    }
+    if !found {
+        return Ok(Vec::new());
+    }
+    if hooks.properties().is_empty()
+        && let Some(property) = object.get("hooks")
+    {
+        property.remove();
+    }
+    let left = root.to_string();
+    let empty = object.properties().is_empty() && left.split_whitespace().collect::<String>() == "{}";
+    Ok(vec![Change { path, before: Some(before.clone()), after: (!empty).then_some(left) }])
+}
+
+/// Puts one hook of ours among an event's entries, unless just this one is there and nothing narrows it.
+fn put(entries: &CstArray, wanted: &Value, command: &str) {
+    let ours = ours(entries, command);
+    if let [one] = ours.as_slice()
+        && one.to_serde_value().as_ref() == Some(wanted)
+        && group_of(one).is_some_and(|group| takes_all(&group))
+    {
+        return;
+    }
+    remove_all(ours);
+    let group = CstInputValue::Object(vec![("hooks".into(), CstInputValue::Array(vec![input(wanted)]))]);
+    entries.append(group);
+}
+
+/// Whether a group of hooks runs for everything that happens.
+fn takes_all(group: &CstObject) -> bool {
+    group.properties().iter().all(|property| match property.decoded_name().as_deref() {
+        Some("hooks") => true,
+        Some("matcher") => property.to_serde_value().is_some_and(|matcher| matcher == "" || matcher == "*"),
+        _ => false,
+    })
+}
+
+fn wrong(path: &Path, what: &str, wanted: &str) -> Problem {
+    let article = if wanted == "object" { "an" } else { "a" };
+    Problem::new(Code::ConfigValue, format!("`{}`: {what} is not {article} {wanted}", path.display()))
+}
+
+fn settings(request: &InstallRequest) -> PathBuf {
+    let root = match request.scope {
+        InstallScope::Project => &request.project,
+        InstallScope::User => &request.home,
+    };
+    root.join(".claude").join("settings.json")
+}
+
+/// Reads settings as JSON, with comments and trailing commas.
+fn parse(path: &Path, text: &str) -> Result<CstRootNode, Problem> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let syntax = |what: String| Problem::new(Code::ConfigSyntax, format!("`{}`: {what}", path.display()));
+    let root = CstRootNode::parse(text, &options).map_err(|e| syntax(e.to_string()))?;
+    if let Some(name) = root.object_value().as_ref().and_then(repeated) {
+        return Err(Problem::new(Code::ConfigKeyDuplicate, format!("`{}`: `{name}` is given twice", path.display())));
+    }
+    Ok(root)
+}
+
+/// The first key that is given twice, in the settings or in their `hooks`.
+fn repeated(object: &CstObject) -> Option<String> {
+    let mut seen = Vec::new();
+    for property in object.properties() {
+        let name = property.decoded_name()?;
+        if seen.contains(&name) {
+            return Some(name);
+        }
+        seen.push(name);
+    }
+    object.object_value("hooks").as_ref().and_then(repeated)
+}
+
+/// Hooks in a project that has them switched off would be no guard at all.
+fn reject_switched_off(path: &Path, text: &str) -> Result<(), Problem> {
+    let value = parse(path, text)?.to_serde_value();
+    if value.as_ref().and_then(|value| value.get("disableAllHooks")) == Some(&Value::Bool(true)) {
+        let message = format!("`{}` has `disableAllHooks: true`, so no hook would run", path.display());
+        return Err(Problem::new(Code::ConfigValue, message));
+    }
+    Ok(())
+}
+
+/// Our hooks among an event's entries.
+fn ours(entries: &CstArray, command: &str) -> Vec<CstNode> {
+    let hooks = |entry: &CstNode| entry.as_object().and_then(|group| group.array_value("hooks"));
+    let is_ours = |hook: &CstNode| hook.to_serde_value().is_some_and(|hook| runs_us(&hook, command));
+    entries.elements().iter().filter_map(hooks).flat_map(|hooks| hooks.elements()).filter(is_ours).collect()
+}
+
+/// Takes hooks out, and with the last hook of a group the group.
+fn remove_all(hooks: Vec<CstNode>) {
+    for hook in hooks {
+        let group = group_of(&hook);
+        let list = hook.parent().and_then(|node| node.as_array());
+        hook.remove();
+        if let (Some(list), Some(group)) = (list, group)
+            && list.elements().is_empty()
+        {
+            group.remove();
+        }
+    }
+}
+
+/// The group that a hook stands in.
+fn group_of(hook: &CstNode) -> Option<CstObject> {
+    hook.ancestors().find_map(|node| node.as_object())
+}
+
+/// Whether a hook runs this program, whatever path and form it was installed with.
+fn runs_us(hook: &Value, command: &str) -> bool {
+    let Some(written) = hook.get("command").and_then(Value::as_str) else { return false };
+    let program = if hook.get("args") == Some(&json!(["hook", "claude-code"])) {
+        Some(written)
+    } else {
+        written.strip_suffix(OR_DENY).unwrap_or(written).strip_suffix(ARGUMENTS).map(str::trim_end)
+    };
+    let Some(program) = program else { return false };
+    let bare = program.trim_matches('\'').trim_matches('"');
+    let name = bare.rsplit(['/', '\\']).next().unwrap_or(bare);
+    program == quoted(command) || bare == command || name == "phasegate" || name == "phasegate.exe"
+}
+
+/// A hook as text, its keys in the order in which people write them.
+fn input(hook: &Value) -> CstInputValue {
+    let fields = ["type", "command", "args", "timeout", "onFailure"];
+    CstInputValue::Object(fields.into_iter().filter_map(|name| Some((name.to_owned(), scalar(hook.get(name)?)))).collect())
+}
+
+fn scalar(value: &Value) -> CstInputValue {
+    match value {
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(scalar).collect()),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::Bool(flag) => CstInputValue::Bool(*flag),
+        Value::Null | Value::Object(_) => CstInputValue::Null,
+    }
+}
+
+/// The command as one word of a POSIX shell.
+fn quoted(command: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !command.is_empty() && command.chars().all(plain) {
+        return command.to_owned();
+    }
+    format!("'{}'", command.replace('\'', r"'\''"))
+}

@@ -1,0 +1,149 @@
+//! How a call ended, read from what the client says afterwards.
+
+use phasegate_core::event::Outcome;
+use serde_json::Value;
+
+/// How a call ended, and the exit status if it ran a program and that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) outcome: Outcome,
+    pub(crate) exit_code: Option<i64>,
+}
+
+impl Ending {
+    fn of(outcome: Outcome) -> Self {
+        Self { outcome, exit_code: None }
+    }
+}
+
+/// The client's tools that run programs.
+fn is_shell(tool: &str) -> bool {
+    matches!(tool, "Bash" | "PowerShell")
+}
+
+/// The ending that a `PostToolUse` shows. `tool` is the canonical name, empty for a server's tool.
+///
+/// The event comes after calls that the client counts as successful, which is more than those that succeeded.
+pub(crate) fn of_response(tool: &str, input: &Value, response: &Value) -> Ending {
+    let flag = |name: &str| response.get(name).and_then(Value::as_bool);
+    let status = response.get("status").and_then(Value::as_str);
+    if flag("interrupted") == Some(true) {
+        return Ending::of(Outcome::Cancelled);
+    }
+    let launched = flag("isAsync") == Some(true)
+        || status.is_some_and(|status| status.ends_with("_launched"))
+        || response.get("backgroundTaskId").is_some_and(|id| !id.is_null());
+    if launched {
+        return Ending::of(Outcome::Launched);
+    }
+    match tool {
+        shell if is_shell(shell) => of_shell(input, response),
+        "Skill" => Ending::of(match flag("success") {
+            Some(true) => Outcome::Ok,
+            Some(false) => Outcome::Failed,
+            None => Outcome::Unknown,
+        }),
+        "Agent" => Ending::of(if status == Some("completed") { Outcome::Ok } else { Outcome::Unknown }),
+        _ if flag("isError") == Some(true) => Ending::of(Outcome::Failed),
+        _ => Ending::of(Outcome::Ok),
+    }
+}
+
+/// The client sends a shell's failure as `PostToolUseFailure`, except where it knows that the program means something else
+/// by a status other than 0 (`grep` without a match); then it says so, and the status is not known.
+fn of_shell(input: &Value, response: &Value) -> Ending {
+    let finished = response.get("interrupted").and_then(Value::as_bool) == Some(false) && response.get("stdout").is_some();
+    let interpreted = response.get("returnCodeInterpretation").is_some_and(|text| !text.is_null());
+    let background = input.get("run_in_background").and_then(Value::as_bool) == Some(true);
+    if finished && !interpreted && !background {
+        Ending { outcome: Outcome::Ok, exit_code: Some(0) }
+    } else {
+        Ending::of(Outcome::Unknown)
+    }
+}
+
+/// How the client begins its answer to the agent when its user, a rule or a hook said no.
+const REFUSALS: [&str; 4] = [
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "Permission to use ",
+    "Claude requested permissions to use ",
+];
+
+/// The ending that a `PostToolUseFailure` shows. `tool` is the canonical name, empty for a server's tool.
+pub(crate) fn of_failure(tool: &str, error: &str, interrupted: bool) -> Ending {
+    if interrupted {
+        return Ending::of(Outcome::Cancelled);
+    }
+    if REFUSALS.iter().any(|start| error.starts_with(start)) {
+        return Ending::of(Outcome::Refused);
+    }
+    let exit_code = if is_shell(tool) { exit_code(error) } else { None };
+    Ending { outcome: Outcome::Failed, exit_code }
+}
+
+/// The number in a first line `Exit code 3`.
+fn exit_code(error: &str) -> Option<i64> {
+    error.strip_prefix("Exit code ")?.lines().next()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use phasegate_core::event::Outcome;
+    use serde_json::{Value, json};
+
+    use super::{Ending, of_failure, of_response};
+
+    fn ended(tool: &str, input: &Value, response: &Value) -> (Outcome, Option<i64>) {
+        let Ending { outcome, exit_code } = of_response(tool, input, response);
+        (outcome, exit_code)
+    }
+
+    #[test]
+    fn a_shell_is_ok_only_with_a_known_status_0() {
+        let plain = json!({"stdout": "", "stderr": "", "interrupted": false});
+        assert_eq!(ended("Bash", &json!({}), &plain), (Outcome::Ok, Some(0)));
+        assert_eq!(ended("Bash", &json!({"run_in_background": true}), &plain), (Outcome::Unknown, None));
+        for (response, outcome) in [
+            (json!({"stdout": "", "interrupted": true}), Outcome::Cancelled),
+            (json!({"stdout": "", "interrupted": false, "returnCodeInterpretation": "Files differ"}), Outcome::Unknown),
+            (json!({"stdout": "", "interrupted": false, "backgroundTaskId": "b1"}), Outcome::Launched),
+            (json!({"stdout": ""}), Outcome::Unknown),
+            (json!("done"), Outcome::Unknown),
+            (Value::Null, Outcome::Unknown),
+        ] {
+            assert_eq!(ended("Bash", &json!({}), &response), (outcome, None), "{response}");
+        }
+    }
+
+    #[test]
+    fn other_tools_say_how_they_ended() {
+        for (tool, response, outcome) in [
+            ("Agent", json!({"status": "completed"}), Outcome::Ok),
+            ("Agent", json!({"isAsync": true, "status": "async_launched"}), Outcome::Launched),
+            ("Agent", json!({"status": "something_new"}), Outcome::Unknown),
+            ("Skill", json!({"success": true}), Outcome::Ok),
+            ("Skill", json!({"success": false}), Outcome::Failed),
+            ("Skill", json!("Launching"), Outcome::Unknown),
+            ("", json!([{"type": "text", "text": "x"}]), Outcome::Ok),
+            ("", json!({"isError": true}), Outcome::Failed),
+            ("Read", json!({"type": "text"}), Outcome::Ok),
+        ] {
+            assert_eq!(ended(tool, &json!({}), &response), (outcome, None), "{tool} {response}");
+        }
+    }
+
+    #[test]
+    fn failures_are_told_apart() {
+        let failed = |tool, error, interrupted| {
+            let Ending { outcome, exit_code } = of_failure(tool, error, interrupted);
+            (outcome, exit_code)
+        };
+        assert_eq!(failed("Bash", "Exit code 3", false), (Outcome::Failed, Some(3)));
+        assert_eq!(failed("Bash", "Exit code 143\nCommand timed out after 1s", false), (Outcome::Failed, Some(143)));
+        assert_eq!(failed("Bash", "Exit code 143", true), (Outcome::Cancelled, None));
+        assert_eq!(failed("", "Exit code 0", false), (Outcome::Failed, None));
+        assert_eq!(failed("Edit", "The user doesn't want to proceed with this tool use. STOP", false), (Outcome::Refused, None));
+        assert_eq!(failed("Read", "File does not exist.", false), (Outcome::Failed, None));
+    }
+}

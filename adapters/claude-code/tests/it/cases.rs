@@ -1,0 +1,80 @@
+//! Where the cases are, and how expectations are compared and written anew.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use phasegate_adapter::{Adapter, Registered};
+use serde_json::Value;
+
+/// Set to 1, expectations are written from what the adapter does instead of being compared.
+const BLESS: &str = "PHASEGATE_BLESS";
+
+/// The adapter, as others get it.
+pub(crate) fn adapter() -> &'static dyn Adapter {
+    let _ = phasegate_claude_code::ClaudeCode;
+    inventory::iter::<Registered>().map(|registered| registered.0).find(|adapter| adapter.id() == "claude-code").unwrap()
+}
+
+/// A file or folder among this platform's conformance cases.
+pub(crate) fn case(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/claude-code").join(path)
+}
+
+/// A file or folder among this crate's own cases.
+pub(crate) fn own(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
+}
+
+/// The entries of a folder, sorted.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+/// Every recording, by `VERSION/SCENARIO`, with its frames. Anything else in the folder fails.
+pub(crate) fn recordings() -> BTreeMap<String, Vec<Vec<u8>>> {
+    let mut all = BTreeMap::new();
+    for version in entries(&case("recordings")) {
+        for file in entries(&version) {
+            assert_eq!(file.extension().unwrap(), "jsonl", "{}: not a recording", file.display());
+            let name = format!("{}/{}", version.file_name().unwrap().display(), file.file_stem().unwrap().display());
+            let bytes = fs::read(&file).unwrap();
+            let frames: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(Into::into).collect();
+            assert!(!frames.is_empty(), "{name}: empty");
+            all.insert(name, frames);
+        }
+    }
+    assert!(!all.is_empty(), "no recordings");
+    all
+}
+
+/// Whether expectations are written anew.
+pub(crate) fn blessing() -> bool {
+    std::env::var_os(BLESS).is_some_and(|value| value == "1")
+}
+
+/// Writes an expectation, if that was asked for.
+pub(crate) fn bless(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// The message of a comparison that failed.
+pub(crate) fn mismatch(path: &Path, what: &str) -> String {
+    format!("{}: {what}\nIf that is right: {BLESS}=1 cargo test -p phasegate-claude-code", path.display())
+}
+
+/// A value with sorted keys, for expectations that are written.
+pub(crate) fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let ordered: BTreeMap<&String, &Value> = fields.iter().collect();
+            Value::Object(ordered.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
