@@ -2,12 +2,32 @@
 //!
 //! No files are read here: the caller hands in texts with their names and levels.
 
+pub mod source;
 #[cfg(feature = "schema")]
 pub mod schema;
-pub mod source;
+mod node;
+mod text;
+mod scalar;
+mod read;
+mod front;
+mod report;
+mod nearest;
+mod paths;
+mod validate;
+mod build;
+mod meaning;
+mod skills;
+mod combine;
+mod version;
+mod shipped;
+mod compile;
 
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy};
+
+pub use compile::compile;
+pub use shipped::{Shipped, find_shipped, shipped, shipped_policy};
+pub use source::Form;
 
 /// Whose config a text is. A higher level hides a lower one's skill of the same name; strictness combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,11 +124,4 @@ pub enum Severity {
     Warning,
     /// The policy must not be used.
     Error,
-}
-
-/// Compiles all configs of a project.
-#[must_use]
-pub fn compile(files: &[SourceFile]) -> Compiled {
-    let _ = files;
-    Compiled::default()
 }

@@ -43,7 +43,7 @@ pub struct ConditionSource {
     /// With `file`: a text that occurs in it.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub contains: Option<String>,
-    /// With `contains`: the least number of times, 1 if not given.
+    /// With `contains`: the least number of times. Without it 1, or 0 if `at_most` is given.
     pub at_least: Option<u64>,
     /// With `contains`: the greatest number of times.
     pub at_most: Option<u64>,

@@ -1,0 +1,110 @@
+//! Conditions as written to conditions.
+
+use phasegate_core::Code;
+use phasegate_core::condition::{CallTest, Condition, FileIs, FileTest, Wanted};
+use phasegate_core::event::Outcome;
+use phasegate_core::matcher::Matcher;
+
+use super::{Builder, child, matcher};
+use crate::node::{Node, Span};
+use crate::paths;
+use crate::report::Finding;
+use crate::source::{ConditionSource, MatcherSource, Matchers};
+
+/// Every matcher of a condition with its place.
+pub(super) type Seen = Vec<(Matcher, Span)>;
+
+/// Builds a condition; `None` if nothing of it could be built.
+pub(super) fn build(
+    builder: &mut Builder<'_>,
+    source: &ConditionSource,
+    node: &Node,
+    seen: &mut Seen,
+) -> Option<Condition> {
+    let mut parts = Vec::new();
+    calls(builder, source, node, (seen, &mut parts));
+    if let Some(all) = &source.all {
+        parts.push(Condition::All(list(builder, all, child(node, "all"), seen)));
+    }
+    if let Some(any) = &source.any {
+        parts.push(Condition::Any(list(builder, any, child(node, "any"), seen)));
+    }
+    if let Some(inner) = source.not.as_deref().and_then(|not| build(builder, not, child(node, "not"), seen)) {
+        parts.push(Condition::Not(Box::new(inner)));
+    }
+    file(builder, source, node, &mut parts);
+    parts.extend(source.approved.iter().map(|name| Condition::Approved(name.clone())));
+    if parts.len() == 1 { parts.pop() } else { (!parts.is_empty()).then_some(Condition::All(parts)) }
+}
+
+fn list(builder: &mut Builder<'_>, sources: &[ConditionSource], nodes: &Node, seen: &mut Seen) -> Vec<Condition> {
+    sources.iter().zip(nodes.items()).filter_map(|(source, node)| build(builder, source, node, seen)).collect()
+}
+
+fn calls(
+    builder: &mut Builder<'_>,
+    source: &ConditionSource,
+    node: &Node,
+    (seen, parts): (&mut Seen, &mut Vec<Condition>),
+) {
+    let written = [
+        ("ok", &source.ok, Wanted::Outcome(Outcome::Ok)),
+        ("failed", &source.failed, Wanted::Outcome(Outcome::Failed)),
+        ("refused", &source.refused, Wanted::Outcome(Outcome::Refused)),
+        ("launched", &source.launched, Wanted::Outcome(Outcome::Launched)),
+        ("cancelled", &source.cancelled, Wanted::Outcome(Outcome::Cancelled)),
+        ("unknown", &source.unknown, Wanted::Outcome(Outcome::Unknown)),
+        ("ended", &source.ended, Wanted::Ended),
+    ];
+    for (key, matchers, wanted) in written {
+        let Some(matchers) = matchers else { continue };
+        let sources: &[MatcherSource] = match matchers {
+            Matchers::Each(all) => all,
+            Matchers::One(one) => std::slice::from_ref(one),
+        };
+        for (source, node) in sources.iter().zip(child(node, key).items()) {
+            if let Some(matcher) = matcher::one(builder, source, node) {
+                seen.push((matcher.clone(), node.span));
+                parts.push(Condition::Call(CallTest { atom: builder.next_atom(), wanted, matcher }));
+            }
+        }
+    }
+}
+
+fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts: &mut Vec<Condition>) {
+    let misplaced = [
+        ("exists", source.exists.is_some(), "file", source.file.is_some()),
+        ("sha256", source.sha256.is_some(), "file", source.file.is_some()),
+        ("contains", source.contains.is_some(), "file", source.file.is_some()),
+        ("at_least", source.at_least.is_some(), "contains", source.contains.is_some()),
+        ("at_most", source.at_most.is_some(), "contains", source.contains.is_some()),
+    ];
+    for (key, _, needs, _) in misplaced.iter().filter(|(_, given, _, there)| *given && !there) {
+        builder.findings.push(
+            Finding::error(Code::ConfigMissing, child(node, key).span, format!("`{key}` says something about `{needs}`, which is missing"))
+                .suggest(format!("add `{needs}`, or remove `{key}`")),
+        );
+    }
+    let Some(written) = &source.file else { return };
+    let path = match paths::file(written, child(node, "file").span) {
+        Ok(path) => path,
+        Err(finding) => return builder.findings.push(finding),
+    };
+    let before = parts.len();
+    let mut push = |is| parts.push(Condition::File(FileTest { path: path.clone(), is }));
+    source.exists.map(FileIs::Exists).map(&mut push);
+    source.sha256.clone().map(FileIs::Sha256).map(&mut push);
+    if let Some(text) = source.contains.clone() {
+        let at_least = source.at_least.unwrap_or(u64::from(source.at_most.is_none()));
+        if source.at_most.is_some_and(|most| most < at_least) {
+            builder.findings.push(
+                Finding::error(Code::ConfigValue, child(node, "at_most").span, format!("`at_most` is less than `at_least` ({at_least})"))
+                    .suggest("let `at_most` be at least `at_least`"),
+            );
+        }
+        push(FileIs::Contains { text, at_least, at_most: source.at_most });
+    }
+    if parts.len() == before {
+        parts.push(Condition::File(FileTest { path, is: FileIs::Exists(true) }));
+    }
+}

@@ -1,0 +1,125 @@
+//! Phases as written to phases.
+
+use phasegate_core::Code;
+use phasegate_core::condition::Condition;
+use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase};
+
+use super::{Builder, PhasePlaces, child, condition, matcher};
+use crate::nearest::{did_you_mean, listed};
+use crate::node::{Entry, Node, Span};
+use crate::report::Finding;
+use crate::source::{BackSource, ConditionSource, LeaveSource, NextSource, OptionalSource, PhaseSource};
+
+/// Builds the phase at `index` of `names`.
+pub(super) fn phase(
+    builder: &mut Builder<'_>,
+    source: &PhaseSource,
+    entry: &Entry,
+    (index, names): (usize, &[&str]),
+) -> (Phase, PhasePlaces) {
+    let node = &entry.node;
+    let mut places = PhasePlaces { key: entry.key_span, ..PhasePlaces::default() };
+    let (allowed, allowed_places) = matcher::list(builder, &source.allowed, child(node, "allowed"));
+    let (forbidden, forbidden_places) = matcher::list(builder, &source.forbidden, child(node, "forbidden"));
+    (places.allowed, places.forbidden) = (allowed_places, forbidden_places);
+    places.done_when = child(node, "done_when").span;
+    let mut inner = Inner { builder, names, places };
+    let phase = Phase {
+        name: entry.key.clone(),
+        description: source.description.clone(),
+        allowed,
+        forbidden,
+        requires: inner.condition(source.requires.as_ref(), child(node, "requires")),
+        done_when: inner.condition(source.done_when.as_ref(), child(node, "done_when")),
+        optional: inner.optional(source, child(node, "optional")),
+        leave: inner.leave(source, child(node, "leave").span),
+        next: inner.next(source, child(node, "next"), index),
+        back: inner.back(source, node),
+    };
+    (phase, inner.places)
+}
+
+struct Inner<'a, 'f> {
+    builder: &'a mut Builder<'f>,
+    names: &'a [&'a str],
+    places: PhasePlaces,
+}
+
+impl Inner<'_, '_> {
+    fn condition(&mut self, source: Option<&ConditionSource>, node: &Node) -> Option<Condition> {
+        condition::build(self.builder, source?, node, &mut self.places.conditions)
+    }
+
+    fn optional(&mut self, source: &PhaseSource, node: &Node) -> Optional {
+        match &source.optional {
+            None | Some(OptionalSource::Always(false)) => Optional::No,
+            Some(OptionalSource::Always(true)) => Optional::Yes,
+            Some(OptionalSource::When(when)) => {
+                self.condition(Some(&when.when), child(node, "when")).map_or(Optional::No, Optional::When)
+            }
+        }
+    }
+
+    fn leave(&mut self, source: &PhaseSource, span: Span) -> Leave {
+        match source.leave {
+            None | Some(LeaveSource::OnCall) => Leave::OnCall,
+            Some(LeaveSource::OnDone) => {
+                if source.done_when.is_none() {
+                    self.builder.findings.push(
+                        Finding::error(Code::ConfigMissing, span, "`leave: on_done` waits for a `done_when`, which is missing")
+                            .suggest("add `done_when`, or remove `leave`"),
+                    );
+                }
+                Leave::OnDone
+            }
+        }
+    }
+
+    fn next(&mut self, source: &PhaseSource, node: &Node, index: usize) -> Vec<Edge> {
+        let Some(written) = &source.next else {
+            let following = index + 1;
+            let edge = Edge { to: following, when: None, early: false };
+            return if following < self.names.len() { vec![edge] } else { Vec::new() };
+        };
+        let mut edges = Vec::new();
+        for (source, node) in written.iter().zip(node.items()) {
+            match source {
+                NextSource::Phase(name) => {
+                    edges.extend(self.index(name, node.span).map(|to| Edge { to, when: None, early: false }));
+                }
+                NextSource::Edge(edge) => {
+                    let when = self.condition(edge.when.as_ref(), child(node, "when"));
+                    let to = self.index(&edge.to, child(node, "to").span);
+                    edges.extend(to.map(|to| Edge { to, when, early: edge.early }));
+                }
+            }
+        }
+        edges
+    }
+
+    fn back(&mut self, source: &PhaseSource, node: &Node) -> Vec<Back> {
+        let listed = source.back.iter().zip(child(node, "back").items()).map(|(source, node)| (source, node, false));
+        let failure = source.on_failure.iter().map(|source| (source, child(node, "on_failure"), true));
+        let written: Vec<(&BackSource, &Node, bool)> = listed.chain(failure).collect();
+        let mut ways = Vec::new();
+        for (source, node, on_failure) in written {
+            let when = self.condition(source.when.as_ref(), child(node, "when"));
+            let to = self.index(&source.to, child(node, "to").span);
+            ways.extend(to.map(|to| Back { to, limit: source.limit, on_failure, when }));
+        }
+        ways
+    }
+
+    fn index(&mut self, name: &str, span: Span) -> Option<usize> {
+        let index = self.names.iter().position(|known| *known == name);
+        if index.is_none() {
+            let known = self.names.iter().copied();
+            self.builder.findings.push(
+                Finding::error(Code::PhaseUnknown, span, format!("there is no phase `{name}`")).suggest(
+                    did_you_mean(name, known.clone()).unwrap_or_else(|| format!("the phases are {}", listed(known))),
+                ),
+            );
+        }
+        index
+    }
+}

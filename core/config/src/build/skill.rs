@@ -1,0 +1,81 @@
+//! Skills as written to skills.
+
+use std::collections::BTreeSet;
+
+use phasegate_core::Code;
+use phasegate_core::matcher::Matcher;
+use phasegate_core::policy::{LeaveSkill, Scope, Skill, ToolNote, Unlisted};
+use serde_json::Value;
+
+use super::{Builder, Built, Places, child, matcher, phase};
+use crate::node::{Node, Span};
+use crate::report::Finding;
+use crate::source::{Form, SkillSource};
+
+/// Builds a skill; its version is not known yet.
+pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &Node, form: Form) -> Built {
+    let seed = form == Form::Compat;
+    let mut builder = Builder::new(findings, seed);
+    let mut places = Places { name: child(node, "skill").span, ..Places::default() };
+    let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
+    let global = child(node, "global_forbidden");
+    let (global_forbidden, global_places) = matcher::list(&mut builder, &source.global_forbidden, global);
+    (places.tools, places.global_forbidden) = (tool_places, global_places);
+    // The mapping of the source has lost the order of the file; the tree has it.
+    let entries = child(node, "phases").entries();
+    let names: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+    let mut phases = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let Some(source) = source.phases.get(&entry.key) else { continue };
+        let (phase, phase_places) = phase::phase(&mut builder, source, entry, (index, &names));
+        phases.push(phase);
+        places.phases.push(phase_places);
+    }
+    let leave = source.leave_skill.map(LeaveSkill::from).unwrap_or(if seed {
+        LeaveSkill::Agent
+    } else {
+        LeaveSkill::Finished
+    });
+    let skill = Skill {
+        name: source.skill.clone(),
+        description: source.description.clone(),
+        version: String::new(),
+        seed,
+        mode: source.mode.map(Into::into),
+        scope: source.scope.map_or(Scope::Session, Into::into),
+        unlisted: source.unlisted.map_or(if seed { Unlisted::Allow } else { Unlisted::ReadOnly }, Into::into),
+        leave_skill: if source.locked { LeaveSkill::Human } else { leave },
+        servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
+        tools,
+        global_forbidden,
+        phases,
+    };
+    Built { skill, places }
+}
+
+fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<ToolNote>, Vec<Span>) {
+    let mut notes = Vec::new();
+    let mut spans = Vec::new();
+    for (pattern, tool) in &source.tools {
+        let span = node.entry(pattern).map_or(node.span, |entry| entry.key_span);
+        let labels_at = child(child(node, pattern), "labels");
+        for (label, node) in tool.labels.iter().zip(labels_at.items()) {
+            let finding = match label.strip_prefix('@') {
+                Some(word) => Finding::error(Code::ConfigValue, node.span, format!("`{label}` is no label: the `@` belongs to matchers"))
+                    .suggest(format!("write `{word}`")),
+                None if label.is_empty() || label.contains(char::is_whitespace) => {
+                    Finding::error(Code::ConfigValue, node.span, format!("`{label}` is no label"))
+                        .suggest("a label is one word, such as `read`")
+                }
+                None => continue,
+            };
+            builder.findings.push(finding);
+        }
+        let matcher: Option<Matcher> = matcher::from_pattern(builder, pattern, span);
+        let Some(matcher) = matcher else { continue };
+        let example = tool.example.as_ref().map(|example| Value::Object(example.clone().into_iter().collect()));
+        notes.push(ToolNote { matcher, labels: tool.labels.iter().cloned().collect(), example });
+        spans.push(span);
+    }
+    (notes, spans)
+}

@@ -1,0 +1,152 @@
+//! All configs of a project to one policy.
+
+use std::collections::BTreeMap;
+
+use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::Code;
+
+use crate::combine::{self, Everywhere};
+use crate::nearest::{did_you_mean, listed};
+use crate::node::{Node, Span};
+use crate::report::Finding;
+use crate::shipped::{Shipped, shipped};
+use crate::source::{Form, SettingsSource, UseSource};
+use crate::{Compiled, Diagnostic, Kind, Level, Settings, SourceFile, skills, version};
+
+/// Compiles all configs of a project.
+///
+/// The order of `files` does not matter. Skills are found in them, and taken from the shipped ones where a settings
+/// file names them under `use`.
+#[must_use]
+pub fn compile(files: &[SourceFile]) -> Compiled {
+    let mut files: Vec<&SourceFile> = files.iter().collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut work = Work { files: &files, findings: vec![Vec::new(); files.len()] };
+    let mut found = Vec::new();
+    let mut settings: Vec<(usize, SettingsSource, Node)> = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let Some(findings) = work.findings.get_mut(number) else { continue };
+        match file.kind {
+            Kind::Settings => {
+                settings.extend(skills::read_settings(file, findings).map(|(source, node)| (number, source, node)));
+            }
+            Kind::Skill | Kind::SkillMd => found.extend(skills::read_skill(number, file, findings)),
+        }
+    }
+    let mut skills = combine::by_name(found, &mut |file, finding| work.report(file, finding));
+    settings.sort_by_key(|(number, ..)| std::cmp::Reverse((work.level(*number), std::cmp::Reverse(*number))));
+    uses(&mut work, &settings, &mut skills);
+    let everywhere = everywhere(&mut work, &settings);
+    skills.values_mut().for_each(|skill| everywhere.apply(skill));
+    let mut policy = Policy { skills: skills.into_values().collect(), ..Policy::default() };
+    version::stamp(&mut policy);
+    let settings = Settings {
+        mode: everywhere.mode,
+        audit_log: settings.iter().find_map(|(_, source, _)| source.audit_log.clone()),
+        found: files.iter().any(|file| file.kind == Kind::Settings),
+    };
+    Compiled { policy, settings, diagnostics: work.diagnostics() }
+}
+
+struct Work<'a> {
+    files: &'a [&'a SourceFile],
+    findings: Vec<Vec<Finding>>,
+}
+
+impl Work<'_> {
+    fn report(&mut self, file: usize, finding: Finding) {
+        if let Some(findings) = self.findings.get_mut(file) {
+            findings.push(finding);
+        }
+    }
+
+    fn level(&self, file: usize) -> Level {
+        self.files.get(file).map_or(Level::Project, |file| file.level)
+    }
+
+    fn diagnostics(self) -> Vec<Diagnostic> {
+        let mut all: Vec<Diagnostic> = Vec::new();
+        for (file, findings) in self.files.iter().zip(self.findings) {
+            all.extend(findings.into_iter().map(|finding| finding.in_file(&file.path)));
+        }
+        all.sort_by(|a, b| {
+            (&a.path, a.line, a.column, a.code, &a.message).cmp(&(&b.path, b.line, b.column, b.code, &b.message))
+        });
+        all.dedup();
+        all
+    }
+}
+
+fn everywhere(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)]) -> Everywhere {
+    let mut everywhere = Everywhere::default();
+    for (number, source, node) in settings {
+        everywhere.mode = everywhere.mode.max(source.mode.map(Into::into));
+        everywhere.unlisted = everywhere.unlisted.max(source.unlisted.map(Into::into));
+        everywhere.locked |= source.locked;
+        if let Some(findings) = work.findings.get_mut(*number) {
+            everywhere.forbidden.extend(skills::forbidden_by(source, node, findings));
+        }
+    }
+    everywhere
+}
+
+/// One entry of `use`.
+struct Use<'s> {
+    name: &'s str,
+    span: Span,
+    form: Option<(Form, Span)>,
+    mode: Option<Mode>,
+}
+
+/// Adds the shipped skills that settings name; a skill found in a file stands in for the shipped one.
+fn uses(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)], skills: &mut BTreeMap<String, Skill>) {
+    let own: Vec<String> = skills.keys().cloned().collect();
+    // The highest level comes first, and its choice of form holds.
+    for (number, source, node) in settings {
+        for used in source.uses.iter().zip(node.items_of("use")).map(|(used, node)| read_use(used, node)) {
+            let stands_in = own.iter().any(|name| name == used.name);
+            if let Some((_, span)) = used.form.filter(|_| stands_in) {
+                work.report(*number, no_effect(used.name, span));
+            }
+            let Some(skill) = skills.get_mut(used.name) else {
+                match shipped().iter().find(|shipped| shipped.name == used.name) {
+                    Some(shipped) => skills.extend(template(shipped, &used).map(|skill| (skill.name.clone(), skill))),
+                    None => work.report(*number, unknown(&used, &own)),
+                }
+                continue;
+            };
+            skill.mode = skill.mode.max(used.mode);
+        }
+    }
+}
+
+fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
+    match source {
+        UseSource::Name(name) => Use { name, span: node.span, form: None, mode: None },
+        UseSource::Object(object) => Use {
+            name: &object.skill,
+            span: node.span_at(&["skill"]),
+            form: object.form.map(|form| (form, node.span_at(&["form"]))),
+            mode: object.mode.map(Into::into),
+        },
+    }
+}
+
+fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
+    let form = used.form.map_or(Form::Strict, |(form, _)| form);
+    let mut skill = skills::read_skill(0, &shipped.source(form), &mut Vec::new())?.skill;
+    skill.mode = skill.mode.max(used.mode);
+    Some(skill)
+}
+
+fn no_effect(name: &str, span: Span) -> Finding {
+    Finding::warning(Code::ConfigValue, span, "`form` has no effect here")
+        .cause(format!("a skill file named `{name}` stands in for the shipped skill"))
+        .suggest("remove the key, or the file")
+}
+
+fn unknown(used: &Use<'_>, own: &[String]) -> Finding {
+    let known = || shipped().iter().map(|shipped| shipped.name).chain(own.iter().map(String::as_str));
+    Finding::error(Code::SkillUnknownUse, used.span, format!("there is no skill `{}`", used.name))
+        .suggest(did_you_mean(used.name, known()).unwrap_or_else(|| format!("the skills are {}", listed(known()))))
+}

@@ -1,0 +1,52 @@
+//! Phases that no sequence of calls makes current, and phases that can never be done.
+
+use phasegate_core::Code;
+use phasegate_core::policy::Leave;
+
+use super::possible::{Fate, Possible};
+use crate::build::Built;
+use crate::report::Finding;
+
+/// Reports what is never reached and what is never done.
+pub(super) fn check(built: &Built, possible: &Possible<'_>, findings: &mut Vec<Finding>) {
+    let reached = reached(possible);
+    for (at, (phase, places)) in built.skill.phases.iter().zip(&built.places.phases).enumerate() {
+        if !possible.can_be_done(at) {
+            findings.push(
+                Finding::error(Code::PhaseNeverDone, places.done_when, format!("phase `{}` can never be done", phase.name))
+                    .cause("no call that its `done_when` asks for can be made in it"),
+            );
+        }
+        if reached.get(at) == Some(&false) {
+            let cause = if phase.allowed.is_empty() {
+                "it allows nothing, so no call asks to enter it"
+            } else {
+                "in the phases before it, what it allows is forbidden, belongs to another phase, or waits for something that cannot happen"
+            };
+            findings.push(
+                Finding::error(Code::PhaseUnreachable, places.key, format!("phase `{}` is never reached", phase.name))
+                    .cause(cause)
+                    .lenient(built.skill.seed),
+            );
+        }
+    }
+}
+
+fn reached(possible: &Possible<'_>) -> Vec<bool> {
+    let phases = &possible.skill.phases;
+    let mut reached = vec![false; phases.len()];
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        let Some(mark @ false) = reached.get_mut(at) else { continue };
+        *mark = true;
+        for fate in possible.fates(at) {
+            if let Fate::Leads(to) = fate {
+                open.extend(to);
+            }
+        }
+        if let Some(phase) = phases.get(at).filter(|phase| phase.leave == Leave::OnDone && possible.can_be_done(at)) {
+            open.extend(phase.next.iter().map(|edge| edge.to));
+        }
+    }
+    reached
+}

@@ -1,0 +1,134 @@
+//! Sample calls: for every matcher of a skill one call that it selects.
+
+use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
+use phasegate_core::policy::{Optional, Phase, Skill};
+use phasegate_core::tool::{Call, Labels, PathUse, READ, Reading, Tool};
+use serde_json::{Map, Value};
+
+/// Stands for any ending of a name: no real tool has it.
+const ANY: char = '\u{2026}';
+
+/// A call that stands for those a matcher selects.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sample {
+    call: Call,
+    pub(super) labels: Labels,
+    agent: Option<String>,
+    kind: String,
+}
+
+impl Sample {
+    /// A call that the matcher selects.
+    pub(super) fn of(matcher: &Matcher, skill: &Skill) -> Self {
+        let (name, label) = match &matcher.tool {
+            ToolPattern::Any => (ANY.to_string(), None),
+            ToolPattern::Exact(name) => (name.clone(), None),
+            ToolPattern::Prefix(prefix) => (format!("{prefix}{ANY}"), None),
+            ToolPattern::Label(label) => (format!("@{label}"), Some(label.clone())),
+        };
+        let server = match &matcher.server {
+            ServerPattern::Bare => None,
+            ServerPattern::Named(server) => Some(server.clone()),
+        };
+        let mut labels = if server.is_none() { phasegate_core::event::builtin_labels(&name) } else { Labels::new() };
+        labels.extend(label);
+        let (agent, kind) = match &matcher.agent {
+            None | Some(AgentTest::Main) => (None, String::new()),
+            Some(AgentTest::Subagent) => (Some("a".to_string()), String::new()),
+            Some(AgentTest::Kind(kind)) => (Some("a".to_string()), kind.clone()),
+        };
+        let tool = Tool { name, native: None, server, labels: Labels::new() };
+        let call = Call { id: None, tool, input: input(matcher), reading: reading(matcher), background: false };
+        let mut sample = Self { call, labels, agent, kind };
+        let noted = sample.noted(skill);
+        sample.labels.extend(noted);
+        sample
+    }
+
+    fn noted(&self, skill: &Skill) -> Labels {
+        let mut labels = Labels::new();
+        for note in &skill.tools {
+            let (permits, forbids) = (self.fits(&note.matcher, skill, Use::Permit), self.fits(&note.matcher, skill, Use::Forbid));
+            labels.extend(note.labels.iter().filter(|label| if *label == READ { permits } else { forbids }).cloned());
+        }
+        labels
+    }
+
+    /// Whether one matcher selects the call.
+    pub(super) fn fits(&self, matcher: &Matcher, skill: &Skill, used: Use) -> bool {
+        let subject =
+            Subject { call: &self.call, labels: &self.labels, agent: self.agent.as_deref(), agent_kind: &self.kind };
+        matcher.matches(subject, skill.permitted_servers(), used)
+    }
+
+    /// Whether one of the matchers selects the call.
+    pub(super) fn fits_any(&self, matchers: &[Matcher], skill: &Skill, used: Use) -> bool {
+        matchers.iter().any(|matcher| self.fits(matcher, skill, used))
+    }
+}
+
+fn input(matcher: &Matcher) -> Value {
+    let mut input = Value::Object(Map::new());
+    for test in &matcher.args {
+        let value = match &test.is {
+            ArgIs::Equal(value) => value.clone(),
+            ArgIs::OneOf(values) => values.first().cloned().unwrap_or_default(),
+            ArgIs::Begins(start) => Value::String(start.clone()),
+            ArgIs::Present(true) => Value::Bool(true),
+            ArgIs::Present(false) => continue,
+        };
+        put(&mut input, &test.path, value);
+    }
+    if let Some(command) = &matcher.command {
+        put(&mut input, "command", Value::String(command.clone()));
+    }
+    input
+}
+
+fn put(input: &mut Value, path: &str, value: Value) {
+    let mut at = input;
+    for key in path.split('.') {
+        if !at.is_object() {
+            *at = Value::Object(Map::new());
+        }
+        let Value::Object(map) = at else { return };
+        at = map.entry(key).or_insert(Value::Null);
+    }
+    *at = value;
+}
+
+fn reading(matcher: &Matcher) -> Reading {
+    let paths = matcher.paths.iter().map(|test| {
+        let path = test.pattern.strip_suffix("/**").map_or_else(|| test.pattern.clone(), |folder| format!("{folder}/{ANY}"));
+        PathUse { written: path.clone(), resolved: Some(path), access: test.access }
+    });
+    Reading { commands: Vec::new(), paths: paths.collect() }
+}
+
+/// One sample for each matcher of the skill: in lists, in conditions, in its table of tools.
+pub(super) fn all(skill: &Skill) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = Vec::new();
+    let mut add = |matcher: &Matcher| {
+        let sample = Sample::of(matcher, skill);
+        if !samples.contains(&sample) {
+            samples.push(sample);
+        }
+    };
+    skill.tools.iter().for_each(|note| add(&note.matcher));
+    for phase in &skill.phases {
+        phase.allowed.iter().chain(&phase.forbidden).for_each(&mut add);
+        conditions(phase).for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));
+    }
+    samples
+}
+
+/// Every condition of a phase.
+fn conditions(phase: &Phase) -> impl Iterator<Item = &phasegate_core::condition::Condition> {
+    let optional = match &phase.optional {
+        Optional::When(condition) => Some(condition),
+        Optional::No | Optional::Yes => None,
+    };
+    let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
+    let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
+    phase.requires.iter().chain(&phase.done_when).chain(optional).chain(edges).chain(backs)
+}

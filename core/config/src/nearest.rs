@@ -1,0 +1,37 @@
+//! The word that was probably meant.
+
+/// The candidate nearest to `word`, if one is near enough to be suggested.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (likeness(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
+        .map(|(_, candidate)| candidate)
+}
+
+fn likeness(word: &str, candidate: &str) -> f64 {
+    let distance = strsim::normalized_damerau_levenshtein(word, candidate);
+    let begins = word.len() >= 3 && (candidate.starts_with(word) || word.starts_with(candidate));
+    if begins { distance.max(0.8) } else { distance }
+}
+
+/// Whether two names differ by a slip only: letter case, or one letter of a longer name.
+pub(crate) fn slip(name: &str, other: &str) -> bool {
+    if name == other {
+        return false;
+    }
+    let (a, b) = (name.to_lowercase(), other.to_lowercase());
+    a == b || (a.chars().count().min(b.chars().count()) >= 5 && strsim::damerau_levenshtein(&a, &b) == 1)
+}
+
+/// Words as a list in backticks: `a`, `b`.
+pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// "did you mean" for the nearest candidate.
+pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
+}

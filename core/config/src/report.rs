@@ -1,0 +1,68 @@
+//! Mistakes as they are found, before they know their file.
+
+use phasegate_core::Code;
+
+use crate::node::Span;
+use crate::{Diagnostic, Severity};
+
+/// A mistake with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    code: Code,
+    pub(crate) severity: Severity,
+    span: Span,
+    message: String,
+    cause: Option<String>,
+    suggestion: Option<String>,
+}
+
+impl Finding {
+    /// A mistake that forbids using the policy.
+    pub(crate) fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { code, severity: Severity::Error, span, message: message.into(), cause: None, suggestion: None }
+    }
+
+    /// Something that is probably not meant so.
+    pub(crate) fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, span, message) }
+    }
+
+    /// The same, only a warning where `lenient`.
+    #[must_use]
+    pub(crate) fn lenient(self, lenient: bool) -> Self {
+        Self { severity: if lenient { Severity::Warning } else { self.severity }, ..self }
+    }
+
+    /// The same with the reason why it matters.
+    #[must_use]
+    pub(crate) fn cause(self, cause: impl Into<String>) -> Self {
+        Self { cause: Some(cause.into()), ..self }
+    }
+
+    /// The same with what to write instead.
+    #[must_use]
+    pub(crate) fn suggest(self, suggestion: impl Into<String>) -> Self {
+        Self { suggestion: Some(suggestion.into()), ..self }
+    }
+
+    /// The same with a suggestion, if there is one.
+    #[must_use]
+    pub(crate) fn maybe_suggest(self, suggestion: Option<String>) -> Self {
+        Self { suggestion: suggestion.or(self.suggestion), ..self }
+    }
+
+    /// The mistake as others see it. Every one has a suggestion: at least the code's own way out.
+    pub(crate) fn in_file(self, path: &str) -> Diagnostic {
+        Diagnostic {
+            code: self.code,
+            severity: self.severity,
+            path: path.to_string(),
+            line: self.span.line,
+            column: self.span.column,
+            span: (self.span.start, self.span.end.saturating_sub(self.span.start)),
+            message: self.message,
+            cause: self.cause,
+            suggestion: Some(self.suggestion.unwrap_or_else(|| self.code.way_out().to_string())),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Skill texts to skills.
+
+use phasegate_core::policy::{Mode, Skill, Unlisted};
+use serde_json::Value;
+
+use crate::build::{self, Builder, Built, matcher};
+use crate::node::{Entry, Node, Span};
+use crate::report::Finding;
+use crate::source::{Form, SettingsSource, SkillSource};
+use crate::text::Text;
+use crate::validate::validate;
+use crate::{Kind, Level, SourceFile, front, meaning, read};
+
+/// A skill as one file has it.
+pub(crate) struct Found {
+    pub(crate) skill: Skill,
+    /// The number of its file.
+    pub(crate) file: usize,
+    pub(crate) level: Level,
+    pub(crate) kind: Kind,
+    /// Where its name stands.
+    pub(crate) name: Span,
+    /// What it says of `mode`, `unlisted` and `locked` itself: that combines over levels.
+    pub(crate) mode: Option<Mode>,
+    pub(crate) unlisted: Option<Unlisted>,
+    pub(crate) locked: bool,
+}
+
+/// Reads a skill config. `None` if there is none, or nothing of it could be understood.
+pub(crate) fn read_skill(number: usize, file: &SourceFile, findings: &mut Vec<Finding>) -> Option<Found> {
+    let root = match file.kind {
+        Kind::Skill => read::read(&Text::whole(&file.text), findings)?,
+        Kind::SkillMd => front::config(&file.text, &file.path, findings)?,
+        Kind::Settings => return None,
+    };
+    let by_default = if file.kind == Kind::SkillMd && is_lists_only(&root) { Form::Compat } else { Form::Strict };
+    let node = validate(phasegate_schemas::Kind::Skill, root, findings)?;
+    let source: SkillSource = typed(&node, findings)?;
+    let built = build::skill(findings, &source, &node, source.form.unwrap_or(by_default));
+    let usable = !built.skill.phases.is_empty();
+    if usable {
+        meaning::check(&built, findings);
+    }
+    let Built { skill, places } = built;
+    usable.then(|| Found {
+        file: number,
+        level: file.level,
+        kind: file.kind,
+        name: places.name,
+        mode: skill.mode,
+        unlisted: source.unlisted.map(Into::into),
+        locked: source.locked,
+        skill,
+    })
+}
+
+/// Reads a settings file, with the tree it was read from.
+pub(crate) fn read_settings(file: &SourceFile, findings: &mut Vec<Finding>) -> Option<(SettingsSource, Node)> {
+    let root = read::read(&Text::whole(&file.text), findings)?;
+    let node = validate(phasegate_schemas::Kind::Settings, root, findings)?;
+    typed(&node, findings).map(|source| (source, node))
+}
+
+/// The matchers that settings forbid everywhere.
+pub(crate) fn forbidden_by(
+    settings: &SettingsSource,
+    node: &Node,
+    findings: &mut Vec<Finding>,
+) -> Vec<phasegate_core::matcher::Matcher> {
+    let mut builder = Builder::new(findings, false);
+    matcher::list(&mut builder, &settings.global_forbidden, build::child(node, "global_forbidden")).0
+}
+
+fn typed<T: serde::de::DeserializeOwned>(node: &Node, findings: &mut Vec<Finding>) -> Option<T> {
+    let value: Value = node.to_value();
+    // The schema was made from the type, so this fails only for what a schema cannot say.
+    serde_json::from_value(value)
+        .map_err(|error| findings.push(Finding::error(phasegate_core::Code::ConfigValue, node.span, error.to_string())))
+        .ok()
+}
+
+/// Whether a `tool_permissions` holds nothing but the lists of the seed's form.
+fn is_lists_only(root: &Node) -> bool {
+    let only = |entries: &[Entry], keys: &[&str]| entries.iter().all(|entry| keys.contains(&entry.key.as_str()));
+    let names = |node: &Node, key: &str| {
+        node.entry(key).is_none_or(|entry| entry.node.items().iter().all(|item| item.text().is_some()))
+    };
+    only(root.entries(), &["skill", "description", "phases", "global_forbidden"])
+        && names(root, "global_forbidden")
+        && root.entry("phases").is_some_and(|phases| {
+            phases.node.entries().iter().all(|phase| {
+                only(phase.node.entries(), &["description", "allowed", "forbidden"])
+                    && names(&phase.node, "allowed")
+                    && names(&phase.node, "forbidden")
+            })
+        })
+}

@@ -1,0 +1,54 @@
+//! Versions: the hash of what was compiled, not of how it was written.
+
+use phasegate_core::policy::{Policy, Skill};
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// The lists whose order changes no decision.
+const UNORDERED: [&str; 4] = ["allowed", "forbidden", "global_forbidden", "tools"];
+
+/// Gives every skill and the policy their versions. Call it again after any change.
+pub(crate) fn stamp(policy: &mut Policy) {
+    policy.skills.sort_by(|a, b| a.name.cmp(&b.name));
+    for skill in &mut policy.skills {
+        skill.version = of_skill(skill);
+    }
+    let names: Vec<(&str, &str)> = policy.skills.iter().map(|skill| (skill.name.as_str(), skill.version.as_str())).collect();
+    policy.version = digest(&names);
+}
+
+/// The version of one skill, whatever version it says it has.
+pub(crate) fn of_skill(skill: &Skill) -> String {
+    let mut value = serde_json::to_value(skill).unwrap_or_default();
+    if let Some(map) = value.as_object_mut() {
+        map.remove("version");
+    }
+    sort_unordered(&mut value);
+    digest(&value)
+}
+
+fn digest(content: &impl Serialize) -> String {
+    // Maps are written with sorted keys, so equal content gives equal bytes.
+    let bytes = serde_json::to_vec(content).unwrap_or_default();
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn sort_unordered(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map.iter_mut() {
+                if let Value::Array(items) = inner
+                    && UNORDERED.contains(&key.as_str())
+                {
+                    items.sort_by_cached_key(Value::to_string);
+                }
+                if key != "example" {
+                    sort_unordered(inner);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(sort_unordered),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
