@@ -37,6 +37,15 @@ pub(super) fn version(client: &Path) -> Result<String> {
     word.ok_or_else(|| Failure::new(format!("{} prints no version", client.display())))
 }
 
+/// The file by which the client knows a skill: prose only, what is enforced is the shipped config of that name.
+pub(super) fn skill(name: &str) -> (String, String) {
+    let text = format!(
+        "---\nname: {name}\ndescription: How {name} is done here. Use it when asked to.\n---\n\n\
+         Work through the phases in their order. What is not open yet is refused, with what to do first.\n"
+    );
+    (format!(".claude/skills/{name}/SKILL.md"), text)
+}
+
 /// Lets the client live through a story in a scratch project; returns what came of it.
 pub(super) fn play(story: &Story, scratch: &Scratch, client: &Path) -> Result<Played> {
     let model = Arc::new(Model::new(story.clone(), scratch.path("project"), marker(&story.prompt)));

@@ -28,6 +28,9 @@ const TOOLS: &[(&str, &str)] = &[
     ("suggest_fixes", "no fixes"),
 ];
 
+/// Those that change files or run programs.
+const WRITERS: &[&str] = &["apply_edit", "format_document", "run_build", "run_tests", "rename_symbol", "start_lsp"];
+
 /// Serves on standard input and output until the input ends. The project is the current folder.
 pub(crate) fn run() -> Result {
     let failed = |error: std::io::Error| Failure::new(format!("the double lost its client: {error}"));
@@ -60,7 +63,10 @@ fn answer(message: &Value, project: &Path) -> Option<Value> {
 
 fn described(name: &str) -> Value {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": true});
-    json!({"name": name, "description": format!("language server: {name}"), "inputSchema": schema})
+    // The client may run calls that only read at the same time.
+    let annotations = json!({"readOnlyHint": !WRITERS.contains(&name)});
+    let description = format!("language server: {name}");
+    json!({"name": name, "description": description, "inputSchema": schema, "annotations": annotations})
 }
 
 fn called(params: &Value, project: &Path) -> Value {

@@ -47,9 +47,9 @@ impl Scratch {
         command
     }
 
-    /// Makes the project: the story's files, and a history.
-    pub(super) fn project(&self, story: &Story) -> Result {
-        for (path, text) in &story.files {
+    /// Makes the project: the story's files, the skill as its client finds it, and a history.
+    pub(super) fn project(&self, story: &Story, skill: (String, String)) -> Result {
+        for (path, text) in story.files.iter().chain(std::iter::once((&skill.0, &skill.1))) {
             write(&self.path("project").join(path), text)?;
         }
         for args in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "start"]] {

@@ -70,6 +70,9 @@ pub(super) struct Call {
     /// Whether the call runs and fails.
     #[serde(default)]
     pub(super) fails: bool,
+    /// Whether the client itself, or its user, does not let the call run though the guard would.
+    #[serde(default)]
+    pub(super) refused: bool,
     /// What shows, outside of any protocol, that the call ran.
     #[serde(default)]
     pub(super) proof: Option<Proof>,
@@ -93,9 +96,16 @@ pub(super) enum Expect {
 }
 
 impl Expect {
-    /// Whether the call runs.
-    pub(super) fn runs(self) -> bool {
+    /// Whether the guard lets the call run.
+    pub(super) fn passes(self) -> bool {
         matches!(self, Self::Allowed | Self::Warned)
+    }
+}
+
+impl Call {
+    /// Whether the call runs.
+    pub(super) fn runs(&self) -> bool {
+        self.expect.passes() && !self.refused
     }
 }
 
@@ -123,7 +133,7 @@ impl Story {
         let story: Self =
             serde_json::from_str(text).map_err(|error| Failure::new(format!("story `{name}`: {error}")))?;
         let calls = story.calls();
-        match calls.iter().find(|(_, call)| !call.expect.runs() && call.reads.is_empty()) {
+        match calls.iter().find(|(_, call)| !call.runs() && call.reads.is_empty()) {
             Some((_, call)) => {
                 Err(Failure::new(format!("story `{name}`: `{}` is stopped and reads nothing", call.tool)))
             }

@@ -25,16 +25,16 @@ fn of_call(call: &Call, outcome: &Outcome) -> Vec<String> {
         (Some(Said::Stop(reason)), Expect::Blocked) | (Some(Said::Ask(reason)), Expect::Asked) => reason,
         (Some(said), expected) => return vec![format!("the guard said {said:?}, not {expected:?}")],
     };
-    if !call.expect.runs() || call.expect == Expect::Warned {
+    if !call.expect.passes() || call.expect == Expect::Warned {
         let missing = told.lines().find(|line| !outcome.read.contains(line.trim()));
         problems.extend(missing.map(|line| format!("the model did not read `{line}`")));
     }
-    let failed = call.fails || !call.expect.runs();
+    let failed = call.fails || !call.runs();
     if outcome.error != Some(failed) {
         problems.push(format!("the model was told: error {:?}, not {failed}", outcome.error));
     }
-    if call.proof.is_some() && outcome.trace != Some(call.expect.runs()) {
-        problems.push(format!("its trace: {:?}, not {}", outcome.trace, call.expect.runs()));
+    if call.proof.is_some() && outcome.trace != Some(call.runs()) {
+        problems.push(format!("its trace: {:?}, not {}", outcome.trace, call.runs()));
     }
     let unread = call.reads.iter().filter(|text| !outcome.read.contains(text.as_str()));
     problems.extend(unread.map(|text| format!("the model did not read `{text}` but `{}`", outcome.read)));

@@ -73,11 +73,11 @@ fn stream(message: &Value, blocks: &[Block], stop: &str) -> String {
     out
 }
 
-/// The text of the first message that a user wrote.
-pub(super) fn first_user_text(request: &Value) -> String {
+/// All text that came before the model's first message.
+pub(super) fn opening(request: &Value) -> String {
     let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten();
-    let mut users = messages.filter(|message| role(message) == Some("user"));
-    users.next().and_then(|message| message.get("content")).map(text).unwrap_or_default()
+    let before = messages.take_while(|message| role(message) != Some("assistant"));
+    before.filter_map(|message| message.get("content")).map(text).collect::<Vec<_>>().join("\n")
 }
 
 /// What came back for a call: whether it is an error, and all that the model reads after the message that made the
@@ -145,6 +145,6 @@ mod tests {
         ]);
         assert_eq!(result(&messages, "c1"), Some((true, "no\nbecause\nand".into())));
         assert_eq!(result(&messages, "c2"), None);
-        assert_eq!(first_user_text(&json!({"messages": messages})), "GO");
+        assert_eq!(opening(&json!({"messages": messages})), "GO");
     }
 }

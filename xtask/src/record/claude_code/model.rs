@@ -100,7 +100,7 @@ impl Model {
     }
 
     fn conversation(&self, body: &Value) -> Option<(String, &[Turn])> {
-        let first = messages::first_user_text(body);
+        let first = messages::opening(body);
         if let Some((marker, turns)) = self.story.agents.iter().find(|(marker, _)| first.contains(marker.as_str())) {
             return Some((marker.clone(), turns));
         }
