@@ -9,6 +9,7 @@ pub mod deactivate;
 pub mod explain;
 pub mod hook;
 pub mod init;
+pub mod replay;
 pub mod schema;
 pub mod status;
 
@@ -36,6 +37,8 @@ pub enum Command {
     Check(check::Args),
     /// Say what a code means and what to do about it
     Explain(explain::Args),
+    /// Step a transcript through the engine, one output a line
+    Replay(replay::Args),
     /// Print a JSON Schema
     Schema(schema::Args),
     /// List the platforms of this build and what each can enforce
@@ -59,6 +62,7 @@ impl Command {
             Self::Status(args) => status::run(&args, context),
             Self::Check(args) => check::run(&args, context),
             Self::Explain(args) => explain::run(&args, context),
+            Self::Replay(args) => replay::run(&args, context),
             Self::Schema(args) => schema::run(&args, context),
             Self::Adapters(args) => adapters::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),

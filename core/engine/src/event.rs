@@ -372,8 +372,8 @@ impl Event {
                 envelope.insert(name.to_string(), value);
             }
         }
-        let kind: EventKind = serde_json::from_value(Value::Object(fields)).map_err(|e| e.to_string())?;
-        let head: Envelope = serde_json::from_value(Value::Object(envelope)).map_err(|e| e.to_string())?;
+        let kind: EventKind = serde_json::from_value(Value::Object(fields)).map_err(|error| plain(&error))?;
+        let head: Envelope = serde_json::from_value(Value::Object(envelope)).map_err(|error| plain(&error))?;
         kind.check()?;
         Ok(Self {
             session: head.session,
@@ -405,6 +405,11 @@ impl Event {
         fields.extend(head);
         Value::Object(fields)
     }
+}
+
+/// The parser's words, without those that only its makers use.
+fn plain(error: &serde_json::Error) -> String {
+    error.to_string().replace("unknown variant", "unknown name").replace("invalid type", "wrong type")
 }
 
 #[derive(Default, Serialize, Deserialize)]

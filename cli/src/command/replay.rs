@@ -1,0 +1,151 @@
+//! `phasegate replay [FILE]`: a neutral transcript, line by line, through the same engine.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, stdin};
+use std::path::PathBuf;
+
+use owo_colors::OwoColorize as _;
+use phasegate_config::{Kind, Level, Severity, SourceFile, compile, find_shipped, shipped};
+use phasegate_core::policy::{Mode, Policy};
+use phasegate_runtime::replay::{Options, Replay};
+use serde_json::Value;
+
+use crate::args::ModeArg;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate replay`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The transcript, JSON Lines; `-` is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// Begin each session with this skill active: one of the project's or a shipped one (`lsp-refactor`, `lsp-refactor@compat`)
+    #[arg(long, value_name = "NAME")]
+    pub skill: Option<String>,
+    /// The mode to ask for with `--skill`
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ModeArg>,
+    /// Answer questions about files from the project's real files too, not from `file` lines alone
+    #[arg(long)]
+    pub live_files: bool,
+    /// How to print each step
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
+    pub format: Format,
+}
+
+/// How to print each step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A line to read
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+/// Steps the transcript.
+///
+/// # Errors
+///
+/// The config has mistakes, the skill is not known, or a line of the transcript cannot be applied; its number is named.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let (policy, skill) = policy(args, context)?;
+    let live_files = if args.live_files { Some(context.start()?) } else { None };
+    let mode = args.mode.map(|mode| match mode {
+        ModeArg::Warn => Mode::Warn,
+        ModeArg::Block => Mode::Block,
+    });
+    let options = Options { live_files, skill, mode };
+    let mut replay = Replay::new(policy, options).map_err(|error| {
+        let names: Vec<_> = shipped().iter().map(|skill| skill.name).collect();
+        Failure::new(error.to_string()).with_help(format!("the shipped skills are [{}]", names.join(", ")))
+    })?;
+    let mut input = open(args)?;
+    let human = args.format == Format::Human && !context.out.json;
+    let name = args.file.display();
+    let mut bytes = Vec::new();
+    for number in 1_u64.. {
+        bytes.clear();
+        let read = input.read_until(b'\n', &mut bytes);
+        let wrong = |message: String| Failure::new(format!("{name}, line {number}: {message}"));
+        if read.map_err(|error| wrong(format!("cannot be read: {error}")))? == 0 {
+            break;
+        }
+        let line = std::str::from_utf8(&bytes).map_err(|_| wrong("not UTF-8".to_string()))?.trim();
+        if line.is_empty() {
+            continue;
+        }
+        let output = replay.line(line).map_err(|error| {
+            wrong(error.to_string()).with_help("`phasegate schema event` prints the form of a line")
+        })?;
+        if human {
+            context.out.line(readable(&output));
+        } else {
+            context.out.line(&output);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn open(args: &Args) -> Result<Box<dyn BufRead>, Failure> {
+    if args.file.as_os_str() == "-" {
+        return Ok(Box::new(BufReader::new(stdin())));
+    }
+    let file = File::open(&args.file)
+        .map_err(|error| Failure::new(format!("`{}` cannot be opened: {error}", args.file.display())))?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
+/// The project's policy, with the skill that `--skill` names, and that skill's plain name.
+fn policy(args: &Args, context: &Context) -> Result<(Policy, Option<String>), Failure> {
+    let mut files = Vec::new();
+    if context.project.is_some() {
+        let runtime = context.runtime()?;
+        let found = runtime.discover(&context.find_project(&runtime)?);
+        if let Some(problem) = found.problems.first() {
+            return Err(Failure::new(format!("{}: {}", problem.path, problem.message)));
+        }
+        files = found.files;
+    }
+    let mut compiled = compile(&files);
+    let mut skill = args.skill.clone();
+    if let Some(name) = &args.skill
+        && compiled.policy.skill(name).is_none()
+        && let Some((shipped, form)) = find_shipped(name)
+    {
+        let (path, text) = (shipped.path(form), shipped.text(form).to_string());
+        files.push(SourceFile { path, text, level: Level::Project, kind: Kind::Skill });
+        compiled = compile(&files);
+        skill = Some(shipped.name.to_string());
+    }
+    match compiled.diagnostics.iter().find(|found| found.severity == Severity::Error) {
+        None => Ok((compiled.policy, skill)),
+        Some(first) => Err(Failure::new(format!("{}:{}:{}: {}", first.path, first.line, first.column, first.message))
+            .with_help("`phasegate check` lists every mistake")),
+    }
+}
+
+fn readable(output: &Value) -> String {
+    let text = |key: &str| output.get(key).and_then(Value::as_str).unwrap_or_default();
+    let decision = match text("decision") {
+        "" => "     ".to_string(),
+        "allow" => "allow".green().to_string(),
+        "warn" => "warn ".yellow().to_string(),
+        "ask" => "ask  ".blue().to_string(),
+        other => format!("{other:<5}").red().bold().to_string(),
+    };
+    let (before, phase) = (text("phase_before"), text("phase"));
+    let place = if before == phase { phase.to_string() } else { format!("{before} -> {phase}") };
+    let number = output.get("seq").and_then(Value::as_u64).unwrap_or_default();
+    let mut line = format!("{number:>4} {decision} {:<14} {}", text("event"), place.cyan());
+    for (key, label) in [("code", ""), ("reason", ""), ("recovery", "recovery: ")] {
+        if !text(key).is_empty() {
+            line.push_str(&format!("\n             {label}{}", text(key)));
+        }
+    }
+    if let Some(result) = output.get("result").filter(|result| !result.is_null()) {
+        line.push_str(&format!("\n             {result}"));
+    }
+    line
+}
