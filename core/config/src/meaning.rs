@@ -12,8 +12,16 @@ use crate::report::Finding;
 
 /// Looks for rules that contradict each other, names that nothing has, and phases that are never reached or never done.
 pub(crate) fn check(built: &Built, findings: &mut Vec<Finding>) {
+    let damaged = damaged(built, findings);
     contradiction::check(built, findings);
     names::check(built, findings);
     let possible = possible::Possible::new(&built.skill);
-    reach::check(built, &possible, findings);
+    reach::check(built, &possible, &damaged, findings);
+}
+
+/// For each phase whether a mistake took something out of it: then what it lacks is no mistake of its own.
+fn damaged(built: &Built, findings: &[Finding]) -> Vec<bool> {
+    let starts: Vec<usize> = built.places.phases.iter().map(|places| places.key.start).collect();
+    let ends = starts.iter().skip(1).copied().chain([usize::MAX]);
+    starts.iter().zip(ends).map(|(start, end)| findings.iter().any(|finding| finding.damages(*start, end))).collect()
 }

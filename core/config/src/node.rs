@@ -110,6 +110,15 @@ impl Node {
         }
     }
 
+    /// Adds a text that the file does not have, in the place of the whole.
+    pub(crate) fn add_text(&mut self, key: &str, text: &str) {
+        let span = self.span;
+        if let Content::Map(entries) = &mut self.content {
+            let node = Self { span, content: Content::Text(text.into()) };
+            entries.push(Entry { key: key.into(), key_span: span, node });
+        }
+    }
+
     /// Takes away the value at a pointer, and its key. Whether there was one.
     pub(crate) fn remove(&mut self, pointer: &[String]) -> bool {
         let Some((last, rest)) = pointer.split_last() else { return false };

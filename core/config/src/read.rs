@@ -13,6 +13,8 @@ const DEPTH: usize = 64;
 /// How large a document may be, in bytes.
 const SIZE: usize = 1024 * 1024;
 
+const QUOTE_STAR: &str = "put quotes around a text that begins with a star or an ampersand, such as `\"*\"`";
+
 /// Reads one document. What could be read up to a mistake is thrown away; duplicate keys are reported and left out.
 pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node> {
     if text.body().len() > SIZE {
@@ -28,7 +30,9 @@ pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node>
             Ok((event, span)) => reader.event(event, &span.start, &span.end).err(),
             Err(error) => {
                 let place = text.span(error.marker(), error.marker());
-                Some(Finding::error(Code::ConfigSyntax, place, error.info().to_string()))
+                let finding = Finding::error(Code::ConfigSyntax, place, error.info().to_string());
+                let star = error.info().contains("alias");
+                Some(if star { finding.suggest(QUOTE_STAR) } else { finding })
             }
         };
         if let Some(finding) = failed {
@@ -61,7 +65,7 @@ impl Reader<'_> {
             Event::DocumentStart(_) if self.root.is_some() => Err(unsupported(span, "a second document")),
             Event::DocumentStart(_) => Ok(()),
             Event::Alias(_) => Err(unsupported(span, "an alias (`*name`)")
-                .suggest("write the value out, or put quotes around a text that begins with a star, such as `\"*\"`")),
+                .suggest(QUOTE_STAR)),
             Event::Scalar(value, style, anchor, tag) => {
                 refuse(span, anchor, tag.as_deref())?;
                 let content = match style {

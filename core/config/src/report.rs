@@ -9,7 +9,7 @@ use crate::{Diagnostic, Severity};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     code: Code,
-    pub(crate) severity: Severity,
+    severity: Severity,
     span: Span,
     message: String,
     cause: Option<String>,
@@ -45,10 +45,14 @@ impl Finding {
         Self { suggestion: Some(suggestion.into()), ..self }
     }
 
-    /// The same with a suggestion, if there is one.
-    #[must_use]
-    pub(crate) fn maybe_suggest(self, suggestion: Option<String>) -> Self {
-        Self { suggestion: suggestion.or(self.suggestion), ..self }
+    /// Whether the mistake, standing between two bytes, took something out of what stands there.
+    pub(crate) fn damages(&self, start: usize, end: usize) -> bool {
+        let takes_out = match self.code {
+            // These left nothing out that could have had a meaning, or were repaired by what was probably meant.
+            Code::MatcherEmpty | Code::ConfigKeyDuplicate | Code::PhaseUnknown => false,
+            _ => self.severity == Severity::Error,
+        };
+        takes_out && (start..end).contains(&self.span.start)
     }
 
     /// The mistake as others see it. Every one has a suggestion: at least the code's own way out.

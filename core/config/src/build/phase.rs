@@ -5,7 +5,7 @@ use phasegate_core::condition::Condition;
 use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase};
 
 use super::{Builder, PhasePlaces, child, condition, matcher};
-use crate::nearest::{did_you_mean, listed};
+use crate::nearest::{did_you_mean, listed, nearest};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{BackSource, ConditionSource, LeaveSource, NextSource, OptionalSource, PhaseSource};
@@ -81,7 +81,7 @@ impl Inner<'_, '_> {
             let edge = Edge { to: following, when: None, early: false };
             return if following < self.names.len() { vec![edge] } else { Vec::new() };
         };
-        let mut edges = Vec::new();
+        let mut edges: Vec<Edge> = Vec::new();
         for (source, node) in written.iter().zip(node.items()) {
             match source {
                 NextSource::Phase(name) => {
@@ -110,16 +110,18 @@ impl Inner<'_, '_> {
         ways
     }
 
+    /// The place of a phase; of the one that was probably meant, so that one slip is not reported as several.
     fn index(&mut self, name: &str, span: Span) -> Option<usize> {
-        let index = self.names.iter().position(|known| *known == name);
-        if index.is_none() {
-            let known = self.names.iter().copied();
-            self.builder.findings.push(
-                Finding::error(Code::PhaseUnknown, span, format!("there is no phase `{name}`")).suggest(
-                    did_you_mean(name, known.clone()).unwrap_or_else(|| format!("the phases are {}", listed(known))),
-                ),
-            );
+        let place = |name: &str| self.names.iter().position(|known| *known == name);
+        if let Some(index) = place(name) {
+            return Some(index);
         }
-        index
+        let known = self.names.iter().copied();
+        let meant = nearest(name, known.clone());
+        self.builder.findings.push(
+            Finding::error(Code::PhaseUnknown, span, format!("there is no phase `{name}`"))
+                .suggest(did_you_mean(name, known.clone()).unwrap_or_else(|| format!("the phases are {}", listed(known)))),
+        );
+        meant.and_then(place)
     }
 }

@@ -45,7 +45,8 @@ impl<'s> Possible<'s> {
     fn satisfiable(&self, at: usize, phase: &Phase, condition: &Condition) -> bool {
         match condition {
             Condition::All(parts) => parts.iter().all(|part| self.satisfiable(at, phase, part)),
-            Condition::Any(parts) => parts.iter().any(|part| self.satisfiable(at, phase, part)),
+            // An empty list stands for parts that were reported and taken out.
+            Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| self.satisfiable(at, phase, part)),
             Condition::Call(test) => self
                 .samples
                 .iter()
@@ -92,7 +93,7 @@ impl<'s> Possible<'s> {
         if let Some(to) = self.following(at, sample, &|_, _| true) {
             let usable = |from: usize, edge: &Edge| edge.early || self.passable(at, from);
             let open = self.following(at, sample, &usable) == Some(to);
-            let unlocked = !forbidden || (phase.done_when.is_some() && self.can_be_done(at));
+            let unlocked = !forbidden || (phase.done_when.is_some());
             if open && unlocked {
                 leads.push(to);
             }
@@ -103,10 +104,8 @@ impl<'s> Possible<'s> {
     }
 
     fn passable(&self, here: usize, from: usize) -> bool {
-        if from == here {
-            return self.can_be_done(here);
-        }
-        self.skill.phases.get(from).is_some_and(|phase| phase.done_when.is_none() || phase.optional != Optional::No)
+        let passed = |phase: &Phase| phase.done_when.is_none() || phase.optional != Optional::No;
+        from == here || self.skill.phases.get(from).is_some_and(passed)
     }
 
     fn belongs(&self, phase: &Phase, sample: &Sample) -> bool {

@@ -8,9 +8,12 @@ use crate::build::Built;
 use crate::report::Finding;
 
 /// Reports what is never reached and what is never done.
-pub(super) fn check(built: &Built, possible: &Possible<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(built: &Built, possible: &Possible<'_>, damaged: &[bool], findings: &mut Vec<Finding>) {
     let reached = reached(possible);
     for (at, (phase, places)) in built.skill.phases.iter().zip(&built.places.phases).enumerate() {
+        if damaged.get(at) == Some(&true) {
+            continue;
+        }
         if !possible.can_be_done(at) {
             findings.push(
                 Finding::error(Code::PhaseNeverDone, places.done_when, format!("phase `{}` can never be done", phase.name))
@@ -32,6 +35,7 @@ pub(super) fn check(built: &Built, possible: &Possible<'_>, findings: &mut Vec<F
     }
 }
 
+/// Which phases can become current, if those that can never be done could be: that is reported for itself.
 fn reached(possible: &Possible<'_>) -> Vec<bool> {
     let phases = &possible.skill.phases;
     let mut reached = vec![false; phases.len()];
@@ -44,7 +48,7 @@ fn reached(possible: &Possible<'_>) -> Vec<bool> {
                 open.extend(to);
             }
         }
-        if let Some(phase) = phases.get(at).filter(|phase| phase.leave == Leave::OnDone && possible.can_be_done(at)) {
+        if let Some(phase) = phases.get(at).filter(|phase| phase.leave == Leave::OnDone) {
             open.extend(phase.next.iter().map(|edge| edge.to));
         }
     }

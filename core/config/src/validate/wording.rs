@@ -34,8 +34,19 @@ pub(super) fn finding(problem: &Problem, root: &Node) -> Finding {
         ProblemKind::Other(rule) => {
             let subject = problem.pointer.last().map_or_else(|| "the file".to_string(), |key| format!("`{key}`"));
             let code = if is_matcher_list(problem) { Code::MatcherEmpty } else { Code::ConfigValue };
-            Finding::error(code, node.span, format!("{subject} {rule}"))
+            Finding::error(code, node.span, format!("{subject} {rule}")).suggest(way_out(&subject, rule))
         }
+    }
+}
+
+fn way_out(subject: &str, rule: &str) -> String {
+    match (subject, rule) {
+        ("`sha256`", _) => "write the digest as 64 lower-case hexadecimal digits".into(),
+        (_, "is empty") => "put something in, or remove the key".into(),
+        (_, rule) => rule.strip_prefix("is less than ").map_or_else(
+            || format!("write a value that does not break the rule: {subject} {rule}"),
+            |least| format!("write {least} or more"),
+        ),
     }
 }
 

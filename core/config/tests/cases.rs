@@ -1,0 +1,116 @@
+//! Configs by file: those in `valid/` have no mistakes, those in `invalid/` have the mistakes that a golden file lists.
+//!
+//! A new case is a new file. What it is follows from its name: `*.md` is a SKILL.md, `*settings.yaml` are settings,
+//! anything else is a skill config. An invalid one begins with the code that it is about.
+//! `PHASEGATE_BLESS=1 cargo test -p phasegate-config` writes the golden file anew.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
+use phasegate_core::Code;
+use phasegate_core::code::Area;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name)
+}
+
+fn names(name: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder(name)).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert!(!names.is_empty(), "no cases in {name}");
+    names
+}
+
+fn compiled(name: &str, file: &str) -> (Compiled, String) {
+    let text = fs::read_to_string(folder(name).join(file)).unwrap();
+    let kind = match file {
+        file if file.ends_with(".md") => Kind::SkillMd,
+        file if file.ends_with("settings.yaml") => Kind::Settings,
+        _ => Kind::Skill,
+    };
+    let source = SourceFile { path: file.into(), text: text.clone(), level: Level::Project, kind };
+    (compile(&[source]), text)
+}
+
+#[test]
+fn valid_configs_have_no_mistakes() {
+    for file in names("valid") {
+        let (compiled, _) = compiled("valid", &file);
+        assert_eq!(compiled.diagnostics, [], "{file}");
+        assert_eq!(compiled.policy.version.len(), 64, "{file}");
+    }
+}
+
+#[test]
+fn invalid_configs_have_the_listed_mistakes() {
+    let mut listing = String::new();
+    for file in names("invalid") {
+        let (compiled, text) = compiled("invalid", &file);
+        writeln!(listing, "{file}").unwrap();
+        for mistake in &compiled.diagnostics {
+            let severity = if mistake.severity == Severity::Error { "error" } else { "warning" };
+            let (start, length) = mistake.span;
+            let marked = text.get(start..start + length).unwrap_or("(not at a character)").lines().next().unwrap_or("");
+            writeln!(listing, "  {}:{} {severity} [{}] {}", mistake.line, mistake.column, mistake.code, mistake.message).unwrap();
+            writeln!(listing, "    at: {marked}").unwrap();
+            if let Some(cause) = &mistake.cause {
+                writeln!(listing, "    cause: {cause}").unwrap();
+            }
+            writeln!(listing, "    help: {}", mistake.suggestion.as_deref().unwrap()).unwrap();
+        }
+    }
+    let golden = folder("invalid.golden");
+    if std::env::var_os("PHASEGATE_BLESS").is_some() {
+        fs::write(&golden, &listing).unwrap();
+    }
+    let expected = fs::read_to_string(&golden).unwrap_or_default();
+    for (number, (now, then)) in listing.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(now, then, "line {} of invalid.golden; PHASEGATE_BLESS=1 writes it anew", number + 1);
+    }
+    assert_eq!(listing.lines().count(), expected.lines().count(), "PHASEGATE_BLESS=1 writes invalid.golden anew");
+}
+
+#[test]
+fn each_invalid_config_shows_the_code_it_is_named_after() {
+    let mut shown = BTreeSet::new();
+    for file in names("invalid") {
+        let (compiled, _) = compiled("invalid", &file);
+        shown.extend(compiled.diagnostics.iter().map(|mistake| mistake.code));
+        let code = file.split('.').next().unwrap();
+        if code == "eight-mistakes" {
+            continue;
+        }
+        assert!(compiled.diagnostics.iter().any(|mistake| mistake.code.id() == code), "{file}");
+        for mistake in &compiled.diagnostics {
+            assert!(mistake.line >= 1 && mistake.column >= 1, "{file}: {mistake:?}");
+        }
+    }
+    // That a file cannot be read is found by who reads it.
+    let here = |code: &Code| code.area() == Area::Config && *code != Code::ConfigUnreadable;
+    let all: BTreeSet<Code> = Code::ALL.iter().copied().filter(here).collect();
+    assert_eq!(shown, all, "every config code has a case");
+}
+
+#[test]
+fn eight_different_mistakes_are_reported_at_once() {
+    let (compiled, _) = compiled("invalid", "eight-mistakes.yaml");
+    let codes: Vec<&str> = compiled.diagnostics.iter().map(|mistake| mistake.code.id()).collect();
+    let expected = [
+        "config-value",
+        "config-key-unknown",
+        "matcher-empty",
+        "phase-never-done",
+        "config-key-duplicate",
+        "tool-allowed-and-forbidden",
+        "matcher-never-matches",
+        "phase-unknown",
+    ];
+    assert_eq!(codes, expected);
+    assert!(compiled.diagnostics.iter().all(|mistake| mistake.suggestion.is_some()));
+    assert!(compiled.has_errors());
+}
