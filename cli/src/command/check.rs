@@ -169,7 +169,7 @@ impl miette::Diagnostic for Report<'_> {
         let (start, length) = self.found.span;
         let end = self.source.inner().len();
         let start = start.min(end);
-        let label = LabeledSpan::new(Some("here".to_string()), start, length.min(end - start));
+        let label = LabeledSpan::new(None, start, length.min(end - start));
         Some(Box::new(std::iter::once(label)))
     }
 }

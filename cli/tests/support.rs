@@ -1,0 +1,177 @@
+//! A scratch project, a home and a state folder, and the program run in them.
+#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A skill that can be played without any server: look before writing, then write.
+pub(crate) const SKILL: &str = "
+skill: careful
+description: look, then write
+phases:
+  look:
+    description: read first
+    allowed: [Read]
+    forbidden: [Edit, Write]
+    done_when: { ok: Read }
+  write:
+    description: write
+    allowed: [Edit, Write]
+";
+
+/// A scratch world.
+pub(crate) struct World {
+    folder: TempDir,
+}
+
+impl World {
+    /// A world whose project nothing guards.
+    pub(crate) fn unguarded() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for part in ["project", "home", "machine"] {
+            fs::create_dir(folder.path().join(part)).unwrap();
+        }
+        Self { folder }
+    }
+
+    /// A world whose project has the skill `careful` and asks for this mode.
+    pub(crate) fn guarded(mode: &str) -> Self {
+        let world = Self::unguarded();
+        world.write(".phasegate/config.yaml", &format!("mode: {mode}\n"));
+        world.write(".phasegate/skills/careful.yaml", SKILL);
+        world
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("project")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("home")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
+    /// Writes a file of the project.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The variables that the program runs with.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
+        vec![
+            ("PATH", PathBuf::from("/usr/bin:/bin")),
+            ("HOME", self.home()),
+            ("PHASEGATE_STATE_DIR", self.state()),
+            ("PHASEGATE_MACHINE_DIR", self.folder.path().join("machine")),
+            ("CLAUDE_PROJECT_DIR", self.root()),
+        ]
+    }
+
+    /// The program, in the project's folder.
+    pub(crate) fn phasegate(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_phasegate"));
+        command.args(args).current_dir(self.root()).env_clear().envs(self.variables());
+        command
+    }
+
+    /// Runs the program and gives back its standard output.
+    pub(crate) fn run(&self, args: &[&str], status: i32) -> String {
+        let output = self.phasegate(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Sends bytes to the hook.
+    pub(crate) fn hook(&self, bytes: impl Into<Vec<u8>>) -> Output {
+        self.phasegate(&["hook", "claude-code"]).write_stdin(bytes).output().unwrap()
+    }
+
+    /// Sends a frame of this session to the hook; its fields are added to those every frame has.
+    pub(crate) fn frame(&self, session: &str, event: &str, fields: Value) -> Output {
+        let mut frame = json!({
+            "session_id": session,
+            "transcript_path": "/transcript.jsonl",
+            "cwd": self.root(),
+            "permission_mode": "default",
+            "hook_event_name": event,
+        });
+        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.hook(frame.to_string())
+    }
+
+    /// Asks whether a call may run.
+    pub(crate) fn call(&self, session: &str, id: &str, tool: &str, input: Value) -> Output {
+        self.frame(session, "PreToolUse", json!({"tool_name": tool, "tool_input": input, "tool_use_id": id}))
+    }
+
+    /// Tells that a call succeeded.
+    pub(crate) fn ok(&self, session: &str, id: &str, tool: &str, input: Value) -> Output {
+        let fields = json!({"tool_name": tool, "tool_input": input, "tool_use_id": id, "tool_response": {"type": "text"}});
+        self.frame(session, "PostToolUse", fields)
+    }
+
+    /// The only file in the state folder whose name ends so.
+    pub(crate) fn state_file(&self, end: &str) -> PathBuf {
+        let mut found = Vec::new();
+        collect(&self.state(), end, &mut found);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+}
+
+fn collect(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, end, found);
+        } else if path.to_str().unwrap().ends_with(end) {
+            found.push(path);
+        }
+    }
+}
+
+/// What the client does with a reply to PreToolUse.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Silent,
+    Told(String),
+    Denied(String),
+}
+
+/// Reads a reply as the client does: exit status 2 or a decision blocks, anything else lets the call run.
+pub(crate) fn reply(output: &Output) -> Reply {
+    let stdout = String::from_utf8(output.stdout.clone()).unwrap();
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    let parsed: Value = serde_json::from_str(&stdout).unwrap_or_default();
+    let specific = &parsed["hookSpecificOutput"];
+    let denied = specific["permissionDecision"] == "deny" || parsed["decision"] == "block";
+    match output.status.code() {
+        Some(2) => {
+            assert!(stdout.is_empty() || denied, "a blocking reply says so in both forms: {stdout}");
+            Reply::Denied(stderr)
+        }
+        Some(0) if denied => Reply::Denied(stdout),
+        Some(0) if stdout.is_empty() && stderr.is_empty() => Reply::Silent,
+        Some(0) => Reply::Told(stdout),
+        other => panic!("exit status {other:?}: {stdout} {stderr}"),
+    }
+}
+
+/// The text of a denial, which must name this code.
+pub(crate) fn denied(output: &Output, code: &str) -> String {
+    match reply(output) {
+        Reply::Denied(text) if text.contains(code) => text,
+        other => panic!("no denial with `{code}`: {other:?}"),
+    }
+}
