@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 use serde_json::Value;
 
 use crate::player::{Played, Stage};
-use crate::session::Session;
+use crate::session::{About, Session};
 
 /// Plays a session and tells it, frame by frame.
 ///
@@ -16,10 +16,11 @@ use crate::session::Session;
 pub fn show(session: &Session, say: &mut dyn FnMut(&str)) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut stage = Stage::new(session, folder.path())?;
-    let version = &session.about.client_version;
-    say(&format!("\n{}\n{}\n", session.about.story.bold(), format!("{} {version}", session.id()).dimmed()));
+    let About { title, client_version, recorded, .. } = &session.about;
+    let from = format!("{}, recorded from version {client_version} on {recorded}", session.id());
+    say(&format!("\n{}\n{}\n", title.bold(), from.dimmed()));
     for frame in &session.frames {
-        say(&told(&stage.play(frame)?));
+        say(&told(&stage.play(frame.frame.get())?));
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub struct ExpectedFailures {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Which field of the cases differs.
+    /// Which field of the cases differs; a star for all of them.
     pub what: String,
     /// Why it does.
     pub reason: String,
@@ -52,7 +52,7 @@ impl ExpectedFailures {
         let mut left: Vec<Mismatch> = mismatches
             .into_iter()
             .filter(|mismatch| {
-                let covering = entries.iter().find(|entry| entry.what == mismatch.field);
+                let covering = entries.iter().find(|entry| entry.what == "*" || entry.what == mismatch.field);
                 covering.is_none_or(|entry| {
                     needed.insert(entry.what.as_str());
                     false
@@ -104,6 +104,13 @@ mod tests {
         let verdict = list().judge("a", Vec::new());
         assert!(!verdict.passed());
         assert_eq!(verdict.mismatches[0].place, "expected-failures.toml");
+    }
+
+    #[test]
+    fn a_star_covers_every_field_and_is_needed_too() {
+        let all = ExpectedFailures::parse("[[entry]]\nwhat = \"*\"\nreason = \"r\"\ncases = [\"a\"]\n").unwrap();
+        assert!(all.judge("a", vec![mismatch("x"), mismatch("y")]).passed());
+        assert!(!all.judge("a", Vec::new()).passed());
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod session;
 pub mod player;
 pub mod demo;
 pub mod platform;
+mod frames;
 pub mod expected;
 pub mod suite;
 pub mod report;

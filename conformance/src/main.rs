@@ -102,11 +102,11 @@ fn stage(folder: &Path) -> Result<(), String> {
         std::fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
     }
     let mut stage = Stage::new(session, folder)?;
-    for frame in &session.frames {
-        let played = stage.play(frame)?;
-        let judged = played.answer.decisions.iter().any(|decided| decided.phase.is_some() && !decided.tool.is_empty());
-        if judged {
-            let told = serde_json::json!({"adapter": session.adapter, "frame": stage.placed(frame)});
+    for line in &session.frames {
+        let frame = line.frame.get();
+        let judged = |record: &serde_json::Value| record.pointer("/decision/line").is_some();
+        if stage.play(frame)?.records.iter().any(judged) {
+            let told = serde_json::json!({"adapter": session.about.client, "frame": stage.placed(frame)});
             anstream::println!("{told}");
             return Ok(());
         }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
+use phasegate_runtime::digest::sha256_hex;
+use serde_json::json;
 
 use crate::cases;
 use crate::compare::subset;
 use crate::player::Stage;
-use crate::session::{Answer, Session};
+use crate::session::{Answer, Recorded, Session};
 use crate::suite::Loading;
 use crate::trial::{Check, Mismatch, Trial};
 
@@ -36,8 +37,8 @@ pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
 
 fn read(loading: &mut Loading, adapter: &str, name: &str) -> Result<Session, String> {
     let mut take = |file: &str| loading.take(&format!("{adapter}/sessions/{name}/{file}")).unwrap_or_default();
-    let (about, frames, expected) = (take("session.toml"), take("frames.jsonl"), take("expect.jsonl"));
-    Session::parse(adapter, name, [&about, &frames, &expected])
+    let (about, frames) = (take("session.toml"), take("frames.jsonl"));
+    Session::parse(adapter, name, &about, &frames)
 }
 
 /// Every recorded session of every adapter.
@@ -49,18 +50,15 @@ pub fn all_sessions() -> Result<Vec<Session>, String> {
     let mut sessions = Vec::new();
     for adapter in phasegate_adapters::all() {
         let folder = cases().join(adapter.id()).join("sessions");
-        let mut names: Vec<_> =
-            std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.file_name()).collect();
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         for name in names {
-            let name = name.to_string_lossy().into_owned();
             let text = |file: &str| {
-                let path = cases().join(adapter.id()).join("sessions").join(&name).join(file);
+                let path = folder.join(&name).join(file);
                 std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
             };
-            let expected = text("expect.jsonl").unwrap_or_default();
-            let (about, frames) = (text("session.toml")?, text("frames.jsonl")?);
-            sessions.push(Session::parse(adapter.id(), &name, [&about, &frames, &expected])?);
+            sessions.push(Session::parse(adapter.id(), &name, &text("session.toml")?, &text("frames.jsonl")?)?);
         }
     }
     Ok(sessions)
@@ -71,46 +69,48 @@ fn compare(session: &Session) -> Vec<Mismatch> {
         Ok(answers) => answers,
         Err(problem) => return vec![Mismatch::broken("session", problem)],
     };
-    if std::env::var_os("PHASEGATE_BLESS").is_some() {
-        return bless(session, &answers);
+    let mut mismatches = Vec::from_iter(script(session));
+    if blessing() {
+        mismatches.extend(bless(session, &answers));
+        return mismatches;
     }
-    if session.expected.is_empty() {
-        return vec![Mismatch::broken("expect.jsonl", "empty: run `cargo xtask bless`, then read the diff")];
+    for (recorded, (event, got)) in session.frames.iter().zip(&answers) {
+        let place = format!("frame {} ({event})", recorded.n);
+        let whole =
+            |answer: &Answer| json!({"stdout": answer.stdout, "stderr": answer.stderr, "status": answer.status});
+        mismatches.extend(subset(&place, "", &whole(&recorded.reply), &whole(got)));
     }
-    let held = session.expected.iter().zip(&answers).enumerate();
-    held.flat_map(|(at, (wanted, (event, got)))| {
-        let place = format!("frame {} ({event})", at + 1);
-        subset(&place, "", &whole(wanted), &whole(got))
-    })
-    .collect()
+    mismatches
+}
+
+/// Whether expectations are written from what happens instead of being compared.
+pub(crate) fn blessing() -> bool {
+    std::env::var_os("PHASEGATE_BLESS").is_some_and(|value| value == "1")
+}
+
+/// The story that drove the client is still there, unchanged.
+fn script(session: &Session) -> Option<Mismatch> {
+    let path = cases().join("../stories").join(format!("{}.json", session.about.story));
+    let digest = std::fs::read(&path).map(|bytes| sha256_hex(&bytes)).unwrap_or_default();
+    let wanted = &session.about.script_sha256;
+    (digest != *wanted).then(|| Mismatch::new("session.toml", "script_sha256", json!(wanted), json!(digest)))
 }
 
 fn played(session: &Session) -> Result<Vec<(String, Answer)>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut stage = Stage::new(session, folder.path())?;
-    session.frames.iter().map(|frame| stage.play(frame).map(|played| (played.event, played.answer))).collect()
+    let play = |line: &Recorded| stage.play(line.frame.get()).map(|played| (played.event, played.answer));
+    session.frames.iter().map(play).collect()
 }
 
-/// An answer with every field, so that what is not expected is a mismatch too.
-fn whole(answer: &Answer) -> Value {
-    let decisions: Vec<Value> = answer
-        .decisions
-        .iter()
-        .map(|d| serde_json::json!({"decision": d.decision, "tool": d.tool, "code": d.code, "phase": d.phase}))
-        .collect();
-    serde_json::json!({
-        "decisions": decisions,
-        "stdout": answer.stdout,
-        "stderr": answer.stderr,
-        "status": answer.status,
-    })
-}
-
-fn bless(session: &Session, answers: &[(String, Answer)]) -> Vec<Mismatch> {
-    let path = cases().join(&session.adapter).join("sessions").join(&session.name).join("expect.jsonl");
-    let lines: Result<Vec<String>, _> = answers.iter().map(|(_, answer)| serde_json::to_string(answer)).collect();
-    let written = lines
+fn bless(session: &Session, answers: &[(String, Answer)]) -> Option<Mismatch> {
+    let path = cases().join(&session.about.client).join("sessions").join(&session.name).join("frames.jsonl");
+    let line = |(recorded, (_, reply)): (&Recorded, &(String, Answer))| {
+        serde_json::to_string(&Recorded { reply: reply.clone(), ..recorded.clone() }).map(|line| line + "\n")
+    };
+    let text: Result<String, _> = session.frames.iter().zip(answers).map(line).collect();
+    let written = text
         .map_err(|error| error.to_string())
-        .and_then(|lines| std::fs::write(&path, lines.join("\n") + "\n").map_err(|error| error.to_string()));
-    written.err().map(|problem| Mismatch::broken("expect.jsonl", problem)).into_iter().collect()
+        .and_then(|text| std::fs::write(&path, text).map_err(|error| error.to_string()));
+    written.err().map(|problem| Mismatch::broken("frames.jsonl", problem))
 }

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use phasegate_adapter::Frame;
+use phasegate_adapter::{Adapter, Frame};
 use phasegate_runtime::{Locations, Project};
 use serde_json::Value;
 
-use crate::session::{Answer, Decided, Session};
+use crate::session::{Answer, BASE, Session};
 
 /// A session set up in a folder: its project, a home and a state folder.
-pub struct Stage<'a> {
-    session: &'a Session,
+pub struct Stage {
+    adapter: &'static dyn Adapter,
     folder: PathBuf,
     seen: usize,
 }
@@ -25,122 +25,92 @@ pub struct Played {
     pub event: String,
     /// The journal's records of it.
     pub records: Vec<Value>,
-    /// What was answered.
+    /// What was answered, with the folders as they were recorded.
     pub answer: Answer,
 }
 
-impl<'a> Stage<'a> {
-    /// Sets a session up in an empty folder.
+impl Stage {
+    /// Sets a session up in a folder.
     ///
     /// # Errors
     ///
-    /// A file cannot be written.
-    pub fn new(session: &'a Session, folder: &Path) -> Result<Self, String> {
+    /// The build has no such adapter, or a file cannot be written.
+    pub fn new(session: &Session, folder: &Path) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-        for name in ["project", "home", "state"] {
+        let client = &session.about.client;
+        let adapter = phasegate_adapters::find(client).ok_or_else(|| format!("no adapter `{client}`"))?;
+        for name in ["project", "home", "tmp", "state", "machine"] {
             std::fs::create_dir_all(folder.join(name)).map_err(failed)?;
         }
         let folder = folder.canonicalize().map_err(failed)?;
-        let stage = Self { session, folder, seen: 0 };
-        for (path, text) in &session.about.project {
-            let path = stage.project().join(path);
+        let stage = Self { adapter, folder, seen: 0 };
+        for (path, text) in &session.about.files {
+            let path = stage.folder.join("project").join(path);
             std::fs::create_dir_all(path.parent().unwrap_or(&path)).map_err(failed)?;
             std::fs::write(path, stage.placed(text)).map_err(failed)?;
         }
         Ok(stage)
     }
 
-    /// The project's folder.
-    #[must_use]
-    pub fn project(&self) -> PathBuf {
-        self.folder.join("project")
-    }
-
-    /// A frame's text with the real folders in place of the recorded ones.
+    /// A recorded text with this stage's folder in place of the recorded one.
     #[must_use]
     pub fn placed(&self, text: &str) -> String {
-        let home = self.session.about.home_path.as_deref();
-        let text = home.map_or_else(|| text.to_string(), |home| text.replace(home, &self.shown("home")));
-        text.replace(&self.session.about.project_path, &self.shown("project"))
+        text.replace(BASE, &self.folder.to_string_lossy())
     }
 
-    /// The other way round: what the binary printed, with the recorded folders.
+    /// The other way round.
     fn recorded(&self, text: &[u8]) -> String {
-        let text = String::from_utf8_lossy(text);
-        let text = text.replace(&self.shown("project"), &self.session.about.project_path);
-        match &self.session.about.home_path {
-            Some(home) => text.replace(&self.shown("home"), home),
-            None => text,
-        }
-    }
-
-    fn shown(&self, name: &str) -> String {
-        self.folder.join(name).to_string_lossy().into_owned()
+        String::from_utf8_lossy(text).replace(&*self.folder.to_string_lossy(), BASE)
     }
 
     /// Gives one frame to a process of its own.
     ///
     /// # Errors
     ///
-    /// The binary cannot be run, or its journal cannot be read.
+    /// The binary cannot be run, or the frame has no address.
     pub fn play(&mut self, frame: &str) -> Result<Played, String> {
         let frame = self.placed(frame);
+        let address = self.adapter.address(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
         let output = self.answer(&frame)?;
-        let (event, records) = self.journal(&frame)?;
         let answer = Answer {
-            decisions: records.iter().filter_map(decided).collect(),
             stdout: self.recorded(&output.stdout),
             stderr: self.recorded(&output.stderr),
-            status: output.status.code().unwrap_or(-1),
+            status: output.status.code(),
         };
-        Ok(Played { event, records, answer })
+        Ok(Played { event: address.event, records: self.journal(&address.session), answer })
     }
 
     fn answer(&self, frame: &str) -> Result<std::process::Output, String> {
         let binary = binary()?;
         let failed = |error: std::io::Error| format!("{}: {error}", binary.display());
         let mut command = Command::new(&binary);
-        command.args(["hook", &self.session.adapter]).current_dir(self.project()).env_clear();
+        let project = self.folder.join("project");
+        command.args(["hook", self.adapter.id()]).current_dir(&project).env_clear();
         command.env("HOME", self.folder.join("home")).env("PHASEGATE_STATE_DIR", self.folder.join("state"));
-        command
-            .env("PHASEGATE_CONFIG_DIR", self.folder.join("user"))
-            .env("PHASEGATE_MACHINE_DIR", self.folder.join("machine"));
-        for (name, value) in &self.session.about.environment {
-            command.env(name, value.replace("$PROJECT", &self.shown("project")));
+        command.env("PHASEGATE_MACHINE_DIR", self.folder.join("machine"));
+        for variable in self.adapter.places().project_variables {
+            command.env(variable, &project);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
         if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(frame.as_bytes()).map_err(failed)?;
+            // A hook that does not read all of its input closes the pipe; its answer still counts.
+            drop(stdin.write_all(frame.as_bytes()));
         }
         child.wait_with_output().map_err(failed)
     }
 
-    /// The journal's records since the last frame, and the platform's word for this one.
-    fn journal(&mut self, frame: &str) -> Result<(String, Vec<Value>), String> {
-        let adapter = phasegate_adapters::find(&self.session.adapter).ok_or("no such adapter")?;
-        let address = adapter.address(&Frame::new(frame)).map_err(|problem| problem.to_string())?;
+    /// The records that the session's journal has got since the last frame.
+    fn journal(&mut self, session: &str) -> Vec<Value> {
         let state = self.folder.join("state");
-        let locations =
-            Locations { state, user: PathBuf::new(), machine: PathBuf::new(), home: self.folder.join("home") };
-        let journal = Project::find(&locations, &self.project()).session_journal(&address.session);
+        let locations = Locations { state, user: PathBuf::new(), machine: PathBuf::new(), home: PathBuf::new() };
+        let journal = Project::find(&locations, &self.folder.join("project")).session_journal(session);
         let text = std::fs::read_to_string(journal).unwrap_or_default();
         let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.split_once(' ')?.1).ok());
         let new: Vec<Value> = records.skip(self.seen).collect();
         self.seen += new.len();
-        Ok((address.event, new))
+        new
     }
-}
-
-fn decided(record: &Value) -> Option<Decided> {
-    let decision = record.get("decision")?;
-    let text = |key: &str| decision.get(key).and_then(Value::as_str).map(str::to_string);
-    Some(Decided {
-        decision: text("effect")?,
-        tool: text("tool").unwrap_or_default(),
-        code: text("code"),
-        phase: text("phase"),
-    })
 }
 
 /// The binary beside this program. It is built first where cargo runs this program.

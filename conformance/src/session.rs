@@ -1,144 +1,135 @@
-//! Whole sessions as recorded: frames in order, and what each must be answered.
+//! Whole sessions as `cargo xtask record` keeps them: every frame the real client sent, and what it was answered.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The folder that stands for the machine's in frames and replies: below it lie the project, home and state.
+pub const BASE: &str = "/workspace";
 
 /// `session.toml`: where a session comes from and what it is played in.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// What happens in it, in a sentence.
+    /// The story that the client lived through.
     pub story: String,
-    /// The version of the client that was recorded.
+    /// What it shows, in a sentence.
+    pub title: String,
+    /// The client, by the id of its adapter.
+    pub client: String,
+    /// The version of the client.
     pub client_version: String,
-    /// The SHA-256 digest of the script that drove the client, as 64 hexadecimal digits.
+    /// The SHA-256 digest of the story's file, as 64 hexadecimal digits.
     pub script_sha256: String,
-    /// The project's folder as the frames name it; the real one takes its place.
-    pub project_path: String,
-    /// The home folder as the frames name it; the real one takes its place.
-    #[serde(default)]
-    pub home_path: Option<String>,
-    /// Files of the project before the session, by path from its root: configs first of all.
-    pub project: BTreeMap<String, String>,
-    /// Variables that the client gives to its hooks. `$PROJECT` is the project's folder.
-    #[serde(default)]
-    pub environment: BTreeMap<String, String>,
+    /// The day, `YYYY-MM-DD`.
+    pub recorded: String,
+    /// The project's files as they were when the client started, by path from its root.
+    pub files: BTreeMap<String, String>,
+}
+
+/// A line of `frames.jsonl`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// Its number, from 1.
+    pub n: usize,
+    /// The frame as the client sent it.
+    pub frame: Box<RawValue>,
+    /// What it was answered.
+    pub reply: Answer,
+}
+
+/// What a frame was answered, to the byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// The exit status; `None` if a signal ended the process.
+    pub status: Option<i32>,
 }
 
 /// A recorded session.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// The adapter's id.
-    pub adapter: String,
     /// The name of its folder.
     pub name: String,
     /// Where it comes from.
     pub about: About,
-    /// The frames, in the order in which they came, one JSON text each.
-    pub frames: Vec<String>,
-    /// What each must be answered; empty until it is accepted with `--bless`.
-    pub expected: Vec<Answer>,
-}
-
-/// What a frame was answered.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Answer {
-    /// The decisions that the journal holds, one for each event that asked for one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub decisions: Vec<Decided>,
-    /// Standard output, to the byte.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub stdout: String,
-    /// Standard error, to the byte.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub stderr: String,
-    /// The exit status.
-    pub status: i32,
-}
-
-/// A decision as the journal holds it, without what may be reworded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decided {
-    /// `allow`, `warn`, `ask` or `deny`.
-    pub decision: String,
-    /// The tool.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub tool: String,
-    /// Why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    /// The phase after it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
+    /// The frames, in the order in which they were answered.
+    pub frames: Vec<Recorded>,
 }
 
 impl Session {
-    /// Reads a session from its folder's three files.
+    /// Reads a session from its folder's two files.
     ///
     /// # Errors
     ///
-    /// A file that is not in its form, a digest that is none, an expectation for a frame that is not there.
-    pub fn parse(adapter: &str, name: &str, files: [&str; 3]) -> Result<Self, String> {
-        let [about, frames, expected] = files;
+    /// A file that is not in its form, another client than the folder's, a digest that is none, a path out of the
+    /// project, frames that are not numbered from 1.
+    pub fn parse(adapter: &str, name: &str, about: &str, frames: &str) -> Result<Self, String> {
         let about: About = toml::from_str(about).map_err(|error| format!("session.toml: {error}"))?;
         let digest = &about.script_sha256;
         if digest.len() != 64 || !digest.chars().all(|letter| matches!(letter, '0'..='9' | 'a'..='f')) {
             return Err("session.toml: `script_sha256` is not a digest".into());
         }
-        if let Some(path) = about.project.keys().find(|path| !inside(path)) {
+        if about.client != adapter || about.client_version.is_empty() || about.recorded.is_empty() {
+            return Err("session.toml: client, version and day say where the session comes from".into());
+        }
+        if let Some(path) = about.files.keys().find(|path| !inside(path)) {
             return Err(format!("session.toml: `{path}` leads out of the project"));
         }
-        let frames: Vec<String> = frames.lines().map(str::to_string).collect();
-        let valid = frames.iter().all(|frame| serde_json::from_str::<Value>(frame).is_ok());
-        if frames.is_empty() || !valid {
-            return Err("frames.jsonl: one JSON text a line".into());
+        let mut lines = Vec::new();
+        for (at, line) in frames.lines().enumerate() {
+            let line: Recorded =
+                serde_json::from_str(line).map_err(|error| format!("frames.jsonl:{}: {error}", at + 1))?;
+            if line.n != at + 1 {
+                return Err(format!("frames.jsonl:{}: is numbered {}", at + 1, line.n));
+            }
+            lines.push(line);
         }
-        let expected: Vec<Answer> = expected
-            .lines()
-            .map(serde_json::from_str)
-            .collect::<Result<_, _>>()
-            .map_err(|error| format!("expect.jsonl: {error}"))?;
-        if !expected.is_empty() && expected.len() != frames.len() {
-            return Err(format!("expect.jsonl: {} answers for {} frames", expected.len(), frames.len()));
+        if lines.is_empty() {
+            Err("frames.jsonl: empty".into())
+        } else {
+            Ok(Self { name: name.into(), about, frames: lines })
         }
-        Ok(Self { adapter: adapter.into(), name: name.into(), about, frames, expected })
     }
 
-    /// The session's name in the suite.
+    /// The session's name in the suite: `<adapter>/<story>@<version>`.
     #[must_use]
     pub fn id(&self) -> String {
-        format!("{}/{}", self.adapter, self.name)
+        format!("{}/{}", self.about.client, self.name)
     }
 }
 
 fn inside(path: &str) -> bool {
-    let path = Path::new(path);
-    path.components().all(|part| matches!(part, std::path::Component::Normal(_)))
+    Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ABOUT: &str = "story = 's'\nclient_version = '1'\nproject_path = '/p'\nscript_sha256 = \
-        '0000000000000000000000000000000000000000000000000000000000000000'\n[project]\n'a' = 'x'\n";
+    const ABOUT: &str = "story = 's'\ntitle = 't'\nclient = 'a'\nclient_version = '1'\nrecorded = '2026-01-01'\n\
+        script_sha256 = '0000000000000000000000000000000000000000000000000000000000000000'\n[files]\n'a' = 'x'\n";
+    const FRAME: &str = "{\"n\":1,\"frame\":{},\"reply\":{\"stdout\":\"\",\"stderr\":\"\",\"status\":0}}\n";
 
-    fn parse(about: &str, frames: &str, expected: &str) -> Result<Session, String> {
-        Session::parse("a", "s", [about, frames, expected])
+    fn parse(about: &str, frames: &str) -> Result<Session, String> {
+        Session::parse("a", "s@1", about, frames)
     }
 
     #[test]
-    fn sessions_without_provenance_or_with_missing_answers_are_refused() {
-        assert!(parse(ABOUT, "{}\n", "{\"status\": 0}\n").is_ok());
-        assert!(parse(&ABOUT.replace("0000", "zzzz"), "{}\n", "").unwrap_err().contains("digest"));
-        assert!(parse(&ABOUT.replace("'a'", "'../a'"), "{}\n", "").unwrap_err().contains("leads out"));
-        assert!(parse(ABOUT, "{}\n{}\n", "{\"status\": 0}\n").unwrap_err().contains("1 answers for 2 frames"));
-        assert!(parse(ABOUT, "not json\n", "").is_err());
-        assert!(parse(ABOUT, "{}\n", "{\"status\": 0, \"more\": 1}\n").is_err());
+    fn sessions_without_provenance_or_order_are_refused() {
+        assert_eq!(parse(ABOUT, FRAME).unwrap().id(), "a/s@1");
+        assert!(parse(&ABOUT.replace("0000", "zzzz"), FRAME).unwrap_err().contains("digest"));
+        assert!(parse(&ABOUT.replace("client = 'a'", "client = 'b'"), FRAME).unwrap_err().contains("client"));
+        assert!(parse(&ABOUT.replace("'a' = 'x'", "'../a' = 'x'"), FRAME).unwrap_err().contains("leads out"));
+        assert!(parse(ABOUT, &FRAME.replace("\"n\":1", "\"n\":2")).unwrap_err().contains("numbered"));
+        assert!(parse(ABOUT, &FRAME.replace("{}", "{},\"more\":1")).is_err());
+        assert!(parse(ABOUT, "").is_err());
     }
 }

@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::expected::ExpectedFailures;
 use crate::trial::{Check, Mismatch, Trial, Verdict};
 use crate::upstream::{Fixture, Sample};
-use crate::{cases, platform, story, upstream};
+use crate::{cases, frames, platform, story, upstream};
 
 /// Every trial, and the known departures.
 pub struct Suite {
@@ -65,15 +65,16 @@ impl Loading {
 pub fn load() -> Suite {
     let mut loading = Loading { unused: files(), ..Loading::default() };
     samples(&mut loading);
-    let adapters: Vec<String> = phasegate_adapters::all().iter().map(|adapter| adapter.id().to_string()).collect();
+    let adapters = phasegate_adapters::all();
     for path in loading.below("") {
         let area = path.split('/').next().unwrap_or_default();
-        if path.ends_with(".json") && !adapters.iter().any(|id| id == area) {
+        if path.ends_with(".json") && !adapters.iter().any(|adapter| adapter.id() == area) {
             stories(&mut loading, &path);
         }
     }
     for adapter in &adapters {
-        platform::sessions(&mut loading, adapter);
+        frames::trials(&mut loading, *adapter);
+        platform::sessions(&mut loading, adapter.id());
     }
     for path in std::mem::take(&mut loading.unused) {
         loading.fails(&path, &"no trial uses this file");

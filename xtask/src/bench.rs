@@ -97,7 +97,9 @@ impl Hook {
     fn command(&self) -> Command {
         let mut command = Command::new(target().join("release/phasegate"));
         command.args(["hook", &self.adapter]).current_dir(self.project());
+        command.env_clear().env("HOME", self.folder.join("home"));
         command.env("PHASEGATE_STATE_DIR", self.folder.join("state"));
+        command.env("PHASEGATE_MACHINE_DIR", self.folder.join("machine"));
         command
     }
 

@@ -1,0 +1,121 @@
+//! Frames recorded from the real client: each to the neutral events it stands for, each reply to its bytes.
+
+mod cells;
+mod encode;
+mod provenance;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use phasegate_adapter::{Adapter, Frame, Memory};
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::compare::subset;
+use crate::platform::blessing;
+use crate::suite::Loading;
+use crate::trial::{Check, Mismatch, Trial};
+
+/// The recordings of one adapter, by `VERSION/SCENARIO`: their frames.
+pub(crate) type Recordings = BTreeMap<String, Vec<String>>;
+
+/// Adds the trials of an adapter's recorded frames: provenance, decode, encode, and that no cell is empty.
+pub(crate) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter) {
+    let recordings = Arc::new(recordings(loading, adapter.id()));
+    provenance::trials(loading, adapter, &recordings);
+    for name in recordings.keys() {
+        let golden = format!("{}/decode/{name}.golden.jsonl", adapter.id());
+        let _ = loading.take(&golden);
+        let (recordings, case) = (Arc::clone(&recordings), name.clone());
+        let run = Box::new(move || match recordings.get(&case) {
+            Some(frames) => decode(adapter, frames, &cases().join(&golden)),
+            None => Vec::new(),
+        });
+        add(loading, adapter, (Check::Decode, name, "recordings"), run);
+    }
+    encode::trials(loading, adapter, &recordings);
+    cells::trials(loading, adapter, &recordings);
+}
+
+/// Adds one trial of an adapter.
+pub(crate) fn add(
+    loading: &mut Loading,
+    adapter: &dyn Adapter,
+    (check, name, part): (Check, &str, &str),
+    run: Box<dyn Fn() -> Vec<Mismatch> + Send + Sync>,
+) {
+    let id = format!("{}/{}/{name}", check.word(), adapter.id());
+    let area = format!("{}/{part}", adapter.id());
+    loading.trials.push(Trial { id, check, adapter: Some(adapter.id().into()), area, run });
+}
+
+fn recordings(loading: &mut Loading, adapter: &str) -> Recordings {
+    let folder = format!("{adapter}/recordings/");
+    let mut all = Recordings::new();
+    for path in loading.below(&folder) {
+        let Some(name) = path.strip_prefix(&folder).and_then(|name| name.strip_suffix(".jsonl")) else { continue };
+        if let Some(text) = loading.take(&path) {
+            all.insert(name.to_string(), text.lines().map(str::to_string).collect());
+        }
+    }
+    all
+}
+
+/// What the frames of a recording stand for: the platform's word, the events, the adapter's memory after each.
+fn decoded(adapter: &dyn Adapter, frames: &[String]) -> Result<Vec<Value>, String> {
+    let mut memories: BTreeMap<String, Memory> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for (at, text) in frames.iter().enumerate() {
+        let failed = |problem| format!("frame {}: {problem}", at + 1);
+        let frame = Frame::new(text.as_str());
+        let address = adapter.address(&frame).map_err(failed)?;
+        let memory = memories.entry(address.session).or_default();
+        let decoded = adapter.decode(&frame, memory).map_err(failed)?;
+        let events: Vec<Value> = decoded.events.iter().map(phasegate_core::Event::to_value).collect();
+        lines.push(json!({"hook": address.event, "events": events, "memory": decoded.memory}));
+        *memory = decoded.memory;
+    }
+    Ok(lines)
+}
+
+fn decode(adapter: &dyn Adapter, frames: &[String], golden: &PathBuf) -> Vec<Mismatch> {
+    let lines = match decoded(adapter, frames) {
+        Ok(lines) => lines,
+        Err(problem) => return vec![Mismatch::broken("recording", problem)],
+    };
+    if blessing() {
+        let text: String = lines.iter().map(|line| format!("{}\n", sorted(line))).collect();
+        let written =
+            golden.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(golden, text));
+        return written.err().map(|error| Mismatch::broken("golden file", error)).into_iter().collect();
+    }
+    let text = std::fs::read_to_string(golden).unwrap_or_default();
+    let wanted: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap_or_default()).collect();
+    if wanted.len() != lines.len() {
+        return vec![Mismatch::new("golden file", "frames", json!(wanted.len()), json!(lines.len()))];
+    }
+    let pairs = wanted.iter().zip(&lines).enumerate();
+    pairs.flat_map(|(at, (wanted, got))| exactly(&format!("frame {}", at + 1), wanted, got)).collect()
+}
+
+/// Both directions, so that a field too many is a mismatch too.
+fn exactly(place: &str, wanted: &Value, got: &Value) -> Vec<Mismatch> {
+    let mut mismatches = subset(place, "", wanted, got);
+    if mismatches.is_empty() && wanted != got {
+        mismatches.push(Mismatch::new(place, "events", wanted.clone(), got.clone()));
+    }
+    mismatches
+}
+
+/// The value with sorted keys.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let ordered: BTreeMap<&String, Value> = fields.iter().map(|(key, value)| (key, sorted(value))).collect();
+            json!(ordered)
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,162 @@
+//! Decisions to the exact bytes that the client must get: `encode/*.json`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_core::state::Obligation;
+use phasegate_core::{Code, Decision, State, Step};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Recordings, add};
+use crate::cases;
+use crate::platform::blessing;
+use crate::suite::Loading;
+use crate::trial::{Check, Mismatch};
+
+/// A case as written. Exactly one of `steps`, `refuse` and `warn` is given.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Case {
+    /// What is answered to what.
+    pub(super) name: String,
+    /// The frame that is answered.
+    pub(super) frame: Source,
+    /// What the engine said, for each event of the frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) steps: Option<Vec<Told>>,
+    /// The problem that is answered with a denial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) refuse: Option<Trouble>,
+    /// The problem that is answered with a warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) warn: Option<Trouble>,
+    /// The bytes.
+    #[serde(default)]
+    reply: Bytes,
+}
+
+/// A frame: one of a recording, by its number from 1, or literal text.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Source {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    recording: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// What a step said.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Told {
+    /// The decision, if the event asked for one.
+    pub(super) decision: Option<Decision>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    obligations: Vec<Obligation>,
+}
+
+/// A problem.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Trouble {
+    code: Code,
+    message: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Bytes {
+    stdout: String,
+    stderr: String,
+    status: u8,
+}
+
+/// One trial for each case.
+pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recordings: &Arc<Recordings>) {
+    let folder = format!("{}/encode/", adapter.id());
+    for path in loading.below(&folder) {
+        let Some(text) = loading.take(&path) else { continue };
+        let case: Case = match serde_json::from_str(&text) {
+            Ok(case) => case,
+            Err(error) => {
+                loading.fails(&path, &error);
+                continue;
+            }
+        };
+        let name = path.trim_start_matches(&folder).trim_end_matches(".json").to_string();
+        let (recordings, file) = (Arc::clone(recordings), cases().join(&path));
+        let run = Box::new(move || compare(adapter, &case, &recordings, &file));
+        add(loading, adapter, (Check::Encode, &name, "replies"), run);
+    }
+}
+
+fn compare(adapter: &dyn Adapter, case: &Case, recordings: &Recordings, file: &PathBuf) -> Vec<Mismatch> {
+    let got = match case.reply(adapter, recordings) {
+        Ok(reply) => reply,
+        Err(problem) => return vec![Mismatch::broken("case", problem)],
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let got = Bytes { stdout: text(&got.stdout), stderr: text(&got.stderr), status: got.status };
+    if blessing() {
+        let text = serde_json::to_string_pretty(&Case { reply: got, ..case.clone() }).unwrap_or_default();
+        let written = std::fs::write(file, text + "\n");
+        return written.err().map(|error| Mismatch::broken("case", error)).into_iter().collect();
+    }
+    let mut mismatches = Vec::new();
+    let mut held = |field: &str, wanted: serde_json::Value, got: serde_json::Value| {
+        if wanted != got {
+            mismatches.push(Mismatch::new(&case.name, field, wanted, got));
+        }
+    };
+    held("stdout", json!(case.reply.stdout), json!(got.stdout));
+    held("stderr", json!(case.reply.stderr), json!(got.stderr));
+    held("status", json!(case.reply.status), json!(got.status));
+    mismatches
+}
+
+impl Case {
+    fn reply(&self, adapter: &dyn Adapter, recordings: &Recordings) -> Result<Reply, String> {
+        let frame = self.frame.read(recordings)?;
+        let problem = |trouble: &Trouble| Problem::new(trouble.code, trouble.message.clone());
+        match (&self.steps, &self.refuse, &self.warn) {
+            (Some(steps), None, None) => {
+                let steps: Vec<Step> = steps.iter().map(Told::step).collect();
+                Ok(adapter.encode(&frame, &steps))
+            }
+            (None, Some(trouble), None) => Ok(adapter.refuse(&frame, &problem(trouble))),
+            (None, None, Some(trouble)) => Ok(adapter.warn(&frame, &problem(trouble))),
+            _ => Err("exactly one of `steps`, `refuse` and `warn` is given".into()),
+        }
+    }
+}
+
+impl Told {
+    fn step(&self) -> Step {
+        Step {
+            decision: self.decision.clone(),
+            state: State::default(),
+            records: Vec::new(),
+            obligations: self.obligations.clone(),
+            result: None,
+            needs: Vec::new(),
+        }
+    }
+}
+
+impl Source {
+    fn read(&self, recordings: &Recordings) -> Result<Frame, String> {
+        match (&self.recording, self.line, &self.text) {
+            (Some(name), Some(line), None) => {
+                let frames = recordings.get(name).ok_or_else(|| format!("no recording `{name}`"))?;
+                let frame = line.checked_sub(1).and_then(|at| frames.get(at));
+                frame.map(|frame| Frame::new(frame.as_str())).ok_or_else(|| format!("`{name}` has no line {line}"))
+            }
+            (None, None, Some(text)) => Ok(Frame::new(text.as_bytes())),
+            _ => Err("a frame is a line of a recording or a text".into()),
+        }
+    }
+}

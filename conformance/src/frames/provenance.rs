@@ -1,0 +1,89 @@
+//! A frame without provenance proves nothing: which client sent it, what drove the client, and that nobody changed it.
+
+use std::collections::BTreeSet;
+
+use phasegate_adapter::Adapter;
+use phasegate_runtime::digest::sha256_hex;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Recordings, add};
+use crate::cases;
+use crate::suite::Loading;
+use crate::trial::{Check, Mismatch};
+
+/// `provenance.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Provenance {
+    recording: Vec<Recording>,
+}
+
+/// Where one recording comes from.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recording {
+    /// The file, below `recordings/`.
+    file: String,
+    /// The client's version.
+    client: String,
+    /// The file's digest.
+    sha256: String,
+    /// What drove the client.
+    driver: String,
+    /// Its digest.
+    driver_sha256: String,
+    /// A script for the driver, in the adapter's folder.
+    #[serde(default)]
+    script: Option<String>,
+    /// Its digest.
+    #[serde(default)]
+    script_sha256: Option<String>,
+}
+
+/// One trial for each recording, and one for each that has no entry.
+pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recordings: &Recordings) {
+    let path = format!("{}/provenance.toml", adapter.id());
+    let Some(text) = loading.take(&path) else { return };
+    let listed: Vec<Recording> = match toml::from_str::<Provenance>(&text) {
+        Ok(provenance) => provenance.recording,
+        Err(error) => return loading.fails(&path, &error),
+    };
+    let named: BTreeSet<&str> = listed.iter().map(|recording| recording.file.trim_end_matches(".jsonl")).collect();
+    for name in recordings.keys().filter(|name| !named.contains(name.as_str())) {
+        loading.fails(&format!("{}/recordings/{name}", adapter.id()), &"has no entry in provenance.toml");
+    }
+    for recording in listed {
+        if let Some(script) = &recording.script {
+            let _ = loading.take(&format!("{}/{script}", adapter.id()));
+        }
+        let name = format!("provenance/{}", recording.file);
+        let run = Box::new(move || recording.check(adapter));
+        add(loading, adapter, (Check::Decode, &name, "provenance"), run);
+    }
+}
+
+impl Recording {
+    fn check(&self, adapter: &dyn Adapter) -> Vec<Mismatch> {
+        let folder = cases().join(adapter.id());
+        let digest = |path: &str| std::fs::read(folder.join(path)).map(|bytes| sha256_hex(&bytes)).unwrap_or_default();
+        let mut mismatches = Vec::new();
+        let mut held = |field: &str, wanted: &str, got: &str| {
+            if wanted != got {
+                mismatches.push(Mismatch::new(&self.file, field, json!(wanted), json!(got)));
+            }
+        };
+        held("sha256", &self.sha256, &digest(&format!("recordings/{}", self.file)));
+        held("client", &self.client, self.file.split('/').next().unwrap_or_default());
+        if let Some(script) = &self.script {
+            held("script_sha256", self.script_sha256.as_deref().unwrap_or_default(), &digest(script));
+        }
+        if !adapter.versions().contains(&self.client.as_str()) {
+            held("client", &adapter.versions().join(", "), &self.client);
+        }
+        if self.driver.is_empty() || self.driver_sha256.len() != 64 {
+            held("driver", "a driver and its digest", &self.driver);
+        }
+        mismatches
+    }
+}
