@@ -19,7 +19,6 @@ pub mod runtime;
 pub mod deadline;
 pub mod hook;
 pub mod sessions;
-pub mod guard;
 pub mod replay;
 pub mod digest;
 pub mod files;

@@ -1,7 +1,4 @@
 //! Bad input: in block mode a denial with a code and a way out, in warn mode a warning, elsewhere nothing at all.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
-
-mod support;
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -9,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use phasegate_core::Code;
 use serde_json::json;
-use support::{Reply, World, denied, reply};
+use crate::support::{Reply, SKILL, World, denied, reply};
 
 /// Every kind of input that cannot be decided, with the code that it must be answered with.
 fn rows(world: &World) -> Vec<(&'static str, Vec<u8>, Code)> {
@@ -110,7 +107,7 @@ fn a_broken_config_denies_unless_it_is_known_to_ask_for_no_more_than_warnings() 
 fn a_tool_that_nobody_knows_is_judged_as_one_that_writes() {
     for (mode, denies) in [("block", true), ("warn", false)] {
         let world = World::guarded(mode);
-        world.write(".phasegate/skills/careful.yaml", &format!("{}unlisted: read_only\n", support::SKILL));
+        world.write(".phasegate/skills/careful.yaml", &format!("{}unlisted: read_only\n", SKILL));
         world.call("s", "t0", "Skill", json!({"skill": "careful"}));
         let output = world.call("s", "t1", "Frobnicate", json!({"x": 1}));
         match (reply(&output), denies) {

@@ -1,6 +1,4 @@
 //! A scratch project, a home and a state folder, and the program run in them.
-#![allow(dead_code, reason = "each test file uses a part")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,9 @@
 //! Whole sessions through the hook, one process for each message.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
-
-mod support;
 
 use std::fs;
 
 use serde_json::{Value, json};
-use support::{Reply, World, denied, reply};
+use crate::support::{Reply, SKILL, World, denied, reply};
 
 fn edit() -> Value {
     json!({"file_path": "a.rs", "old_string": "a", "new_string": "b"})
@@ -49,7 +46,7 @@ fn sessions_of_one_project_do_not_see_each_other() {
 fn a_live_session_keeps_its_policy_until_it_starts_again() {
     let world = World::guarded("block");
     begin(&world, "s");
-    let other = support::SKILL.replace("[Edit, Write]", "[Edit, Write, Grep]").replace("allowed: [Read]", "allowed: [Read, Glob]");
+    let other = SKILL.replace("[Edit, Write]", "[Edit, Write, Grep]").replace("allowed: [Read]", "allowed: [Read, Glob]");
     world.write(".phasegate/skills/careful.yaml", &other);
     assert!(!matches!(reply(&world.call("s", "t1", "Grep", json!({}))), Reply::Denied(_)));
     world.frame("s", "SessionStart", json!({"source": "resume"}));
@@ -74,7 +71,7 @@ fn a_config_that_is_gone_denies_and_is_forgotten_only_by_undoing_init() {
 fn a_journal_that_is_damaged_cut_or_gone_denies() {
     let world = World::guarded("block");
     begin(&world, "s");
-    let path = world.state_file(".journal".replace(".journal", "project.journal").as_str());
+    let path = world.state_file("project.journal");
     let sessions = path.parent().unwrap().join("sessions");
     let journal = fs::read_dir(&sessions).unwrap().next().unwrap().unwrap().path();
     let good = fs::read(&journal).unwrap();
@@ -106,7 +103,7 @@ fn a_state_folder_that_cannot_be_written_denies() {
 #[test]
 fn a_command_counts_as_the_agents_while_a_program_of_its_runs() {
     let world = World::guarded("block");
-    world.write(".phasegate/skills/careful.yaml", &format!("{}leave_skill: human\nunlisted: allow\n", support::SKILL));
+    world.write(".phasegate/skills/careful.yaml", &format!("{}leave_skill: human\nunlisted: allow\n", SKILL));
     begin(&world, "s");
     world.call("s", "t1", "Bash", json!({"command": "phasegate deactivate"}));
     let refused = world.phasegate(&["deactivate", "--session", "s"]).output().unwrap();

@@ -1,7 +1,4 @@
 //! An adapter that panics: the guard still answers, in the platform's own form.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -14,7 +11,7 @@ use phasegate_runtime::Locations;
 use phasegate_runtime::deadline::LIMIT;
 use phasegate_runtime::hook::Hook;
 use serde_json::json;
-use support::World;
+use crate::support::World;
 
 /// A real adapter, but for one function that panics.
 struct Broken {

@@ -1,14 +1,11 @@
 //! `init`: what it writes, that it writes nothing twice, and that it can take all of it back.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use support::{World, denied};
+use crate::support::{World, denied};
 
 const SETTINGS: &str = "{\n  \"permissions\": { \"allow\": [\"Read\"] },\n  \"hooks\": {\"Stop\": []}\n}\n";
 

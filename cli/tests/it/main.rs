@@ -1,0 +1,15 @@
+//! The program as its users meet it: a process for each command.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "a test says what is wrong by failing"
+)]
+
+mod bad_input;
+mod cmd;
+mod hook;
+mod init;
+mod panic;
+mod support;
