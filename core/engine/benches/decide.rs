@@ -1,0 +1,127 @@
+//! One decision in process: four skills, a hundred big ones, and a session that has already made many calls.
+
+use phasegate_core::condition::{CallTest, Condition, Wanted};
+use phasegate_core::event::{By, Outcome};
+use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Unlisted};
+use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
+use serde_json::json;
+
+fn main() {
+    divan::main();
+}
+
+/// How many skills, phases in each, and matchers in each list.
+#[derive(Clone, Copy, Debug)]
+struct Size(usize, usize, usize);
+
+const SIZES: [Size; 2] = [Size(4, 5, 4), Size(100, 10, 20)];
+
+fn matcher(name: String) -> Matcher {
+    Matcher {
+        text: name.clone(),
+        tool: ToolPattern::Exact(name),
+        server: ServerPattern::Bare,
+        args: vec![],
+        command: None,
+        paths: vec![],
+        agent: None,
+    }
+}
+
+fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
+    let tools = |list: &str| (0..matchers).map(|tool| matcher(format!("{list}_{at}_{tool}"))).collect();
+    let test = CallTest {
+        atom: u32::try_from(at).unwrap_or_default(),
+        wanted: Wanted::Outcome(Outcome::Ok),
+        matcher: matcher(format!("allowed_{at}_0")),
+    };
+    let last = at + 1 == phases;
+    Phase {
+        name: format!("phase_{at}"),
+        description: String::new(),
+        allowed: tools("allowed"),
+        forbidden: tools("forbidden"),
+        requires: None,
+        done_when: Some(Condition::Call(test)),
+        optional: Optional::No,
+        leave: Leave::OnCall,
+        next: if last { vec![] } else { vec![Edge { to: at + 1, when: None, early: false }] },
+        back: vec![],
+    }
+}
+
+fn policy(size: Size) -> Policy {
+    let skill = |at: usize| Skill {
+        name: format!("skill_{at:03}"),
+        description: String::new(),
+        version: format!("v{at}"),
+        seed: false,
+        mode: Some(Mode::Block),
+        scope: Scope::Session,
+        unlisted: Unlisted::ReadOnly,
+        leave_skill: LeaveSkill::Finished,
+        servers: vec![],
+        tools: vec![],
+        global_forbidden: vec![],
+        phases: (0..size.1).map(|at| phase(at, size)).collect(),
+    };
+    Policy { version: "v".into(), skills: (0..size.0).map(skill).collect(), earlier: vec![] }
+}
+
+fn event(value: serde_json::Value) -> Event {
+    Event::from_value(value).unwrap_or_else(|problem| unreachable!("{problem}"))
+}
+
+fn call(tool: &str) -> Event {
+    event(json!({"event": "tool_call", "tool": tool, "input": {"file_path": "src/lib.rs"}}))
+}
+
+/// A session in which the first skill is active.
+fn active(policy: &Policy) -> State {
+    let kind = EventKind::Skill { name: "skill_000".into(), args: None, by: By::Agent };
+    step(policy, &State::default(), &Event::new("s", kind), &Facts::new()).state
+}
+
+/// A session that has made so many calls, each of them ended.
+fn after_calls(policy: &Policy, calls: usize) -> State {
+    let mut state = active(policy);
+    for at in 0..calls {
+        let id = at.to_string();
+        for line in [
+            json!({"event": "tool_call", "id": id, "tool": "allowed_0_1", "input": {}}),
+            json!({"event": "tool_result", "id": id, "ok": true}),
+        ] {
+            state = step(policy, &state, &event(line), &Facts::new()).state;
+        }
+    }
+    state
+}
+
+#[divan::bench(args = SIZES)]
+fn allowed(bencher: divan::Bencher<'_, '_>, size: Size) {
+    let policy = policy(size);
+    let (state, call) = (active(&policy), call("allowed_0_1"));
+    bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
+}
+
+#[divan::bench(args = SIZES)]
+fn denied_with_a_way_out(bencher: divan::Bencher<'_, '_>, size: Size) {
+    let policy = policy(size);
+    let (state, call) = (active(&policy), call("allowed_3_1"));
+    bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
+}
+
+#[divan::bench(args = SIZES)]
+fn listed_nowhere(bencher: divan::Bencher<'_, '_>, size: Size) {
+    let policy = policy(size);
+    let (state, call) = (active(&policy), call("Read"));
+    bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
+}
+
+#[divan::bench(args = [0, 100, 10_000])]
+fn after_so_many_calls(bencher: divan::Bencher<'_, '_>, calls: usize) {
+    let policy = policy(SIZES[0]);
+    let (state, call) = (after_calls(&policy, calls), call("allowed_0_1"));
+    bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
+}
