@@ -1,6 +1,9 @@
 //! `cargo xtask gen`: files made from the code, written or compared.
 
 mod codes;
+mod cli;
+mod platforms;
+mod schemas;
 
 use crate::failure::{Failure, Result};
 use crate::root::{read, root, write};
@@ -49,7 +52,9 @@ pub(crate) fn run(args: &Args) -> Result {
 }
 
 fn all() -> Vec<Generated> {
-    vec![codes::page()]
+    let mut files = vec![codes::page(), cli::page(), platforms::page()];
+    files.extend(schemas::files());
+    files
 }
 
 fn settle(files: &[Generated], mode: Mode) -> Result {

@@ -99,7 +99,7 @@ fn record(name: &str, version: &str, args: &Args) -> Result {
     let project = scratch.path("project").display().to_string();
     let story = Story::parse(name, &read(&path)?.replace("${PROJECT}", &project))?;
     let guard = args.guard.clone().unwrap_or_else(|| target().join("debug/phasegate"));
-    scratch.project(&story, claude_code::skill(&story.skill))?;
+    scratch.project(&story, story.skill.as_deref().map(claude_code::skill))?;
     scratch.guard(&guard, &story, &args.client)?;
     let files = session::files(&scratch)?;
     let played = claude_code::play(&story, &scratch, &args.binary);

@@ -51,12 +51,14 @@ pub(super) fn play(story: &Story, scratch: &Scratch, client: &Path) -> Result<Pl
     let model = Arc::new(Model::new(story.clone(), scratch.path("project"), marker(&story.prompt)));
     let answering = Arc::clone(&model);
     let port = http::serve(move |request| answering.answer(request))?;
-    let mut command = command(story, scratch, client, port)?;
     let (out, err) = (scratch.path("stream.jsonl"), scratch.path("stderr.txt"));
-    command.stdout(File::create(&out).map_err(|error| Failure::file(&out, error))?);
-    command.stderr(File::create(&err).map_err(|error| Failure::file(&err, error))?);
-    let mut child = command.spawn().map_err(|error| Failure::file(client, error))?;
-    wait(&mut child)?;
+    for (at, prompt) in std::iter::once(&story.prompt).chain(&story.then).enumerate() {
+        let mut command = command(story, scratch, client, port)?;
+        command.args(["-p", prompt]).args((at > 0).then_some("--continue"));
+        command.stdout(File::create(&out).map_err(|error| Failure::file(&out, error))?);
+        command.stderr(File::create(&err).map_err(|error| Failure::file(&err, error))?);
+        wait(&mut command.spawn().map_err(|error| Failure::file(client, error))?)?;
+    }
     write(&scratch.path("requests.json"), &asked(&model).to_string())?;
     played(story, scratch, &model)
 }
@@ -74,7 +76,7 @@ fn command(story: &Story, scratch: &Scratch, client: &Path, port: u16) -> Result
     let servers = scratch.path("mcp.json");
     write(&servers, &json!({"mcpServers": {"lsp": {"command": own, "args": ["lsp-double"]}}}).to_string())?;
     let mut command = scratch.command(client);
-    command.args(["-p", &story.prompt, "--output-format", "stream-json", "--verbose", "--model", "claude-sonnet-4-5"]);
+    command.args(["--output-format", "stream-json", "--verbose", "--model", "claude-sonnet-4-5"]);
     command.arg("--debug-file").arg(scratch.path("debug.log"));
     command.arg("--strict-mcp-config").arg("--mcp-config").arg(servers);
     match story.client_args.get(ID) {

@@ -38,7 +38,8 @@ impl Scratch {
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(self.path("project")).stdin(Stdio::null());
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.path("bin").display()));
         command.env("HOME", self.path("home")).env("LANG", "C.UTF-8");
         command.env("PHASEGATE_STATE_DIR", self.path("state")).env("PHASEGATE_MACHINE_DIR", self.path("machine"));
         for who in ["AUTHOR", "COMMITTER"] {
@@ -48,8 +49,8 @@ impl Scratch {
     }
 
     /// Makes the project: the story's files, the skill as its client finds it, and a history.
-    pub(super) fn project(&self, story: &Story, skill: (String, String)) -> Result {
-        for (path, text) in story.files.iter().chain(std::iter::once((&skill.0, &skill.1))) {
+    pub(super) fn project(&self, story: &Story, skill: Option<(String, String)>) -> Result {
+        for (path, text) in story.files.iter().chain(skill.iter().map(|(path, text)| (path, text))) {
             write(&self.path("project").join(path), text)?;
         }
         for args in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "start"]] {
@@ -62,7 +63,10 @@ impl Scratch {
     pub(super) fn guard(&self, built: &Path, story: &Story, client: &str) -> Result {
         let (named, real) = (self.path("bin/phasegate"), self.path("bin/answers"));
         fs::copy(built, &named).map_err(|error| Failure::file(built, error))?;
-        process::output(self.command(&named).args(["init", client, "--skill", &story.skill, "--mode", &story.mode]))?;
+        let mut init = self.command(&named);
+        init.args(["init", client, "--mode", &story.mode])
+            .args(story.skill.iter().flat_map(|skill| ["--skill", skill]));
+        process::output(&mut init)?;
         fs::rename(&named, &real).map_err(|error| Failure::file(&real, error))?;
         let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
         let [own, real, log] = [&own, &real, &self.path("frames.jsonl")].map(|path| path.display().to_string());
@@ -74,7 +78,10 @@ impl Scratch {
     pub(super) fn frames(&self) -> Result<Vec<Frame>> {
         let path = self.path("frames.jsonl");
         let text = read(&path)?;
-        text.lines().map(|line| serde_json::from_str(line).map_err(|error| Failure::file(&path, error))).collect()
+        let line = |line| serde_json::from_str::<Frame>(line).map_err(|error| Failure::file(&path, error));
+        let frames: Result<Vec<Frame>> = text.lines().map(line).collect();
+        // An agent that calls the binary itself is not the client.
+        Ok(frames?.into_iter().filter(|frame| frame.args.first().is_some_and(|word| word == "hook")).collect())
     }
 
     /// Removes everything.

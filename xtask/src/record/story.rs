@@ -16,8 +16,12 @@ pub(super) struct Story {
     pub(super) title: String,
     /// What the user types.
     pub(super) prompt: String,
-    /// The shipped skill that the project uses.
-    pub(super) skill: String,
+    /// What the user types later, each time into a new process of the client that continues the session.
+    #[serde(default)]
+    pub(super) then: Vec<String>,
+    /// The shipped skill that the project uses; without it the project's files bring their own.
+    #[serde(default)]
+    pub(super) skill: Option<String>,
     /// The skill's mode, `warn` or `block`.
     pub(super) mode: String,
     /// The project's files, by path.

@@ -1,0 +1,34 @@
+//! `docs/platforms.md`: what each platform can enforce, from its adapter.
+
+use std::fmt::Write as _;
+
+use phasegate_adapter::{Ability, Adapter};
+
+use super::Generated;
+use super::codes::cell;
+
+/// The page.
+pub(super) fn page() -> Generated {
+    let mut text = String::from(
+        "# Platforms\n\nMade by `cargo xtask gen` from the adapters of this build; `phasegate adapters` prints the same.\n",
+    );
+    for adapter in phasegate_adapters::all() {
+        text.push_str(&section(adapter));
+    }
+    Generated { path: "docs/platforms.md".into(), text }
+}
+
+fn section(adapter: &dyn Adapter) -> String {
+    let mut text = format!("\n## {} (`{}`)\n\n", adapter.name(), adapter.id());
+    let _ = writeln!(text, "Recorded with {}.\n", adapter.versions().join(", "));
+    text.push_str("| can | | what happens instead, or the limit |\n|---|---|---|\n");
+    for (name, ability) in adapter.capabilities().rows() {
+        let (word, limit) = match ability {
+            Ability::Yes => ("yes", ""),
+            Ability::Partly(limit) => ("partly", limit),
+            Ability::No(instead) => ("no", instead),
+        };
+        let _ = writeln!(text, "| {} | {word} | {} |", name.replace('_', " "), cell(limit));
+    }
+    text
+}
