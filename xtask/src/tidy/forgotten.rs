@@ -27,9 +27,14 @@ fn declared(tree: &Tree, path: &str) -> bool {
         tree.file(file).is_some_and(|file| file.text.lines().any(|text| text.trim_start().trim_end().ends_with(&line)))
     };
     let above = [format!("{folder}.rs"), format!("{folder}/lib.rs"), format!("{folder}/main.rs")];
-    let beside = tree.packages.iter().flat_map(|package| &package.targets).map(|target| target.src_path.as_str());
-    above.iter().any(|file| declares(file))
-        || beside.filter(|root| root.rsplit_once('/').is_some_and(|(at, _)| at == folder)).any(declares)
+    let roots = || tree.packages.iter().flat_map(|package| &package.targets).map(|target| target.src_path.as_str());
+    let within = |root: &&str, folder: &str| root.rsplit_once('/').is_some_and(|(at, _)| at == folder);
+    // `mod it { mod case; }` in `tests/main.rs` is the file `tests/it/case.rs`.
+    let inline = folder.rsplit_once('/').is_some_and(|(above, module)| {
+        let opens = |root: &str| tree.file(root).is_some_and(|file| file.text.contains(&format!("mod {module} {{")));
+        roots().filter(|root| within(root, above)).any(|root| opens(root) && declares(root))
+    });
+    inline || above.iter().any(|file| declares(file)) || roots().filter(|root| within(root, folder)).any(declares)
 }
 
 #[cfg(test)]
@@ -44,13 +49,18 @@ mod tests {
             ("a/src/used.rs", "mod deep;\n"),
             ("a/src/used/deep.rs", ""),
             ("a/src/used/lost.rs", ""),
-            ("a/tests/cli.rs", "mod common;\n"),
+            ("a/tests/cli.rs", "mod common;\nmod it {\n    mod case;\n}\n"),
+            ("a/tests/it/case.rs", ""),
+            ("a/tests/it/lost.rs", ""),
             ("a/tests/common.rs", ""),
         ]);
         let mut crate_a = package("a", &[]);
         crate_a.targets = ["a/src/lib.rs", "a/tests/cli.rs"].map(|path| Target { src_path: path.into() }).into();
         files.packages.push(crate_a);
         let found = check(&files);
-        assert_eq!(found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["a/src/used/lost.rs"]);
+        assert_eq!(
+            found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(),
+            ["a/src/used/lost.rs", "a/tests/it/lost.rs"]
+        );
     }
 }

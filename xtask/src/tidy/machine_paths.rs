@@ -13,9 +13,12 @@ fn marks() -> [String; 4] {
 /// No text names a home folder or a build folder.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let marks = marks();
     for file in &tree.files {
         for (at, line) in file.text.lines().enumerate() {
-            if let Some(mark) = marks().iter().find(|mark| begins_path(line, mark)) {
+            // A line that lists several of them is a check like this one.
+            let lists = marks.iter().filter(|mark| line.contains(mark.as_str())).count() > 2;
+            if let Some(mark) = marks.iter().find(|mark| !lists && begins_path(line, mark)) {
                 let what = format!("a machine path (`{mark}`)");
                 findings.push(Finding { path: file.path.clone(), line: at + 1, what, instead: INSTEAD });
             }
@@ -24,12 +27,18 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// People that examples are about.
+const NOBODY: [&str; 3] = ["me", "you", "user"];
+
 /// Whether `mark` occurs as the beginning of an absolute path, not in the middle of a relative one or of a web address.
 fn begins_path(line: &str, mark: &str) -> bool {
     line.match_indices(mark).any(|(at, _)| {
         let before = line.get(..at).and_then(|text| text.chars().next_back());
         let after = line.get(at + mark.len()..).and_then(|text| text.chars().next());
+        let rest = line.get(at + mark.len()..).unwrap_or_default();
         let whole = mark.ends_with('/') || !after.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+        let whole =
+            whole && !NOBODY.contains(&rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default());
         whole && !before.is_some_and(|letter| letter.is_alphanumeric() || "._-/}$)]~*".contains(letter))
     })
 }
@@ -42,7 +51,9 @@ mod tests {
     #[test]
     fn absolute_paths_are_found_and_relative_ones_are_not() {
         let [root, home, ..] = marks();
-        let text = format!("a \"{root}/x\"\nb {home}me/x\nsrc{root}/x\nhttps://example.org{root}\n{root}_user\n");
+        let text = format!(
+            "a \"{root}/x\"\nb {home}else/x\nfor {home}me/x\nsrc{root}/x\nhttps://example.org{root}\n{root}_user\n"
+        );
         let found = check(&tree(&[("a.md", &text)]));
         assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [1, 2]);
     }
