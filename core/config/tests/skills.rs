@@ -1,0 +1,345 @@
+//! The shipped skills, searched through: every state that any sequence of calls and outcomes leads to.
+//!
+//! A state is abstracted to what decisions depend on. Ways back are limited to one each, so that the search ends soon.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::LazyLock;
+
+use phasegate_config::{shipped, shipped_policy};
+use phasegate_core::condition::Condition;
+use phasegate_core::event::{By, Outcome};
+use phasegate_core::matcher::{Matcher, ToolPattern};
+use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::state::{Run, Status};
+use phasegate_core::{Decision, Event, EventKind, Facts, State, step};
+use serde_json::{Value, json};
+
+/// A call that the search makes.
+#[derive(Clone, Debug)]
+struct Try {
+    tool: String,
+    input: Value,
+    label: Option<&'static str>,
+}
+
+impl Try {
+    fn new(tool: &str, input: Value) -> Self {
+        Self { tool: tool.into(), input, label: None }
+    }
+
+    fn event(&self) -> Event {
+        // A host's own tools begin with a capital letter.
+        let server = self.tool.starts_with(|letter: char| letter.is_lowercase()).then(|| "lsp".to_string());
+        Event::new("s", EventKind::ToolCall {
+            id: Some("c".into()),
+            native: server.as_ref().map(|server| format!("mcp__{server}__{}", self.tool)),
+            tool: self.tool.clone(),
+            server,
+            input: self.input.clone(),
+            labels: self.label.map(|label| [label.to_string()].into()),
+            background: false,
+            reading: Default::default(),
+        })
+    }
+
+    fn result(&self, outcome: Outcome) -> Event {
+        Event::new("s", EventKind::ToolResult {
+            id: Some("c".into()),
+            outcome: Some(outcome),
+            ok: None,
+            exit_code: Some(i64::from(outcome != Outcome::Ok)),
+            output: None,
+            tool: None,
+            input: None,
+        })
+    }
+}
+
+fn do_step(policy: &Policy, state: &State, event: &Event) -> (Option<Decision>, State) {
+    let step = step(policy, state, event, &Facts::new());
+    (step.decision, step.state)
+}
+
+fn run(state: &State) -> &Run {
+    state.session.runs.last().unwrap()
+}
+
+fn activated(policy: &Policy) -> State {
+    let args = json!({"skill_name": policy.skills[0].name, "mode": "block"});
+    let event = Event::new("s", EventKind::Command { by: By::Agent, name: "activate_skill".into(), args });
+    let (refused, state) = do_step(policy, &State::default(), &event);
+    assert_eq!(refused, None);
+    state
+}
+
+fn finishes(policy: &Policy, state: &State) -> bool {
+    let event = Event::new("s", EventKind::Command { by: By::Agent, name: "deactivate_skill".into(), args: json!({}) });
+    let (_, after) = do_step(policy, state, &event);
+    run(&after).status == Status::Finished
+}
+
+/// Whatever a call of the search can be: every tool that the skill names, with the arguments that it asks about, and strangers.
+fn tries(skill: &Skill) -> Vec<Try> {
+    let mut names = BTreeSet::new();
+    let mut add = |matcher: &Matcher| match &matcher.tool {
+        ToolPattern::Exact(name) => drop(names.insert(name.clone())),
+        ToolPattern::Prefix(prefix) => drop(names.insert(format!("{prefix}other"))),
+        ToolPattern::Any | ToolPattern::Label(_) => {}
+    };
+    skill.global_forbidden.iter().chain(skill.tools.iter().map(|note| &note.matcher)).for_each(&mut add);
+    for phase in &skill.phases {
+        phase.allowed.iter().chain(&phase.forbidden).for_each(&mut add);
+        let conditions: Vec<&Condition> = phase.done_when.iter().chain(phase.next.iter().filter_map(|edge| edge.when.as_ref())).collect();
+        conditions.iter().for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));
+    }
+    for forgotten in ["replace_symbol_body", "safe_apply_edit", "commit_session", "execute_command", "Edit", "Write", "Bash"] {
+        names.insert(forgotten.into());
+    }
+    let mut tries: Vec<Try> = names.iter().map(|name| Try::new(name, json!({}))).collect();
+    if names.contains("rename_symbol") {
+        tries.push(Try::new("rename_symbol", json!({"dry_run": true})));
+        tries.push(Try::new("rename_symbol", json!({"dry_run": false})));
+    }
+    for label in ["read", "write", "execute", "network"] {
+        tries.push(Try { tool: format!("stranger_{label}"), input: json!({}), label: Some(label) });
+    }
+    tries
+}
+
+/// What decisions depend on, and which tools have succeeded since the start, kept apart from the engine's own evidence.
+type Key = (String, BTreeSet<String>);
+
+fn key(state: &State, ok: &BTreeSet<String>) -> Key {
+    let run = run(state);
+    let atoms = |visit: u32| run.evidence.iter().filter(|e| e.visit == visit).map(|e| e.atom).collect::<BTreeSet<_>>();
+    let all: BTreeSet<u32> = run.evidence.iter().map(|e| e.atom).collect();
+    let before = run.provisional.as_ref().map(|p| (p.phase.clone(), p.failed, atoms(p.visit)));
+    let backs: BTreeMap<_, _> = run.backs.iter().map(|(from, to, times)| ((from, to), times)).collect();
+    (format!("{} {before:?} {:?} {all:?} {backs:?} {}", run.phase, atoms(run.visit), run.failed), ok.clone())
+}
+
+/// What the search found.
+#[derive(Default)]
+struct Searched {
+    states: Vec<(State, BTreeSet<String>)>,
+    /// From each state to which ones.
+    edges: Vec<BTreeSet<usize>>,
+    /// Calls that were let through: tool, arguments, what had succeeded before.
+    allowed: BTreeSet<(String, String, Vec<String>)>,
+}
+
+fn search(policy: &Policy) -> Searched {
+    let tries = tries(&policy.skills[0]);
+    let counted: BTreeSet<&str> = evidence(&policy.skills[0].name, "Bash").into_iter().flatten().collect();
+    let mut found = Searched::default();
+    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut queue = VecDeque::new();
+    let start = activated(policy);
+    known.insert(key(&start, &BTreeSet::new()), 0);
+    found.states.push((start, BTreeSet::new()));
+    found.edges.push(BTreeSet::new());
+    queue.push_back(0);
+    while let Some(at) = queue.pop_front() {
+        let (state, ok) = found.states[at].clone();
+        for attempt in &tries {
+            let (decision, called) = do_step(policy, &state, &attempt.event());
+            if !decision.unwrap().lets_through() {
+                assert_eq!(run(&called).phase, run(&state).phase, "a denied call moves nothing");
+                continue;
+            }
+            if run(&called).status != Status::Active {
+                // All is done and the call belongs to no phase: the run ends with it.
+                assert!(finishes(policy, &state), "{} ends a run that is not finished", attempt.tool);
+                continue;
+            }
+            found.allowed.insert((attempt.tool.clone(), attempt.input.to_string(), ok.iter().cloned().collect()));
+            for outcome in [Outcome::Ok, Outcome::Failed] {
+                let (_, mut after) = do_step(policy, &called, &attempt.result(outcome));
+                forget(&mut after);
+                let mut ok = ok.clone();
+                if outcome == Outcome::Ok && counted.contains(attempt.tool.as_str()) {
+                    ok.insert(attempt.tool.clone());
+                }
+                let next = *known.entry(key(&after, &ok)).or_insert_with(|| {
+                    found.states.push((after, ok));
+                    found.edges.push(BTreeSet::new());
+                    queue.push_back(found.states.len() - 1);
+                    found.states.len() - 1
+                });
+                found.edges[at].insert(next);
+            }
+        }
+        assert!(found.states.len() < 200_000, "the search does not end");
+    }
+    found
+}
+
+/// Takes out what no decision depends on.
+fn forget(state: &mut State) {
+    state.session.calls.clear();
+    state.session.obligations.clear();
+    state.session.runs.last_mut().unwrap().history.clear();
+}
+
+fn limited(name: &str) -> Policy {
+    let mut policy = shipped_policy(name, Some(Mode::Block)).unwrap();
+    for phase in &mut policy.skills[0].phases {
+        phase.back.iter_mut().for_each(|back| back.limit = 1);
+    }
+    policy
+}
+
+/// What must have succeeded before a tool that writes may be called: one of each group.
+fn evidence(skill: &str, tool: &str) -> Vec<Vec<&'static str>> {
+    match (skill, tool) {
+        ("lsp-rename", _) => vec![vec!["prepare_rename"], vec!["find_references"]],
+        ("lsp-refactor", _) => vec![vec!["blast_radius"], vec!["preview_edit", "simulate_chain"]],
+        ("lsp-safe-edit", _) => vec![vec!["get_diagnostics"], vec!["preview_edit", "simulate_chain"]],
+        ("lsp-verify", "Bash") => vec![vec!["get_tests_for_file"], vec!["get_diagnostics"], vec!["run_build"]],
+        ("lsp-verify", _) => vec![vec!["get_tests_for_file"], vec!["get_diagnostics"]],
+        _ => panic!("which evidence does {skill} ask for?"),
+    }
+}
+
+/// Whether the call changes something, as far as the skill or the host says; a tool of which nobody says anything does.
+fn writes(skill: &Skill, tool: &str, input: &str) -> bool {
+    if input.contains("\"dry_run\":true") {
+        return false;
+    }
+    let mut labels = phasegate_core::event::builtin_labels(tool);
+    for note in &skill.tools {
+        let named = match &note.matcher.tool {
+            ToolPattern::Exact(name) => name == tool,
+            ToolPattern::Prefix(prefix) => tool.starts_with(prefix.as_str()),
+            ToolPattern::Any | ToolPattern::Label(_) => false,
+        };
+        labels.extend(note.labels.iter().filter(|_| named).cloned());
+    }
+    labels.is_empty() || labels.contains("write")
+}
+
+static STRICT: LazyLock<Vec<(Policy, Searched)>> = LazyLock::new(|| {
+    let search = |name| {
+        let policy = limited(name);
+        let found = search(&policy);
+        (policy, found)
+    };
+    shipped().iter().map(|shipped| search(shipped.name)).collect()
+});
+
+#[test]
+fn strict_skills_reach_every_phase_and_write_only_after_the_evidence() {
+    for (policy, found) in STRICT.iter() {
+        let skill = &policy.skills[0];
+        let name = skill.name.as_str();
+        let reached: BTreeSet<&str> = found.states.iter().map(|(state, _)| run(state).phase.as_str()).collect();
+        let all: BTreeSet<&str> = skill.phases.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(reached, all, "{}", name);
+        let mut written = BTreeSet::new();
+        for (tool, input, ok) in &found.allowed {
+            if tool == "stranger_read" || !writes(skill, tool, input) {
+                continue;
+            }
+            assert!(!tool.starts_with("stranger"), "{}: {tool} is allowed", name);
+            written.insert(tool.as_str());
+            for group in evidence(name, tool) {
+                let proven = group.iter().any(|tool| ok.iter().any(|ok| ok == tool));
+                assert!(proven, "{}: {tool} {input} is allowed after {ok:?}, without {group:?}", name);
+            }
+        }
+        assert!(!written.is_empty(), "{} writes nothing", name);
+        for forgotten in ["replace_symbol_body", "safe_apply_edit", "commit_session", "execute_command"] {
+            assert!(!written.contains(forgotten), "{}: {forgotten}", name);
+        }
+    }
+}
+
+#[test]
+fn strict_skills_can_be_finished_from_every_state() {
+    for (policy, found) in STRICT.iter() {
+        let name = &policy.skills[0].name;
+        let mut before = vec![Vec::new(); found.states.len()];
+        for (from, to) in found.edges.iter().enumerate() {
+            to.iter().for_each(|to| before[*to].push(from));
+        }
+        let mut good: Vec<bool> = found.states.iter().map(|(state, _)| finishes(policy, state)).collect();
+        let mut open: Vec<usize> = (0..good.len()).filter(|at| good[*at]).collect();
+        assert!(!open.is_empty(), "{} never finishes", name);
+        while let Some(at) = open.pop() {
+            for from in &before[at] {
+                if !good[*from] {
+                    good[*from] = true;
+                    open.push(*from);
+                }
+            }
+        }
+        if let Some(dead) = good.iter().position(|good| !good) {
+            panic!("{} cannot be finished from {:#?}", name, run(&found.states[dead].0));
+        }
+        let (first, _) = &found.states[0];
+        assert!(!finishes(policy, first), "{} is finished before it began", name);
+    }
+}
+
+fn called(policy: &Policy, state: State, tool: &str) -> (bool, State) {
+    let attempt = Try::new(tool, json!({}));
+    let (decision, state) = do_step(policy, &state, &attempt.event());
+    if !decision.unwrap().lets_through() {
+        return (false, state);
+    }
+    (true, do_step(policy, &state, &attempt.result(Outcome::Ok)).1)
+}
+
+fn walk(policy: &Policy, tools: &[&str]) -> (Vec<bool>, String) {
+    let mut state = activated(policy);
+    let mut allowed = Vec::new();
+    for tool in tools {
+        let (through, after) = called(policy, state, tool);
+        allowed.push(through);
+        state = after;
+    }
+    let phase = run(&state).phase.clone();
+    (allowed, phase)
+}
+
+#[test]
+fn the_first_published_tables_have_their_known_weaknesses() {
+    let safe_edit = limited("lsp-safe-edit@compat");
+    let reached: BTreeSet<String> = search(&safe_edit).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
+    assert!(!reached.contains("apply") && reached.contains("verify_and_fix"), "{reached:?}");
+    let refactor = shipped_policy("lsp-refactor@compat", None).unwrap();
+    assert_eq!(walk(&refactor, &["Edit", "format_document", "Edit"]), (vec![false, true, true], "apply".into()));
+    let strict = shipped_policy("lsp-refactor", None).unwrap();
+    assert_eq!(walk(&strict, &["Edit", "format_document", "Edit"]), (vec![false, false, false], "blast_radius".into()));
+    assert_eq!(
+        walk(&strict, &["blast_radius", "preview_edit", "Edit", "run_build", "run_tests"]),
+        (vec![true; 5], "test_execution".into())
+    );
+}
+
+#[test]
+fn the_published_walkthrough_has_two_endings() {
+    let calls = ["start_lsp", "go_to_symbol", "prepare_rename", "apply_edit", "get_diagnostics", "apply_edit"];
+    let compat = shipped_policy("lsp-rename@compat", None).unwrap();
+    assert_eq!(walk(&compat, &calls), (vec![true, true, true, false, true, true], "execute".into()));
+    let strict = shipped_policy("lsp-rename", None).unwrap();
+    assert_eq!(walk(&strict, &calls), (vec![true, true, true, false, true, false], "preview".into()));
+}
+
+#[test]
+fn a_failed_build_opens_a_way_back_to_writing() {
+    let policy = shipped_policy("lsp-refactor", None).unwrap();
+    let mut state = activated(&policy);
+    for tool in ["blast_radius", "preview_edit", "Edit", "run_build"] {
+        let attempt = Try::new(tool, json!({}));
+        let outcome = if tool == "run_build" { Outcome::Failed } else { Outcome::Ok };
+        let (decision, called) = do_step(&policy, &state, &attempt.event());
+        assert!(decision.unwrap().lets_through(), "{tool}");
+        state = do_step(&policy, &called, &attempt.result(outcome)).1;
+    }
+    assert_eq!(run(&state).phase, "build_verification");
+    let (through, state) = called(&policy, state, "Edit");
+    assert!(through);
+    assert_eq!(run(&state).phase, "apply");
+}
