@@ -65,7 +65,7 @@ pub struct SourceFile {
 }
 
 /// What a set of configs means.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compiled {
     /// The policy. Where a diagnostic is an error, it holds only what could be understood and must not be used.
     pub policy: Policy,

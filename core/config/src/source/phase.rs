@@ -39,7 +39,7 @@ pub enum OptionalSource {
     /// It may (`true`) or not (`false`).
     Always(bool),
     /// It may while a condition holds.
-    When(OptionalWhen),
+    When(Box<OptionalWhen>),
 }
 
 /// The condition under which a phase may be passed over.
@@ -59,7 +59,7 @@ pub enum NextSource {
     /// The name of the phase.
     Phase(String),
     /// An edge with conditions.
-    Edge(EdgeSource),
+    Edge(Box<EdgeSource>),
 }
 
 /// A way forward with conditions.

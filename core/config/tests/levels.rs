@@ -1,0 +1,180 @@
+//! Several files and levels: what hides what, what combines, and which version comes out.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, reason = "tests")]
+
+use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, find_shipped, shipped, shipped_policy};
+use phasegate_core::policy::{LeaveSkill, Mode, Unlisted};
+
+fn file(path: &str, level: Level, kind: Kind, text: &str) -> SourceFile {
+    SourceFile { path: path.into(), text: text.into(), level, kind }
+}
+
+fn skill(path: &str, level: Level, text: &str) -> SourceFile {
+    file(path, level, Kind::Skill, text)
+}
+
+fn settings(path: &str, level: Level, text: &str) -> SourceFile {
+    file(path, level, Kind::Settings, text)
+}
+
+fn without_mistakes(files: &[SourceFile]) -> Compiled {
+    let compiled = compile(files);
+    assert_eq!(compiled.diagnostics, []);
+    compiled
+}
+
+fn mistakes(compiled: &Compiled) -> Vec<(&str, Severity, &str)> {
+    compiled.diagnostics.iter().map(|mistake| (mistake.path.as_str(), mistake.severity, mistake.code.id())).collect()
+}
+
+#[test]
+fn a_higher_level_hides_a_lower_one_and_the_stricter_of_both_counts() {
+    let low = "{skill: a, mode: block, unlisted: deny, global_forbidden: [Write], phases: {low: {allowed: [Read]}}}";
+    let high = "{skill: a, mode: warn, unlisted: allow, phases: {high: {allowed: [Read]}}}";
+    let compiled = without_mistakes(&[skill("p.yaml", Level::Project, low), skill("u.yaml", Level::User, high)]);
+    let [skill] = compiled.policy.skills.as_slice() else { panic!("one skill") };
+    assert_eq!(skill.phases[0].name, "high");
+    assert_eq!((skill.mode, skill.unlisted), (Some(Mode::Block), Unlisted::Deny));
+    assert_eq!(skill.global_forbidden[0].text, "Write");
+    assert_eq!(skill.leave_skill, LeaveSkill::Finished);
+}
+
+#[test]
+fn a_hidden_skill_that_is_locked_stays_locked() {
+    let low = "{skill: a, locked: true, phases: {low: {allowed: [Read]}}}";
+    let high = "{skill: a, leave_skill: agent, phases: {high: {allowed: [Read]}}}";
+    let compiled = without_mistakes(&[skill("p.yaml", Level::Project, low), skill("m.yaml", Level::Machine, high)]);
+    assert_eq!(compiled.policy.skills[0].leave_skill, LeaveSkill::Human);
+}
+
+#[test]
+fn settings_of_all_levels_combine_strictest_wins() {
+    let compiled = without_mistakes(&[
+        settings("p", Level::Project, "{mode: warn, unlisted: allow, global_forbidden: [Write], audit_log: p.jsonl}"),
+        settings("u", Level::User, "{mode: block, locked: true}"),
+        settings("m", Level::Machine, "{unlisted: read_only, global_forbidden: [WebFetch, Write], audit_log: m.jsonl}"),
+        skill("s", Level::Project, "{skill: a, form: compat, phases: {one: {allowed: [Read]}}}"),
+    ]);
+    let skill = &compiled.policy.skills[0];
+    assert_eq!((skill.mode, skill.unlisted), (Some(Mode::Block), Unlisted::ReadOnly));
+    assert_eq!(skill.leave_skill, LeaveSkill::Human);
+    let forbidden: Vec<&str> = skill.global_forbidden.iter().map(|matcher| matcher.text.as_str()).collect();
+    assert_eq!(forbidden, ["WebFetch", "Write"]);
+    assert_eq!(compiled.settings.mode, Some(Mode::Block));
+    assert_eq!(compiled.settings.audit_log.as_deref(), Some("m.jsonl"));
+    assert!(compiled.settings.found);
+}
+
+#[test]
+fn a_shipped_skill_applies_where_a_config_names_it() {
+    assert_eq!(without_mistakes(&[]).policy.skills, []);
+    let compiled = without_mistakes(&[settings("p", Level::Project, "use: [lsp-rename, {skill: lsp-verify, form: compat, mode: block}]")]);
+    let names: Vec<(&str, bool, Option<Mode>)> =
+        compiled.policy.skills.iter().map(|skill| (skill.name.as_str(), skill.seed, skill.mode)).collect();
+    assert_eq!(names, [("lsp-rename", false, None), ("lsp-verify", true, Some(Mode::Block))]);
+    assert_eq!(compiled.policy.skills[0], shipped_policy("lsp-rename", None).unwrap().skills[0]);
+}
+
+#[test]
+fn a_config_of_the_same_name_stands_in_for_a_shipped_skill() {
+    let own = "{skill: lsp-rename, phases: {mine: {allowed: [Read]}}}";
+    let compiled = compile(&[
+        settings("p", Level::Project, "use: [{skill: lsp-rename, form: compat, mode: block}]"),
+        skill("own", Level::Project, own),
+    ]);
+    assert_eq!(mistakes(&compiled), [("p", Severity::Warning, "config-value")]);
+    assert_eq!(compiled.policy.skills[0].phases[0].name, "mine");
+    assert_eq!(compiled.policy.skills[0].mode, Some(Mode::Block));
+}
+
+#[test]
+fn the_higher_level_chooses_the_form_of_a_shipped_skill() {
+    let compiled = without_mistakes(&[
+        settings("p", Level::Project, "use: [{skill: lsp-rename, form: compat, mode: block}]"),
+        settings("u", Level::User, "use: [lsp-rename]"),
+    ]);
+    assert!(!compiled.policy.skills[0].seed);
+    assert_eq!(compiled.policy.skills[0].mode, Some(Mode::Block));
+}
+
+#[test]
+fn two_files_of_one_level_may_not_give_one_name_to_different_skills() {
+    let one = "{skill: a, phases: {one: {allowed: [Read]}}}";
+    let two = "{skill: a, phases: {two: {allowed: [Read]}}}";
+    let markdown = "---\nname: a\ntool_permissions: {phases: {three: {allowed: [Read]}}}\n---\n";
+    let twice = [skill("1", Level::User, one), skill("2", Level::User, two)];
+    assert_eq!(mistakes(&compile(&twice)), [("2", Severity::Error, "config-key-duplicate")]);
+    assert_eq!(mistakes(&compile(&[skill("1", Level::User, one), skill("2", Level::User, one)])), []);
+    let compiled = compile(&[file("0", Level::User, Kind::SkillMd, markdown), skill("1", Level::User, one)]);
+    assert_eq!(mistakes(&compiled), [("0", Severity::Warning, "config-key-duplicate")]);
+    assert_eq!(compiled.policy.skills[0].phases[0].name, "one");
+}
+
+#[test]
+fn the_version_is_that_of_the_meaning() {
+    let plain = "skill: a\nservers: [x, y]\nphases:\n  one:\n    allowed: [Read, Grep]\n    done_when: {ok: Read, not: {failed: Grep}}\n";
+    let other = "# a comment\n{\"phases\": {\"one\": {\"done_when\": {\"not\": {\"failed\": \"Grep\"}, \"ok\": [\"Read\"]}, \"allowed\": [\"Grep\", \"Read\"]}}, \"servers\": [\"y\", \"x\"], \"skill\": \"a\"}";
+    let version = |text: &str| without_mistakes(&[skill("a", Level::Project, text)]).policy.version;
+    assert_eq!(version(plain), version(other));
+    assert_ne!(version(plain), version(&plain.replace("Grep]", "Glob]")));
+    assert_ne!(version(plain), version(&plain.replace("one:", "two:")));
+    let files = [skill("b", Level::User, "{skill: b, phases: {one: {}}}"), skill("a", Level::Project, plain)];
+    let reversed = [files[1].clone(), files[0].clone()];
+    assert_eq!(compile(&files), compile(&reversed));
+}
+
+#[test]
+fn lists_only_in_a_skill_md_mean_the_compat_form_and_anything_more_does_not() {
+    let compiled = |text: &str| without_mistakes(&[file("x/SKILL.md", Level::Project, Kind::SkillMd, text)]).policy.skills;
+    let lists = compiled("---\nmetadata:\n  tool_permissions:\n    phases:\n      b: {allowed: [mcp__lsp__apply_edit]}\n      a: {allowed: [Edit]}\n---\n");
+    assert_eq!((lists[0].name.as_str(), lists[0].seed, lists[0].unlisted), ("x", true, Unlisted::Allow));
+    assert_eq!((lists[0].leave_skill, lists[0].mode), (LeaveSkill::Agent, None));
+    let order: Vec<&str> = lists[0].phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(order, ["b", "a"]);
+    let more = compiled("---\nname: y\ndescription: D\ntool_permissions:\n  phases:\n    b: {allowed: [Read], done_when: {ok: Read}}\n---\n");
+    assert_eq!((more[0].name.as_str(), more[0].seed, more[0].unlisted), ("y", false, Unlisted::ReadOnly));
+    assert_eq!(more[0].description, "D");
+    let said = compiled("---\nname: z\ntool_permissions:\n  form: compat\n  phases:\n    b: {allowed: [Read]}\n---\n");
+    assert!(said[0].seed);
+    assert_eq!(compiled("no front matter\n---\ntool_permissions: {}\n---\n"), []);
+}
+
+#[test]
+fn shipped_skills_are_found_by_name_and_form() {
+    let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
+    assert_eq!(names, ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify"]);
+    for shipped in shipped() {
+        for text in [shipped.strict, shipped.compat] {
+            let compiled = compile(&[skill("shipped", Level::Project, text)]);
+            assert!(!compiled.has_errors(), "{:?}", compiled.diagnostics);
+            assert_eq!(compiled.policy.skills[0].name, shipped.name);
+        }
+        without_mistakes(&[skill("shipped", Level::Project, shipped.strict)]);
+        assert!(shipped_policy(&format!("{}@compat", shipped.name), None).unwrap().skills[0].seed);
+    }
+    assert!(find_shipped("lsp-rename@strict").is_some());
+    assert!(find_shipped("lsp-rename@loose").is_none() && find_shipped("other").is_none());
+    assert_eq!(shipped_policy("lsp-rename", Some(Mode::Block)).unwrap().skills[0].mode, Some(Mode::Block));
+}
+
+#[test]
+fn broken_texts_give_mistakes_at_places_inside_the_text_and_never_a_panic() {
+    let whole = include_str!("cases/valid/exhaustive.yaml").replace("Look first", "Zuerst schauen, größer: \u{1f50d}");
+    let ends = whole.char_indices().map(|(at, _)| at).step_by(13);
+    for end in ends {
+        for kind in [Kind::Skill, Kind::Settings] {
+            let text = whole[..end].to_string();
+            let compiled = compile(&[file("cut", Level::Project, kind, &text)]);
+            for mistake in compiled.diagnostics {
+                let (start, length) = mistake.span;
+                assert!(text.get(start..start + length).is_some(), "{end} {mistake:?}");
+            }
+        }
+    }
+    let control = "skill: \"\\u0000\"\nphases: {\"\": {allowed: [\"\u{7f}\"]}}\n";
+    let large = format!("skill: {}", "x".repeat(1024 * 1024));
+    let flow = "[".repeat(200_000);
+    for text in [control, &large, &flow, "\t", "%YAML 9.9\n---\n", "--- ---", "\u{feff}\u{feff}"] {
+        let _ = compile(&[skill("odd", Level::Project, text)]);
+        let _ = compile(&[file("odd", Level::Project, Kind::SkillMd, &format!("---\n{text}\ntool_permissions:\n---\n"))]);
+    }
+}
