@@ -1,6 +1,10 @@
 //! The client's settings with our hooks in them, and without.
 //!
-//! The file is edited in place as text: what else is in it keeps its order, its form and its comments.
+//! The file is edited in place as text: what else is in it keeps its order and its form.
+//!
+//! Tried with both recorded versions of the client: settings with a comment or a trailing comma are ignored whole, and one
+//! hook of a kind that the client does not know takes others with it. Hooks put there would guard nothing, so both are
+//! problems here, as is `disableAllHooks`.
 
 use std::path::{Path, PathBuf};
 
@@ -80,14 +84,15 @@ pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> 
     }
     let path = settings(request);
     let before = request.existing.get(&path);
-    let root = parse(&path, before.map_or("{}\n", String::as_str))?;
+    let (mark, root) = parse(&path, before.map_or("{}\n", String::as_str), Comments::Refused)?;
     let object = root.object_value_or_create().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
     let hooks = object.object_value_or_create("hooks").ok_or_else(|| wrong(&path, "`hooks`", "object"))?;
+    reject_unknown_kinds(&path, &hooks)?;
     for (event, _) in EVENTS {
         let entries = hooks.array_value_or_create(event).ok_or_else(|| wrong(&path, &format!("`hooks.{event}`"), "list"))?;
         put(&entries, &hook_entry(event, &request.command, Form::Shell), &request.command);
     }
-    let after = root.to_string();
+    let after = format!("{mark}{root}");
     if before == Some(&after) {
         return Ok(Vec::new());
     }
@@ -98,7 +103,7 @@ pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> 
 pub(crate) fn uninstall(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
     let path = settings(request);
     let Some(before) = request.existing.get(&path) else { return Ok(Vec::new()) };
-    let root = parse(&path, before)?;
+    let (mark, root) = parse(&path, before, Comments::Kept)?;
     let object = root.object_value().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
     let Some(hooks) = object.object_value("hooks") else { return Ok(Vec::new()) };
     let mut found = false;
@@ -121,8 +126,8 @@ pub(crate) fn uninstall(request: &InstallRequest) -> Result<Vec<Change>, Problem
     {
         property.remove();
     }
-    let left = root.to_string();
-    let empty = object.properties().is_empty() && left.split_whitespace().collect::<String>() == "{}";
+    let left = format!("{mark}{root}");
+    let empty = object.properties().is_empty() && root.to_string().split_whitespace().collect::<String>() == "{}";
     Ok(vec![Change { path, before: Some(before.clone()), after: (!empty).then_some(left) }])
 }
 
@@ -162,11 +167,21 @@ fn settings(request: &InstallRequest) -> PathBuf {
     root.join(".claude").join("settings.json")
 }
 
-/// Reads settings as JSON, with comments and trailing commas.
-fn parse(path: &Path, text: &str) -> Result<CstRootNode, Problem> {
+/// What is done with comments and trailing commas.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comments {
+    /// They are a problem.
+    Refused,
+    /// They stay where they are.
+    Kept,
+}
+
+/// Reads settings: their byte order mark, if there is one, and the rest.
+fn parse<'a>(path: &Path, text: &'a str, comments: Comments) -> Result<(&'a str, CstRootNode), Problem> {
+    let kept = comments == Comments::Kept;
     let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
+        allow_comments: kept,
+        allow_trailing_commas: kept,
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,
@@ -176,12 +191,32 @@ fn parse(path: &Path, text: &str) -> Result<CstRootNode, Problem> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let syntax = |what: String| Problem::new(Code::ConfigSyntax, format!("`{}`: {what}", path.display()));
-    let root = CstRootNode::parse(text, &options).map_err(|e| syntax(e.to_string()))?;
+    let (mark, rest) = text.strip_prefix(MARK).map_or(("", text), |rest| (MARK, rest));
+    let syntax = |what: String| Problem::new(Code::ConfigSyntax, format!("the client ignores `{}` as it is: {what}", path.display()));
+    let root = CstRootNode::parse(rest, &options).map_err(|e| syntax(e.to_string()))?;
     if let Some(name) = root.object_value().as_ref().and_then(repeated) {
         return Err(Problem::new(Code::ConfigKeyDuplicate, format!("`{}`: `{name}` is given twice", path.display())));
     }
-    Ok(root)
+    Ok((mark, root))
+}
+
+/// The byte order mark of a file in UTF-8.
+const MARK: &str = "\u{feff}";
+
+/// The kinds of hooks that every recorded version of the client knows.
+const KINDS: [&str; 5] = ["command", "http", "mcp_tool", "prompt", "agent"];
+
+/// A hook of a kind that the client does not know makes it drop others, ours among them.
+fn reject_unknown_kinds(path: &Path, hooks: &CstObject) -> Result<(), Problem> {
+    let groups = hooks.properties().into_iter().filter_map(|property| property.array_value()).flat_map(|groups| groups.elements());
+    for hook in groups.filter_map(|group| group.as_object()?.array_value("hooks")).flat_map(|hooks| hooks.elements()) {
+        let kind = hook.to_serde_value().and_then(|hook| Some(hook.get("type")?.as_str()?.to_owned())).unwrap_or_default();
+        if !KINDS.contains(&kind.as_str()) {
+            let message = format!("`{}`: a hook has the type `{kind}`, which makes the client drop hooks beside it", path.display());
+            return Err(Problem::new(Code::ConfigValue, message));
+        }
+    }
+    Ok(())
 }
 
 /// The first key that is given twice, in the settings or in their `hooks`.
@@ -197,9 +232,9 @@ fn repeated(object: &CstObject) -> Option<String> {
     object.object_value("hooks").as_ref().and_then(repeated)
 }
 
-/// Hooks in a project that has them switched off would be no guard at all.
+/// Hooks in a project that has them switched off would be no guard at all. What cannot be read the client ignores as well.
 fn reject_switched_off(path: &Path, text: &str) -> Result<(), Problem> {
-    let value = parse(path, text)?.to_serde_value();
+    let value = parse(path, text, Comments::Refused).ok().and_then(|(_, root)| root.to_serde_value());
     if value.as_ref().and_then(|value| value.get("disableAllHooks")) == Some(&Value::Bool(true)) {
         let message = format!("`{}` has `disableAllHooks: true`, so no hook would run", path.display());
         return Err(Problem::new(Code::ConfigValue, message));
