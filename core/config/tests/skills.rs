@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::LazyLock;
 
-use phasegate_config::{shipped, shipped_policy};
+use phasegate_config::{Kind, Level, SourceFile, compile, shipped, shipped_policy};
 use phasegate_core::condition::Condition;
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ToolPattern};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::state::{Run, Status};
-use phasegate_core::{Decision, Event, EventKind, Facts, State, step};
+use phasegate_core::{Code, Decision, Event, EventKind, Facts, State, step};
 use serde_json::{Value, json};
 
 /// A call that the search makes.
@@ -316,6 +316,19 @@ fn the_first_published_tables_have_their_known_weaknesses() {
         walk(&strict, &["blast_radius", "preview_edit", "Edit", "run_build", "run_tests"]),
         (vec![true; 5], "test_execution".into())
     );
+}
+
+#[test]
+fn the_check_finds_unreachable_phases_where_the_search_does() {
+    for shipped in shipped() {
+        let source = SourceFile { path: "x".into(), text: shipped.compat.into(), level: Level::Project, kind: Kind::Skill };
+        let unreachable = compile(&[source]).diagnostics.into_iter().filter(|d| d.code == Code::PhaseUnreachable);
+        let told: BTreeSet<String> = unreachable.map(|d| d.message.split('`').nth(1).unwrap().to_string()).collect();
+        let policy = limited(&format!("{}@compat", shipped.name));
+        let reached: BTreeSet<String> = search(&policy).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
+        let all = policy.skills[0].phases.iter().map(|phase| phase.name.clone());
+        assert_eq!(told, all.filter(|name| !reached.contains(name)).collect(), "{}", shipped.name);
+    }
 }
 
 #[test]

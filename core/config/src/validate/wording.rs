@@ -32,7 +32,7 @@ pub(super) fn finding(problem: &Problem, root: &Node) -> Finding {
         ProblemKind::WrongType(kinds) => wrong_type(problem, kinds, node),
         ProblemKind::NotOneOf(words) => not_one_of(words, node),
         ProblemKind::Other(rule) => {
-            let subject = problem.pointer.last().map_or_else(|| "the file".to_string(), |key| format!("`{key}`"));
+            let subject = problem.pointer.last().map_or_else(|| "the config".to_string(), |key| format!("`{key}`"));
             let code = if is_matcher_list(problem) { Code::MatcherEmpty } else { Code::ConfigValue };
             Finding::error(code, node.span, format!("{subject} {rule}")).suggest(way_out(&subject, rule))
         }
@@ -68,7 +68,7 @@ fn unknown_key(key: &str, known: &[String], node: &Node) -> Finding {
 }
 
 fn wrong_type(problem: &Problem, kinds: &[String], node: &Node) -> Finding {
-    let subject = problem.pointer.last().map_or_else(|| "the file".to_string(), |key| format!("`{key}`"));
+    let subject = problem.pointer.last().map_or_else(|| "the config".to_string(), |key| format!("`{key}`"));
     if subject == "`command`" && matches!(node.content, Content::Map(_) | Content::List(_)) {
         return Finding::error(Code::MatcherUnsupported, node.span, "a command can be compared for equality only")
             .cause("what a command line does cannot be told from how it begins")
