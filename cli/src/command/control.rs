@@ -36,13 +36,16 @@ pub struct Answer {
 pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Result<Answer, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
+    let known = sessions(&project)?.known;
     let session = match &target.session {
-        Some(session) => session.clone(),
-        None => sessions(&project)?.into_iter().next().map(|latest| latest.id).ok_or_else(|| {
-            Failure::new(format!("no session is known in `{}`", project.root.display()))
-                .with_help("start a session on a platform that phasegate is wired into, or name one with `--session ID`")
-        })?,
+        Some(id) => known.into_iter().find(|session| session.id == *id),
+        None => known.into_iter().next(),
     };
+    let session = session.map(|session| session.id).ok_or_else(|| {
+        let named = target.session.as_ref().map(|id| format!(" `{id}`")).unwrap_or_default();
+        Failure::new(format!("no session{named} is known in `{}`", project.root.display()))
+            .with_help("start a session on a platform that phasegate is wired into; `phasegate status` lists those it knows")
+    })?;
     let by = runtime.command_by(&project)?;
     let kind = EventKind::Command { by, name: name.to_string(), args };
     let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?.ok_or_else(|| {

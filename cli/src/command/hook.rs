@@ -33,25 +33,15 @@ pub fn platform(args: &[OsString]) -> Option<String> {
     (platform != "--help" && platform != "-h").then_some(platform)
 }
 
-/// Reads the message from standard input, answers it and says how the process ends.
+/// Reads the message from standard input, answers it and ends the process.
 #[must_use]
 pub fn run(platform: &str) -> ExitCode {
     logging::start(logging::Quiet::Yes);
     std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
-    let reply = reply(platform);
-    let written = std::io::stdout().write_all(&reply.stdout).and_then(|()| std::io::stdout().flush());
-    let _ = std::io::stderr().write_all(&reply.stderr);
-    match written {
-        Ok(()) => ExitCode::from(reply.status),
-        Err(_) => Exit::Failed.into(),
-    }
-}
-
-fn reply(platform: &str) -> Reply {
     let adapters = phasegate_adapters::all();
     let Some(adapter) = adapters.iter().copied().find(|adapter| adapter.id() == platform) else {
         let known: Vec<_> = adapters.iter().map(|adapter| adapter.id()).collect();
-        return failed(&format!("phasegate knows no platform `{platform}`; this build has: {}", known.join(", ")));
+        send(failed(&format!("phasegate knows no platform `{platform}`; this build has: {}", known.join(", "))));
     };
     match Locations::from_environment() {
         Ok(locations) => {
@@ -59,10 +49,18 @@ fn reply(platform: &str) -> Reply {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect();
             let hook = Hook { locations, environment, limit: limit_from_environment() };
-            hook.answer(adapter, adapters, std::io::stdin())
+            hook.answer(adapter, adapters, std::io::stdin(), |reply| send(reply));
         }
-        Err(problem) => failed(&problem.text()),
+        Err(problem) => send(failed(&problem.text())),
     }
+    Exit::Failed.into()
+}
+
+/// Sends the reply and ends the process, from whichever thread has it.
+fn send(reply: Reply) -> ! {
+    let written = std::io::stdout().write_all(&reply.stdout).and_then(|()| std::io::stdout().flush());
+    let _ = std::io::stderr().write_all(&reply.stderr);
+    std::process::exit(if written.is_ok() { i32::from(reply.status) } else { 2 })
 }
 
 fn failed(text: &str) -> Reply {

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use owo_colors::OwoColorize as _;
 use phasegate_runtime::policy_store::{Current, summary};
-use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_runtime::sessions::{SessionInfo, Sessions, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let mut known = sessions(&project)?;
+    let Sessions { mut known, damaged } = sessions(&project)?;
     if let Some(id) = &args.session {
         known.retain(|session| session.id == *id);
         if known.is_empty() {
@@ -41,6 +41,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         shown.push((session, runtime.status(&project, Some(session))?));
     }
     let fresh = runtime.status(&project, None)?;
+    for (path, problem) in &damaged {
+        context.out.note(format_args!("`{}` cannot be read: {problem}", path.display()));
+    }
     if context.out.json {
         context.out.value(&as_json(&project, &policy, &shown, &fresh));
     } else {

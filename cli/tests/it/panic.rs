@@ -79,7 +79,9 @@ fn answer(world: &World, in_address: bool) -> Reply {
         "tool_input": {},
         "tool_use_id": "t",
     });
-    hook.answer(broken, vec![inner], Cursor::new(frame.to_string()))
+    let (sender, receiver) = std::sync::mpsc::channel();
+    hook.answer(broken, vec![inner], Cursor::new(frame.to_string()), move |reply| sender.send(reply).unwrap());
+    receiver.recv().unwrap()
 }
 
 #[test]

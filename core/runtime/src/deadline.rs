@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::thread::Builder;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use phasegate_adapter::Problem;
@@ -43,28 +44,58 @@ impl Deadline {
     }
 }
 
-/// Does the work in a thread of its own and waits for it.
+/// Does the work on this thread while another one watches the clock. Exactly one of the two gives the answer to
+/// `send`: the work's result in time, or else what `late` makes of the problem.
 ///
-/// # Errors
-///
-/// `deadline`: it took longer than `limit`; the thread goes on and its result is dropped. `internal`: it panicked,
-/// or no thread could be started.
-pub fn answer_within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
-    let (sender, receiver) = sync_channel(1);
-    let started = Builder::new().name("answer".to_string()).spawn(move || {
-        let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
-    });
-    if let Err(error) = started {
-        return Err(Problem::new(Code::Internal, format!("no thread could be started: {error}")));
-    }
-    match receiver.recv_timeout(limit) {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(panic)) => Err(Problem::new(Code::Internal, format!("the guard panicked: {}", words(panic.as_ref())))),
-        Err(RecvTimeoutError::Timeout) => {
-            Err(Problem::new(Code::Deadline, format!("no answer after {} ms", limit.as_millis())))
+/// The work stays on the calling thread because memory is slower to get on any other one. If the deadline passes,
+/// `send` is called on the watching thread while the work goes on; it should end the process.
+pub fn answer_within<T: Send>(
+    limit: Duration,
+    work: impl FnOnce() -> T,
+    late: impl Fn(Problem) -> T + Send + Sync + 'static,
+    send: impl FnOnce(T) + Send + 'static,
+) {
+    let once = Arc::new(Mutex::new(Some(send)));
+    let late = Arc::new(late);
+    let (done, finished) = sync_channel::<()>(1);
+    let watch = {
+        let (once, late) = (Arc::clone(&once), Arc::clone(&late));
+        Builder::new().name("deadline".to_string()).spawn(move || {
+            if finished.recv_timeout(limit) == Err(RecvTimeoutError::Timeout)
+                && let Some(send) = take(&once)
+            {
+                send(late(Problem::new(Code::Deadline, format!("no answer after {} ms", limit.as_millis()))));
+            }
+        })
+    };
+    let answer = match &watch {
+        Ok(_) => catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+            late(Problem::new(Code::Internal, format!("the guard panicked: {}", words(panic.as_ref()))))
+        }),
+        Err(error) => late(Problem::new(Code::Internal, format!("no thread could be started: {error}"))),
+    };
+    match take(&once) {
+        Some(send) => {
+            drop(done);
+            send(answer);
         }
-        Err(RecvTimeoutError::Disconnected) => Err(Problem::new(Code::Internal, "the guard ended without an answer")),
+        None => {
+            let _ = watch.map(JoinHandle::join);
+        }
     }
+}
+
+/// Does the work in a thread of its own and waits for it; `None` if it takes longer than `limit` or panics.
+pub fn try_within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (sender, receiver) = sync_channel(1);
+    let started = Builder::new().spawn(move || {
+        let _ = sender.send(work());
+    });
+    started.ok().and_then(|_| receiver.recv_timeout(limit).ok())
+}
+
+fn take<T>(once: &Mutex<Option<T>>) -> Option<T> {
+    once.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
@@ -76,12 +107,28 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 mod tests {
     use super::*;
 
+    fn answer(limit: Duration, work: impl FnOnce() -> String) -> String {
+        let (sender, receiver) = sync_channel(1);
+        let late = |problem: Problem| format!("{}: {}", problem.code, problem.message);
+        answer_within(limit, work, late, move |answer| sender.send(answer).unwrap());
+        receiver.recv().unwrap()
+    }
+
     #[test]
     fn late_work_is_a_deadline_problem_and_a_panic_an_internal_one() {
-        assert_eq!(answer_within(LIMIT, || 7), Ok(7));
-        let late = answer_within(Duration::from_millis(20), || std::thread::sleep(Duration::from_millis(500)));
-        assert_eq!(late.unwrap_err().code, Code::Deadline);
-        let broken = answer_within::<()>(LIMIT, || panic!("broken {}", "piece")).unwrap_err();
-        assert_eq!((broken.code, broken.message.as_str()), (Code::Internal, "the guard panicked: broken piece"));
+        assert_eq!(answer(LIMIT, || "done".to_string()), "done");
+        let late = answer(Duration::from_millis(20), || {
+            std::thread::sleep(Duration::from_millis(300));
+            "too late".to_string()
+        });
+        assert_eq!(late, "deadline: no answer after 20 ms");
+        assert_eq!(answer(LIMIT, || panic!("broken {}", "piece")), "internal: the guard panicked: broken piece");
+    }
+
+    #[test]
+    fn work_that_is_tried_may_take_too_long_or_panic() {
+        assert_eq!(try_within(LIMIT, || 7), Some(7));
+        assert_eq!(try_within(Duration::from_millis(20), || std::thread::sleep(Duration::from_millis(300))), None);
+        assert_eq!(try_within::<()>(LIMIT, || panic!("broken")), None);
     }
 }

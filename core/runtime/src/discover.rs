@@ -62,8 +62,10 @@ pub fn discover(locations: &Locations, root: &Path, skill_folders: &[&str]) -> F
     }
     search.level = Level::User;
     search.config_folder(&locations.user);
-    for folder in skill_folders.iter().filter_map(|folder| folder.strip_prefix("~/")) {
-        search.skill_mds(&locations.home.join(folder));
+    if locations.home != root {
+        for folder in skill_folders.iter().filter_map(|folder| folder.strip_prefix("~/")) {
+            search.skill_mds(&locations.home.join(folder));
+        }
     }
     search.level = Level::Machine;
     search.config_folder(&locations.machine);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use phasegate_adapter::{Adapter, Frame, Problem, Reply};
 use phasegate_core::Code;
 
-use crate::deadline::{Deadline, answer_within};
+use crate::deadline::{Deadline, answer_within, try_within};
 use crate::locations::Locations;
 use crate::runtime::Runtime;
 use crate::stance::{Stance, Watch};
@@ -30,48 +30,51 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Answers the frame that `input` holds. Every way that this can fail ends in the adapter's own denial, or in its
-    /// warning where nothing stricter than warn mode is known to apply.
-    #[must_use]
+    /// Answers the frame that `input` holds, by calling `send` exactly once. Every way that this can fail ends in the
+    /// adapter's own denial, or in its warning where nothing stricter than warn mode is known to apply.
+    ///
+    /// If the deadline passes, `send` is called on another thread; it should end the process.
     pub fn answer(
         self,
         adapter: &'static dyn Adapter,
         adapters: Vec<&'static dyn Adapter>,
-        input: impl Read + Send + 'static,
-    ) -> Reply {
-        let frame = Arc::new(OnceLock::new());
+        input: impl Read,
+        send: impl FnOnce(Reply) + Send + 'static,
+    ) {
         let watch = Watch::default();
         let runtime = Arc::new(Runtime::new(self.locations, adapters));
-        let work = {
+        let frame = Arc::new(OnceLock::new());
+        let deadline = Deadline::new(self.limit);
+        let late = {
             let (frame, watch, runtime) = (Arc::clone(&frame), watch.clone(), Arc::clone(&runtime));
-            let (deadline, environment) = (Deadline::new(self.limit), self.environment.clone());
-            move || {
-                let (bytes, problem) = read(input);
-                let frame = frame.get_or_init(|| Frame { bytes, environment });
-                if let Some(problem) = problem {
-                    let project = runtime.project_of(adapter, frame, None);
-                    watch.set(runtime.stance(&project));
-                    return watch.get().answer(adapter, frame, &problem);
-                }
-                runtime.handle_frame(adapter, frame, &deadline, &watch)
+            let environment = self.environment.clone();
+            move |problem: Problem| {
+                let unread = || Frame { bytes: Vec::new(), environment: environment.clone() };
+                let frame: Frame = frame.get().cloned().unwrap_or_else(unread);
+                let stance = match watch.get() {
+                    Stance::Unknown => late_stance(Arc::clone(&runtime), adapter, frame.clone()),
+                    known @ (Stance::Unguarded | Stance::Warn | Stance::Block) => known,
+                };
+                stance.answer(adapter, &frame, &problem)
             }
         };
-        let environment = self.environment;
-        answer_within(self.limit, work).unwrap_or_else(|problem| {
-            let frame = frame.get().cloned().unwrap_or(Frame { bytes: Vec::new(), environment });
-            let stance = match watch.get() {
-                Stance::Unknown => late_stance(runtime, adapter, frame.clone()),
-                known @ (Stance::Unguarded | Stance::Warn | Stance::Block) => known,
-            };
-            stance.answer(adapter, &frame, &problem)
-        })
+        let work = || {
+            let (bytes, problem) = read(input);
+            let frame = frame.get_or_init(|| Frame { bytes, environment: self.environment });
+            if let Some(problem) = problem {
+                watch.set(runtime.stance(&runtime.project_of(adapter, frame, None)));
+                return watch.get().answer(adapter, frame, &problem);
+            }
+            runtime.handle_frame(adapter, frame, &deadline, &watch)
+        };
+        answer_within(self.limit, work, late, send);
     }
 }
 
 /// The stance of the project, looked for once more after the answer has failed.
 fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
     let look = move || runtime.stance(&runtime.project_of(adapter, &frame, None));
-    answer_within(GRACE, look).unwrap_or(Stance::Unknown)
+    try_within(GRACE, look).unwrap_or(Stance::Unknown)
 }
 
 fn read(input: impl Read) -> (Vec<u8>, Option<Problem>) {

@@ -1,6 +1,6 @@
 //! Sessions as a person asks about them: which there are, and where each stands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
@@ -41,23 +41,35 @@ impl SessionInfo {
     }
 }
 
-/// The sessions of a project, the most recently active first. Journals are read without their locks.
+/// The sessions of a project.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sessions {
+    /// Those whose journals can be read, the most recently active first.
+    pub known: Vec<SessionInfo>,
+    /// Journals that cannot be read, and why.
+    pub damaged: Vec<(PathBuf, Problem)>,
+}
+
+/// The sessions of a project. Journals are read without their locks.
 ///
 /// # Errors
 ///
-/// `state-unreadable`, `state-version`: a journal is damaged or newer than this version.
-pub fn sessions(project: &Project) -> Result<Vec<SessionInfo>, Problem> {
+/// `state-unreadable`, `state-version`: the project's own journal is damaged or newer than this version.
+pub fn sessions(project: &Project) -> Result<Sessions, Problem> {
     let shared: KeptProject = kept(read_last(&project.journal())?.as_ref())?;
-    let mut found = Vec::new();
+    let mut found = Sessions::default();
     for entry in std::fs::read_dir(project.sessions()).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.extension().is_some_and(|end| end == "journal")
-            && let Some(last) = read_last(&path)?
-        {
-            found.push(info(&path, last, &shared)?);
+        if path.extension().is_none_or(|end| end != "journal") {
+            continue;
+        }
+        match read_last(&path).and_then(|last| last.map(|last| info(&path, last, &shared)).transpose()) {
+            Ok(session) => found.known.extend(session),
+            Err(problem) => found.damaged.push((path, problem)),
         }
     }
-    found.sort_by(|a, b| b.active.cmp(&a.active).then_with(|| a.id.cmp(&b.id)));
+    found.known.sort_by(|a, b| b.active.cmp(&a.active).then_with(|| a.id.cmp(&b.id)));
+    found.damaged.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(found)
 }
 
@@ -81,7 +93,7 @@ impl Runtime {
     ///
     /// As for [`sessions`].
     pub fn command_by(&self, project: &Project) -> Result<By, Problem> {
-        Ok(if sessions(project)?.iter().any(SessionInfo::runs_programs) { By::Agent } else { By::Human })
+        Ok(if sessions(project)?.known.iter().any(SessionInfo::runs_programs) { By::Agent } else { By::Human })
     }
 
     /// What `get_skill_phase` answers in a session, without recording that it was asked; with `None`, in a session

@@ -7,6 +7,7 @@ use std::path::Path;
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::entry::FORMAT;
@@ -40,6 +41,13 @@ pub(crate) struct Tail {
 #[derive(Deserialize)]
 struct Version {
     v: u32,
+}
+
+/// Whether a record holds the whole state, found without keeping any of it.
+#[derive(Deserialize)]
+struct Whole {
+    v: u32,
+    state: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -92,14 +100,16 @@ fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
 fn last_whole_state(lines: &[&[u8]], from_start: bool, path: &Path) -> Result<Option<usize>, Problem> {
     for (at, line) in lines.iter().enumerate().rev() {
         let json = line.get(PREFIX..).unwrap_or_default();
-        match serde_json::from_slice::<Version>(json) {
-            Ok(version) if version.v > FORMAT => {
-                let message = format!("`{}` has records of format {}, this version reads {FORMAT}", path.display(), version.v);
-                return Err(Problem::new(Code::StateVersion, message));
-            }
-            Ok(_) | Err(_) => {}
+        let record = serde_json::from_slice::<Whole>(json);
+        let format = match &record {
+            Ok(record) => record.v,
+            Err(_) => serde_json::from_slice::<Version>(json).map_or(0, |version| version.v),
+        };
+        if format > FORMAT {
+            let message = format!("`{}` has records of format {format}, this version reads {FORMAT}", path.display());
+            return Err(Problem::new(Code::StateVersion, message));
         }
-        let whole = serde_json::from_slice::<Head>(json).is_ok_and(|head| head.state.is_some());
+        let whole = record.is_ok_and(|record| record.state.is_some());
         if whole && (at > 0 || from_start) {
             return Ok(Some(at));
         }
