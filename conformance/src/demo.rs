@@ -5,43 +5,72 @@ use std::fmt::Write as _;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
-use crate::player::{Played, Stage};
-use crate::session::{About, Session};
+use crate::player::Stage;
+use crate::session::{About, BASE, Session};
+
+/// How many calls were answered how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Calls that ran.
+    pub allowed: usize,
+    /// Calls that ran with a warning, or that a person was asked about.
+    pub warned: usize,
+    /// Calls that did not run.
+    pub blocked: usize,
+}
 
 /// Plays a session and tells it, frame by frame.
 ///
 /// # Errors
 ///
 /// The session cannot be played.
-pub fn show(session: &Session, say: &mut dyn FnMut(&str)) -> Result<(), String> {
+pub fn show(session: &Session, say: &mut dyn FnMut(&str)) -> Result<Sum, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut stage = Stage::new(session, folder.path())?;
     let About { title, client_version, recorded, .. } = &session.about;
     let from = format!("{}, recorded from version {client_version} on {recorded}", session.id());
     say(&format!("\n{}\n{}\n", title.bold(), from.dimmed()));
+    let mut sum = Sum::default();
     for frame in &session.frames {
-        say(&told(&stage.play(frame.frame.get())?));
+        let played = stage.play(frame.frame.get())?;
+        for record in &played.records {
+            say(&told(record));
+            sum.add(record);
+        }
     }
-    Ok(())
+    let Sum { allowed, warned, blocked } = sum;
+    say(&format!("{} frames: {allowed} allowed, {warned} warned, {blocked} blocked\n", session.frames.len()));
+    Ok(sum)
 }
 
-fn told(played: &Played) -> String {
-    let mut text = String::new();
-    let mut quiet = true;
-    for record in &played.records {
-        if let Some(decision) = record.get("decision") {
-            quiet = false;
-            text.push_str(&decided(decision, record));
-        }
-        for change in record.get("records").and_then(Value::as_array).into_iter().flatten() {
-            if let Some(line) = changed(change) {
-                quiet = false;
-                let _ = writeln!(text, "         {}", line.cyan());
-            }
+impl Sum {
+    fn add(&mut self, record: &Value) {
+        match record.pointer("/decision/effect").and_then(Value::as_str) {
+            Some("allow") => self.allowed += 1,
+            Some("warn" | "ask") => self.warned += 1,
+            Some(_) => self.blocked += 1,
+            None => {}
         }
     }
-    if quiet {
-        let _ = writeln!(text, "{}  {}", "      .".dimmed(), played.event.dimmed());
+}
+
+fn told(record: &Value) -> String {
+    let mut text = record.get("decision").map(|decision| decided(decision, record)).unwrap_or_default();
+    let event = |key: &str| record.get("event").and_then(|event| event.get(key)).and_then(Value::as_str);
+    match event("event") {
+        Some("prompt") => {
+            let _ = writeln!(text, "{}  {}", " prompt".dimmed(), event("text").unwrap_or_default());
+        }
+        Some(name @ ("session_start" | "session_end" | "subagent_start" | "subagent_stop")) => {
+            let kind = event("type").or_else(|| event("source")).unwrap_or_default();
+            let _ = writeln!(text, "{}  {} {}", "       ".dimmed(), name.replace('_', " ").dimmed(), kind.dimmed());
+        }
+        _ => {}
+    }
+    for change in record.get("records").and_then(Value::as_array).into_iter().flatten() {
+        if let Some(line) = changed(change) {
+            let _ = writeln!(text, "         {}", line.cyan());
+        }
     }
     text
 }
@@ -74,7 +103,8 @@ fn what(tool: &str, record: &Value) -> String {
     let argument = telling.iter().find_map(|key| input?.get(key)?.as_str());
     let name = record.pointer("/event/name").and_then(Value::as_str).unwrap_or(tool);
     let name = if tool.is_empty() { name } else { tool };
-    argument.map_or_else(|| name.to_string(), |argument| format!("{name}  {argument}"))
+    let inside = format!("{BASE}/project/");
+    argument.map_or_else(|| name.to_string(), |argument| format!("{name}  {}", argument.replace(&inside, "")))
 }
 
 fn changed(change: &Value) -> Option<String> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use phasegate_conformance::demo::show;
-use phasegate_conformance::platform::all_sessions;
+use phasegate_conformance::platform::{all_sessions, bless_from_now_on};
 use phasegate_conformance::player::Stage;
 use phasegate_conformance::report::Report;
 use phasegate_conformance::session::Session;
@@ -26,8 +26,11 @@ enum Task {
     Run(Selection),
     /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
     Play {
-        /// Sessions by name (`<adapter>/<story>`); all of them without it.
+        /// Sessions by name (`<adapter>/<story>@<version>`).
         sessions: Vec<String>,
+        /// Every session.
+        #[arg(long)]
+        all: bool,
     },
     /// Set a recorded session up in a folder, play it up to its first judged call, and print adapter and frame of that.
     Stage {
@@ -50,7 +53,7 @@ struct Selection {
     /// For whom the report is.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Accept the present output as the expected one, in decode and session files. Stories are never rewritten.
+    /// Accept the present output as the expected one, in decode, encode and session files. Stories are never rewritten.
     #[arg(long)]
     bless: bool,
 }
@@ -66,7 +69,7 @@ enum Format {
 fn main() -> ExitCode {
     match Args::parse().task {
         Task::Run(selection) => run(&selection),
-        Task::Play { sessions } => ended(play(&sessions)),
+        Task::Play { sessions, all } => ended(play(&sessions, all)),
         Task::Stage { folder } => ended(stage(&folder)),
     }
 }
@@ -81,18 +84,36 @@ fn ended(result: Result<(), String>) -> ExitCode {
     }
 }
 
-fn play(names: &[String]) -> Result<(), String> {
+/// The stories that are shown where none is named, as the newest client lived them.
+const SHOWN: [&str; 2] = ["rename-block", "refactor-block"];
+
+fn play(names: &[String], all: bool) -> Result<(), String> {
     let sessions = all_sessions()?;
     if let Some(name) = names.iter().find(|name| !sessions.iter().any(|session| session.id() == **name)) {
         let known: Vec<String> = sessions.iter().map(Session::id).collect();
-        return Err(format!("no session `{name}`; there are [{}]", known.join(", ")));
+        return Err(format!("no session `{name}`; there are\n  {}", known.join("\n  ")));
     }
-    let selected: Vec<&Session> =
-        sessions.iter().filter(|session| names.is_empty() || names.contains(&session.id())).collect();
+    let mut selected: Vec<&Session> = Vec::new();
+    for session in &sessions {
+        let newest =
+            phasegate_adapters::find(&session.about.client).and_then(|adapter| adapter.versions().first().copied());
+        let shown =
+            SHOWN.contains(&session.about.story.as_str()) && newest == Some(session.about.client_version.as_str());
+        if all || names.contains(&session.id()) || (names.is_empty() && shown) {
+            selected.push(session);
+        }
+    }
     if selected.is_empty() {
         return Err("no session is recorded".into());
     }
-    selected.into_iter().try_for_each(|session| show(session, &mut |text| anstream::print!("{text}")))
+    let rest = sessions.len() - selected.len();
+    for session in selected {
+        show(session, &mut |text| anstream::print!("{text}"))?;
+    }
+    if rest > 0 {
+        anstream::println!("\n{rest} more sessions are recorded; `--all` plays them too");
+    }
+    Ok(())
 }
 
 fn stage(folder: &Path) -> Result<(), String> {
@@ -115,6 +136,9 @@ fn stage(folder: &Path) -> Result<(), String> {
 }
 
 fn run(selection: &Selection) -> ExitCode {
+    if selection.bless {
+        bless_from_now_on();
+    }
     let suite: Suite = load();
     let selected: Vec<&Trial> = suite.trials.iter().filter(|trial| selection.takes(trial)).collect();
     if selected.is_empty() {

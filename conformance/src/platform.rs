@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use phasegate_runtime::digest::sha256_hex;
 use serde_json::json;
@@ -21,6 +22,7 @@ pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
         .iter()
         .filter_map(|path| path.strip_prefix(&folder)?.split_once('/').map(|(name, _)| name.to_string()))
         .collect();
+    unrecorded(loading, adapter, &names);
     for name in names {
         match read(loading, adapter, &name) {
             Ok(session) => {
@@ -31,6 +33,28 @@ pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
                 loading.trials.push(Trial { id, check: Check::Session, adapter: Some(adapter.into()), area, run });
             }
             Err(problem) => loading.fails(&format!("{folder}{name}"), &problem),
+        }
+    }
+}
+
+/// One trial for each story and version: the client has lived through it.
+fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
+    let stories = std::fs::read_dir(cases().join("../stories")).into_iter().flatten().flatten();
+    let stories: BTreeSet<String> = stories
+        .filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".json").map(str::to_string))
+        .collect();
+    for version in phasegate_adapters::find(adapter).into_iter().flat_map(|adapter| adapter.versions()) {
+        for story in &stories {
+            let name = format!("{story}@{version}");
+            let missing = !names.contains(&name);
+            let wanted = format!("a session: cargo xtask record {story}");
+            let run = Box::new(move || {
+                let mismatch = || Mismatch::new("sessions", "frames", json!(wanted), json!(null));
+                missing.then(mismatch).into_iter().collect()
+            });
+            let id = format!("session/{adapter}/cells/{name}");
+            let area = format!("{adapter}/cells");
+            loading.trials.push(Trial { id, check: Check::Session, adapter: Some(adapter.into()), area, run });
         }
     }
 }
@@ -83,9 +107,17 @@ fn compare(session: &Session) -> Vec<Mismatch> {
     mismatches
 }
 
-/// Whether expectations are written from what happens instead of being compared.
+static BLESS: AtomicBool = AtomicBool::new(false);
+
+/// From now on, decode, encode and session expectations are written from what happens instead of being compared.
+/// `PHASEGATE_BLESS=1` does the same.
+pub fn bless_from_now_on() {
+    BLESS.store(true, Ordering::Relaxed);
+}
+
+/// Whether expectations are written.
 pub(crate) fn blessing() -> bool {
-    std::env::var_os("PHASEGATE_BLESS").is_some_and(|value| value == "1")
+    BLESS.load(Ordering::Relaxed) || std::env::var_os("PHASEGATE_BLESS").is_some_and(|value| value == "1")
 }
 
 /// The story that drove the client is still there, unchanged.

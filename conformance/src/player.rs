@@ -23,7 +23,7 @@ pub struct Stage {
 pub struct Played {
     /// The platform's own word for what happened.
     pub event: String,
-    /// The journal's records of it.
+    /// The journal's records of it, with the folders as they were recorded.
     pub records: Vec<Value>,
     /// What was answered, with the folders as they were recorded.
     pub answer: Answer,
@@ -105,7 +105,7 @@ impl Stage {
         let state = self.folder.join("state");
         let locations = Locations { state, user: PathBuf::new(), machine: PathBuf::new(), home: PathBuf::new() };
         let journal = Project::find(&locations, &self.folder.join("project")).session_journal(session);
-        let text = std::fs::read_to_string(journal).unwrap_or_default();
+        let text = self.recorded(&std::fs::read(journal).unwrap_or_default());
         let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.split_once(' ')?.1).ok());
         let new: Vec<Value> = records.skip(self.seen).collect();
         self.seen += new.len();

@@ -6,13 +6,16 @@ use crate::process::{cargo, run as run_command};
 /// Which sessions.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Sessions by name (`<adapter>/<story>`), or all of them.
+    /// Sessions by name (`<adapter>/<story>@<version>`).
     sessions: Vec<String>,
+    /// Every session.
+    #[arg(long)]
+    all: bool,
 }
 
 /// Plays the sessions.
 pub(crate) fn run(args: &Args) -> Result {
     run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate", "--package", "phasegate-conformance"]))?;
     let mut command = cargo(&["run", "--quiet", "--package", "phasegate-conformance", "--", "play"]);
-    run_command(command.args(&args.sessions))
+    run_command(command.args(&args.sessions).args(args.all.then_some("--all")))
 }
