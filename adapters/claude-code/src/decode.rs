@@ -51,7 +51,13 @@ fn envelope(head: &Head) -> Event {
     }
 }
 
-fn kinds(hook: Hook, message: Message, by: &str, entrypoint: Option<&str>, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
+fn kinds(
+    hook: Hook,
+    message: Message,
+    by: &str,
+    entrypoint: Option<&str>,
+    pairing: &mut Pairing,
+) -> Result<Vec<EventKind>, Problem> {
     Ok(match hook {
         Hook::PreToolUse => tool_call(message.fields()?, by, pairing),
         Hook::PostToolUse => vec![tool_ran(message.fields()?, pairing)],
@@ -179,7 +185,12 @@ fn session_start(start: &wire::SessionStart, pairing: &mut Pairing) -> Result<Ev
         "clear" => SessionSource::Clear,
         "compact" => SessionSource::Compact,
         "fork" => SessionSource::Fork,
-        other => return Err(Problem::new(Code::BadInput, format!("the input of the hook `SessionStart`: the source `{other}` is not known"))),
+        other => {
+            return Err(Problem::new(
+                Code::BadInput,
+                format!("the input of the hook `SessionStart`: the source `{other}` is not known"),
+            ));
+        }
     };
     // A conversation can be compacted in the middle of a turn; everything else begins without open calls.
     if source != SessionSource::Compact {

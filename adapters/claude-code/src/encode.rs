@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::hook::Hook;
 use crate::text;
-use crate::wire::Message;
+use crate::wire::Head;
 
 /// A reply's JSON, in the client's spelling.
 #[derive(Default, Serialize)]
@@ -82,7 +82,7 @@ pub(crate) fn warn(frame: &Frame, problem: &Problem) -> Reply {
 
 /// The event a frame is about, if it can be read and is known.
 fn hook(frame: &Frame) -> Option<Hook> {
-    Message::read(frame).ok().and_then(|message| Hook::named(&message.head.hook_event_name))
+    Head::read(frame).ok().and_then(|head| Hook::named(&head.hook_event_name))
 }
 
 /// Whether a frame that cannot be read is a tool call: the client writes the event's name before anything the agent

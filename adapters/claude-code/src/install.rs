@@ -65,7 +65,9 @@ const OR_DENY: &str = " || exit 2";
 pub fn hook_entry(event: &str, command: &str, form: Form) -> Value {
     let failing = EVENTS.iter().find(|(name, _)| *name == event).map_or(Failing::Open, |(_, failing)| *failing);
     let mut hook = match form {
-        Form::Exec => json!({"type": "command", "command": command, "args": ["hook", "claude-code"], "timeout": TIMEOUT}),
+        Form::Exec => {
+            json!({"type": "command", "command": command, "args": ["hook", "claude-code"], "timeout": TIMEOUT})
+        }
         Form::Shell => {
             let or_deny = if failing == Failing::Closed { OR_DENY } else { "" };
             json!({"type": "command", "command": format!("{} {ARGUMENTS}{or_deny}", quoted(command)), "timeout": TIMEOUT})
@@ -89,7 +91,8 @@ pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> 
     let hooks = object.object_value_or_create("hooks").ok_or_else(|| wrong(&path, "`hooks`", "object"))?;
     reject_unknown_kinds(&path, &hooks)?;
     for (event, _) in EVENTS {
-        let entries = hooks.array_value_or_create(event).ok_or_else(|| wrong(&path, &format!("`hooks.{event}`"), "list"))?;
+        let entries =
+            hooks.array_value_or_create(event).ok_or_else(|| wrong(&path, &format!("`hooks.{event}`"), "list"))?;
         put(&entries, &hook_entry(event, &request.command, Form::Shell), &request.command);
     }
     let after = format!("{mark}{root}");
@@ -192,7 +195,9 @@ fn parse<'a>(path: &Path, text: &'a str, comments: Comments) -> Result<(&'a str,
         allow_extended_string_escapes: false,
     };
     let (mark, rest) = text.strip_prefix(MARK).map_or(("", text), |rest| (MARK, rest));
-    let syntax = |what: String| Problem::new(Code::ConfigSyntax, format!("the client ignores `{}` as it is: {what}", path.display()));
+    let syntax = |what: String| {
+        Problem::new(Code::ConfigSyntax, format!("the client ignores `{}` as it is: {what}", path.display()))
+    };
     let root = CstRootNode::parse(rest, &options).map_err(|e| syntax(e.to_string()))?;
     if let Some(name) = root.object_value().as_ref().and_then(repeated) {
         return Err(Problem::new(Code::ConfigKeyDuplicate, format!("`{}`: `{name}` is given twice", path.display())));
@@ -208,11 +213,19 @@ const KINDS: [&str; 5] = ["command", "http", "mcp_tool", "prompt", "agent"];
 
 /// A hook of a kind that the client does not know makes it drop others, ours among them.
 fn reject_unknown_kinds(path: &Path, hooks: &CstObject) -> Result<(), Problem> {
-    let groups = hooks.properties().into_iter().filter_map(|property| property.array_value()).flat_map(|groups| groups.elements());
+    let groups = hooks
+        .properties()
+        .into_iter()
+        .filter_map(|property| property.array_value())
+        .flat_map(|groups| groups.elements());
     for hook in groups.filter_map(|group| group.as_object()?.array_value("hooks")).flat_map(|hooks| hooks.elements()) {
-        let kind = hook.to_serde_value().and_then(|hook| Some(hook.get("type")?.as_str()?.to_owned())).unwrap_or_default();
+        let kind =
+            hook.to_serde_value().and_then(|hook| Some(hook.get("type")?.as_str()?.to_owned())).unwrap_or_default();
         if !KINDS.contains(&kind.as_str()) {
-            let message = format!("`{}`: a hook has the type `{kind}`, which makes the client drop hooks beside it", path.display());
+            let message = format!(
+                "`{}`: a hook has the type `{kind}`, which makes the client drop hooks beside it",
+                path.display()
+            );
             return Err(Problem::new(Code::ConfigValue, message));
         }
     }
@@ -285,7 +298,9 @@ fn runs_us(hook: &Value, command: &str) -> bool {
 /// A hook as text, its keys in the order in which people write them.
 fn input(hook: &Value) -> CstInputValue {
     let fields = ["type", "command", "args", "timeout", "onFailure"];
-    CstInputValue::Object(fields.into_iter().filter_map(|name| Some((name.to_owned(), scalar(hook.get(name)?)))).collect())
+    CstInputValue::Object(
+        fields.into_iter().filter_map(|name| Some((name.to_owned(), scalar(hook.get(name)?)))).collect(),
+    )
 }
 
 fn scalar(value: &Value) -> CstInputValue {

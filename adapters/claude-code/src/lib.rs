@@ -46,9 +46,13 @@ impl Adapter for ClaudeCode {
             ask: Ability::Partly("without a terminal the client refuses the call and shows the agent the question"),
             rewrite: Ability::Yes,
             inject_context: Ability::Yes,
-            hide_tools: Ability::No("a hook cannot shorten the agent's list of tools; a forbidden call is denied when it comes"),
+            hide_tools: Ability::No(
+                "a hook cannot shorten the agent's list of tools; a forbidden call is denied when it comes",
+            ),
             see_builtin_tools: Ability::Yes,
-            see_subagents: Ability::Partly("the calls are seen with the subagent's id; which agent started it is not said"),
+            see_subagents: Ability::Partly(
+                "the calls are seen with the subagent's id; which agent started it is not said",
+            ),
             fail_closed: Ability::Partly(
                 "a guard that crashes or is gone denies on every version; one that hangs past the hook's timeout lets the call \
                  through on versions that do not know `onFailure`",
@@ -57,8 +61,8 @@ impl Adapter for ClaudeCode {
     }
 
     fn address(&self, frame: &Frame) -> Result<Address, Problem> {
-        let message = wire::Message::read(frame)?;
-        Ok(Address { session: message.head.session_id, cwd: message.head.cwd.map(Into::into), event: message.head.hook_event_name })
+        let head = wire::Head::read(frame)?;
+        Ok(Address { session: head.session_id, cwd: head.cwd.map(Into::into), event: head.hook_event_name })
     }
 
     fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {

@@ -52,7 +52,8 @@ pub(crate) fn of_response(tool: &str, input: &Value, response: &Value) -> Ending
 /// The client sends a shell's failure as `PostToolUseFailure`, except where it knows that the program means something else
 /// by a status other than 0 (`grep` without a match); then it says so, and the status is not known.
 fn of_shell(input: &Value, response: &Value) -> Ending {
-    let finished = response.get("interrupted").and_then(Value::as_bool) == Some(false) && response.get("stdout").is_some();
+    let finished =
+        response.get("interrupted").and_then(Value::as_bool) == Some(false) && response.get("stdout").is_some();
     let interpreted = response.get("returnCodeInterpretation").is_some_and(|text| !text.is_null());
     let background = input.get("run_in_background").and_then(Value::as_bool) == Some(true);
     if finished && !interpreted && !background {
@@ -143,7 +144,10 @@ mod tests {
         assert_eq!(failed("Bash", "Exit code 143\nCommand timed out after 1s", false), (Outcome::Failed, Some(143)));
         assert_eq!(failed("Bash", "Exit code 143", true), (Outcome::Cancelled, None));
         assert_eq!(failed("", "Exit code 0", false), (Outcome::Failed, None));
-        assert_eq!(failed("Edit", "The user doesn't want to proceed with this tool use. STOP", false), (Outcome::Refused, None));
+        assert_eq!(
+            failed("Edit", "The user doesn't want to proceed with this tool use. STOP", false),
+            (Outcome::Refused, None)
+        );
         assert_eq!(failed("Read", "File does not exist.", false), (Outcome::Failed, None));
     }
 }

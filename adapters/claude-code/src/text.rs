@@ -48,7 +48,11 @@ pub(crate) fn denial(decision: &Decision) -> String {
 /// The text of a warning: the call goes on, and the agent is told what was wrong with it.
 pub(crate) fn warning(decision: &Decision) -> String {
     if is_phase(decision) {
-        return join(&[format!("Phase warning: {} (the call was let through)", decision.reason), recovery(decision), details(decision)]);
+        return join(&[
+            format!("Phase warning: {} (the call was let through)", decision.reason),
+            recovery(decision),
+            details(decision),
+        ]);
     }
     join(&[headed(decision), recovery(decision), next_calls(decision)])
 }

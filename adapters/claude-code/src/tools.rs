@@ -83,9 +83,15 @@ mod tests {
         let some = |text: &str| Some(text.to_string());
         assert_eq!(named("Edit", None), ("Edit".into(), None, None));
         assert_eq!(named("Task", None), ("Agent".into(), None, some("Task")));
-        assert_eq!(named("mcp__lsp__apply_edit", None), ("apply_edit".into(), some("lsp"), some("mcp__lsp__apply_edit")));
+        assert_eq!(
+            named("mcp__lsp__apply_edit", None),
+            ("apply_edit".into(), some("lsp"), some("mcp__lsp__apply_edit"))
+        );
         assert_eq!(named("mcp__my__lsp__go", None), ("lsp__go".into(), some("my"), some("mcp__my__lsp__go")));
-        assert_eq!(named("mcp__my__lsp__go", Some("my__lsp")), ("go".into(), some("my__lsp"), some("mcp__my__lsp__go")));
+        assert_eq!(
+            named("mcp__my__lsp__go", Some("my__lsp")),
+            ("go".into(), some("my__lsp"), some("mcp__my__lsp__go"))
+        );
         assert_eq!(named("mcp__my_lsp__go", Some("my lsp")), ("go".into(), some("my lsp"), some("mcp__my_lsp__go")));
         assert_eq!(named("mcp__lsp__go", Some("other")), ("go".into(), some("lsp"), some("mcp__lsp__go")));
         assert_eq!(named("mcp__broken", None), ("mcp__broken".into(), None, None));

@@ -23,21 +23,27 @@ pub(crate) struct Message {
     body: Value,
 }
 
-impl Message {
-    /// Reads a frame as one JSON object with at least a session and an event name.
+impl Head {
+    /// Reads the head of a frame: one JSON object with at least a session and an event name. The rest is only skimmed.
     pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
-        let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the hook's input is not UTF-8: {e}")))?;
-        if text.trim().is_empty() {
-            return Err(bad("the hook's input is empty"));
-        }
-        let body: Value = serde_json::from_str(text).map_err(|e| bad(format!("the hook's input is not JSON: {e}")))?;
-        if !body.is_object() {
+        let text = text(frame)?;
+        // A list would do for a structure as well, field by field.
+        if text.trim_start().starts_with('[') {
             return Err(bad("the hook's input is not a JSON object"));
         }
-        let head = Head::deserialize(&body).map_err(|e| bad(format!("the hook's input: {e}")))?;
+        let head: Self = serde_json::from_str(text).map_err(|e| bad(format!("the hook's input: {e}")))?;
         if head.session_id.is_empty() {
             return Err(bad("the hook's input: `session_id` is empty"));
         }
+        Ok(head)
+    }
+}
+
+impl Message {
+    /// Reads a frame whole.
+    pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
+        let head = Head::read(frame)?;
+        let body = serde_json::from_str(text(frame)?).map_err(|e| bad(format!("the hook's input: {e}")))?;
         Ok(Self { head, body })
     }
 
@@ -46,6 +52,11 @@ impl Message {
         let event = self.head.hook_event_name;
         serde_json::from_value(self.body).map_err(|e| bad(format!("the input of the hook `{event}`: {e}")))
     }
+}
+
+fn text(frame: &Frame) -> Result<&str, Problem> {
+    let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the hook's input is not UTF-8: {e}")))?;
+    if text.trim().is_empty() { Err(bad("the hook's input is empty")) } else { Ok(text) }
 }
 
 fn bad(message: impl Into<String>) -> Problem {

@@ -4,12 +4,16 @@ use phasegate_adapter::{Frame, Memory};
 use phasegate_core::Code;
 use serde_json::Value;
 
-use super::cases::adapter;
+use super::cases::{adapter, recordings};
 
 const HEAD: &str = r#""session_id":"s","cwd":"/p","hook_event_name":"#;
 
 fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
-    let deep = format!("{{{HEAD}\"PreToolUse\",\"tool_name\":\"x\",\"tool_input\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep = format!(
+        "{{{HEAD}\"PreToolUse\",\"tool_name\":\"x\",\"tool_input\":{}1{}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     let text = |event: &str, rest: &str| format!("{{{HEAD}\"{event}\"{rest}}}").into_bytes();
     vec![
         ("empty", Vec::new(), Code::BadInput),
@@ -60,7 +64,8 @@ fn each_is_a_problem_and_each_is_refused() {
 
 #[test]
 fn fields_that_nothing_needs_may_be_anything() {
-    let text = format!("{{{HEAD}\"Stop\",\"stop_hook_active\":[],\"new\":{{}},\"transcript_path\":null,\"prompt_id\":3}}");
+    let text =
+        format!("{{{HEAD}\"Stop\",\"stop_hook_active\":[],\"new\":{{}},\"transcript_path\":null,\"prompt_id\":3}}");
     let decoded = adapter().decode(&Frame::new(text), &Memory::String("nonsense".into())).unwrap();
     assert_eq!((decoded.events.len(), decoded.memory), (1, Memory::Null));
 }
@@ -73,4 +78,22 @@ fn what_stands_in_an_argument_is_not_taken_for_the_event() {
     let reply = adapter().refuse(&Frame::new(cut), &problem);
     let output: Value = serde_json::from_slice(&reply.stdout).unwrap();
     assert_eq!((&output["decision"], reply.status), (&Value::from("block"), 2));
+}
+
+#[test]
+fn a_recorded_frame_cut_anywhere_is_refused() {
+    for (name, frames) in recordings() {
+        let Some(frame) = frames.into_iter().find(|frame| frame.windows(12).any(|window| window == b"\"PreToolUse\""))
+        else {
+            continue;
+        };
+        for end in (0..frame.len()).step_by(5) {
+            let cut = Frame::new(&frame[..end]);
+            let problem = adapter().address(&cut).unwrap_err();
+            let reply = adapter().refuse(&cut, &problem);
+            let output: Value = serde_json::from_slice(&reply.stdout).unwrap();
+            let denies = output["decision"] == "block" || output["hookSpecificOutput"]["permissionDecision"] == "deny";
+            assert!(denies && reply.status == 2, "{name} cut at {end}: {output}");
+        }
+    }
 }

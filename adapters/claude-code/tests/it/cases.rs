@@ -13,7 +13,10 @@ const BLESS: &str = "PHASEGATE_BLESS";
 /// The adapter, as others get it.
 pub(crate) fn adapter() -> &'static dyn Adapter {
     let _ = phasegate_claude_code::ClaudeCode;
-    inventory::iter::<Registered>().map(|registered| registered.0).find(|adapter| adapter.id() == "claude-code").unwrap()
+    inventory::iter::<Registered>()
+        .map(|registered| registered.0)
+        .find(|adapter| adapter.id() == "claude-code")
+        .unwrap()
 }
 
 /// A file or folder among this platform's conformance cases.
@@ -28,8 +31,10 @@ pub(crate) fn own(path: &str) -> PathBuf {
 
 /// The entries of a folder, sorted.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).map(|entry| entry.unwrap().path()).collect();
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
     found.sort();
     found
 }
@@ -42,7 +47,8 @@ pub(crate) fn recordings() -> BTreeMap<String, Vec<Vec<u8>>> {
             assert_eq!(file.extension().unwrap(), "jsonl", "{}: not a recording", file.display());
             let name = format!("{}/{}", version.file_name().unwrap().display(), file.file_stem().unwrap().display());
             let bytes = fs::read(&file).unwrap();
-            let frames: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(Into::into).collect();
+            let frames: Vec<Vec<u8>> =
+                bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(Into::into).collect();
             assert!(!frames.is_empty(), "{name}: empty");
             all.insert(name, frames);
         }

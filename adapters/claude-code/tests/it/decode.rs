@@ -93,8 +93,10 @@ fn every_recording_says_where_it_comes_from() {
     let named: BTreeSet<String> = provenance.recording.iter().map(|recording| recording.file.clone()).collect();
     let found: BTreeSet<String> = recordings().keys().map(|name| format!("{name}.jsonl")).collect();
     assert_eq!(named, found);
-    let found: BTreeSet<String> =
-        entries(&case("scripts")).iter().map(|path| format!("scripts/{}", path.file_name().unwrap().display())).collect();
+    let found: BTreeSet<String> = entries(&case("scripts"))
+        .iter()
+        .map(|path| format!("scripts/{}", path.file_name().unwrap().display()))
+        .collect();
     assert_eq!(scripts, found);
 }
 
@@ -119,7 +121,11 @@ fn the_table_of_events_and_outcomes_is_full() {
             for line in decoded(&name, &frames) {
                 for event in line["events"].as_array().unwrap() {
                     let detail = ["outcome", "source", "by"].iter().find_map(|key| event[key].as_str()).unwrap_or("-");
-                    seen.insert(format!("{} {} {detail}", line["hook"].as_str().unwrap(), event["event"].as_str().unwrap()));
+                    seen.insert(format!(
+                        "{} {} {detail}",
+                        line["hook"].as_str().unwrap(),
+                        event["event"].as_str().unwrap()
+                    ));
                 }
             }
         }

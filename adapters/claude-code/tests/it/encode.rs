@@ -133,7 +133,9 @@ fn honoured(source: &Source, bytes: &Bytes) {
         assert_eq!(named, address.event);
     }
     assert_ne!(specific["permissionDecision"], "allow");
-    let refuses = output["decision"] == "block" || specific["permissionDecision"] == "deny" || specific["decision"]["behavior"] == "deny";
+    let refuses = output["decision"] == "block"
+        || specific["permissionDecision"] == "deny"
+        || specific["decision"]["behavior"] == "deny";
     assert_eq!((refuses, !bytes.stderr.is_empty()), (bytes.status == 2, bytes.status == 2), "{}", bytes.stdout);
 }
 
@@ -144,13 +146,31 @@ fn every_event_has_a_refusal_and_a_warning() {
     for path in entries(&case("encode")) {
         let case: Case = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         if let Ok(address) = adapter().address(&case.frame.frame()) {
-            let kind = if case.refuse.is_some() { "refuse" } else if case.warn.is_some() { "warn" } else { "encode" };
+            let kind = if case.refuse.is_some() {
+                "refuse"
+            } else if case.warn.is_some() {
+                "warn"
+            } else {
+                "encode"
+            };
             seen.insert((address.event, kind));
         }
     }
     for event in [
-        "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "SessionStart",
-        "SessionEnd", "SubagentStart", "SubagentStop", "Stop", "PreCompact", "PermissionRequest", "ConfigChange",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "UserPromptSubmit",
+        "UserPromptExpansion",
+        "SessionStart",
+        "SessionEnd",
+        "SubagentStart",
+        "SubagentStop",
+        "Stop",
+        "PreCompact",
+        "PermissionRequest",
+        "ConfigChange",
     ] {
         for kind in ["refuse", "warn", "encode"] {
             assert!(seen.contains(&(event.to_string(), kind)), "no case of kind {kind} for {event}");

@@ -41,15 +41,27 @@ fn settings_change_as_expected() {
     let folders = entries(&own("install"));
     assert!(!folders.is_empty());
     for folder in folders {
-        let asked: Asked = read(&folder.join("request.json")).map_or_else(Asked::default, |text| serde_json::from_str(&text).unwrap());
+        let asked: Asked =
+            read(&folder.join("request.json")).map_or_else(Asked::default, |text| serde_json::from_str(&text).unwrap());
         for file in entries(&folder) {
             let name = file.file_name().unwrap().to_str().unwrap().to_owned();
-            assert!(["before.json", "after.json", "request.json"].contains(&name.as_str()), "{}: not used", file.display());
+            assert!(
+                ["before.json", "after.json", "request.json"].contains(&name.as_str()),
+                "{}: not used",
+                file.display()
+            );
         }
-        let path = PathBuf::from(if asked.user { "/home/.claude/settings.json" } else { "/project/.claude/settings.json" });
+        let path =
+            PathBuf::from(if asked.user { "/home/.claude/settings.json" } else { "/project/.claude/settings.json" });
         let before = read(&folder.join("before.json"));
         let existing: BTreeMap<_, _> = before.iter().map(|text| (path.clone(), text.clone())).collect();
-        let run = |existing| if asked.undo { adapter().uninstall(&request(&asked, existing)) } else { adapter().install(&request(&asked, existing)) };
+        let run = |existing| {
+            if asked.undo {
+                adapter().uninstall(&request(&asked, existing))
+            } else {
+                adapter().install(&request(&asked, existing))
+            }
+        };
         let changes = match (run(existing), &asked.problem) {
             (Err(problem), Some(code)) => {
                 assert_eq!(problem.code.id(), code, "{}: {problem}", folder.display());
@@ -103,5 +115,8 @@ fn the_exec_form_asks_the_client_to_block() {
             "type": "command", "command": "/opt/my tools/phasegate", "args": ["hook", "claude-code"], "timeout": 30, "onFailure": "block",
         })
     );
-    assert!(hook_entry("Stop", "phasegate", Form::Exec).get("onFailure").is_none(), "a stop that is blocked goes on for ever");
+    assert!(
+        hook_entry("Stop", "phasegate", Form::Exec).get("onFailure").is_none(),
+        "a stop that is blocked goes on for ever"
+    );
 }
