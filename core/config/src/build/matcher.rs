@@ -43,7 +43,8 @@ pub(super) fn pattern(builder: &mut Builder<'_>, text: &str, span: Span) -> Opti
 
 fn tool_pattern(builder: &mut Builder<'_>, whole: &str, tool: &str, span: Span) -> Option<ToolPattern> {
     if tool.trim().is_empty() || tool == "@" {
-        builder.findings.push(Finding::error(Code::MatcherEmpty, span, format!("`{whole}` matches no tool")));
+        let what = if whole.trim().is_empty() { "an empty pattern".into() } else { format!("`{whole}`") };
+        builder.findings.push(Finding::error(Code::MatcherEmpty, span, format!("{what} matches no tool")));
         return None;
     }
     if tool == "*" {

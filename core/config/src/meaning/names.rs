@@ -25,6 +25,7 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
     labels(built, &matchers, findings);
     servers(built, &matchers, findings);
     tools(built, &matchers, findings);
+    no_servers(built, findings);
 }
 
 fn matchers(built: &Built) -> Vec<(&Matcher, Span)> {
@@ -68,6 +69,30 @@ fn servers(built: &Built, matchers: &[(&Matcher, Span)], findings: &mut Vec<Find
                     .suggest(format!("did you mean `{meant}`?")),
             );
         }
+    }
+}
+
+/// Tools of MCP servers by bare names, where the skill lists no server: an allowed list then means a host's own tools only.
+fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
+    if built.skill.seed || !built.skill.servers.is_empty() {
+        return;
+    }
+    let phases = built.skill.phases.iter().zip(&built.places.phases);
+    let mut allowed = phases.flat_map(|(phase, places)| phase.allowed.iter().zip(&places.allowed));
+    // The canonical names of the hosts' own tools begin with a capital letter.
+    let foreign = allowed.find(|(matcher, _)| match &matcher.tool {
+        ToolPattern::Exact(name) | ToolPattern::Prefix(name) => {
+            matcher.server == ServerPattern::Bare && name.starts_with(|first: char| first.is_ascii_lowercase()) && !name.starts_with("mcp__")
+        }
+        ToolPattern::Any | ToolPattern::Label(_) => false,
+    });
+    if let Some((matcher, span)) = foreign {
+        let name = matcher.text.split(' ').next().unwrap_or_default();
+        findings.push(
+            Finding::warning(Code::MatcherNeverMatches, *span, format!("`{name}` matches no tool of an MCP server here"))
+                .cause("a name without a server allows the tools of the servers that the skill lists, and it lists none")
+                .suggest(format!("add `servers: [NAME]` to the skill, or write `mcp__NAME__{name}`")),
+        );
     }
 }
 
