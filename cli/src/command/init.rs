@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope};
-use phasegate_core::event::By;
 use phasegate_runtime::{Locations, Project, Runtime};
 use serde_json::json;
 
@@ -68,14 +67,6 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let adapters = platforms(args, &runtime.locations, &project)?;
     let setting = Setting { args, context, runtime, project, adapters };
     if args.undo {
-        if setting.runtime.command_by(&setting.project)? == By::Agent {
-            return Err(Failure {
-                exit: Exit::No,
-                code: Some(phasegate_core::Code::CommandRefused),
-                message: "a call that can run programs is open in this project, so the command counts as the agent's".into(),
-                help: Some(phasegate_core::Code::CommandRefused.way_out().into()),
-            });
-        }
         return undo::run(&setting);
     }
     let mut changes: Vec<Change> = settings::changes(&setting)?.into_iter().collect();

@@ -110,6 +110,7 @@ fn a_command_counts_as_the_agents_while_a_program_of_its_runs() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("skill-not-left"));
     assert_eq!(world.phasegate(&["init", "--undo", "claude-code"]).output().unwrap().status.code(), Some(1));
+    assert_eq!(world.phasegate(&["init", "--undo", "--user", "claude-code"]).output().unwrap().status.code(), Some(1));
     world.frame("s", "UserPromptSubmit", json!({"prompt": "go on"}));
     world.run(&["deactivate", "--session", "s"], 0);
 }

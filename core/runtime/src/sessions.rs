@@ -96,6 +96,21 @@ impl Runtime {
         Ok(if sessions(project)?.known.iter().any(SessionInfo::runs_programs) { By::Agent } else { By::Human })
     }
 
+    /// As [`Runtime::command_by`], for a command that concerns every project.
+    ///
+    /// # Errors
+    ///
+    /// As for [`sessions`].
+    pub fn command_by_anywhere(&self) -> Result<By, Problem> {
+        for entry in std::fs::read_dir(self.locations.state.join("projects")).into_iter().flatten().flatten() {
+            let project = Project { root: PathBuf::new(), folder: entry.path() };
+            if self.command_by(&project)? == By::Agent {
+                return Ok(By::Agent);
+            }
+        }
+        Ok(By::Human)
+    }
+
     /// What `get_skill_phase` answers in a session, without recording that it was asked; with `None`, in a session
     /// that is still to begin.
     ///

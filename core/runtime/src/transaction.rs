@@ -237,7 +237,11 @@ impl<'a> Transaction<'a> {
         let state = self.session_value(&answer.state);
         self.session_journal.append(&entry, state, durability)?;
         if let Some(log) = &self.settings.audit_log {
-            audit::write(&self.project.root.join(log), time, &self.session, &answer.records);
+            let path = match log.strip_prefix("~/") {
+                Some(below) => self.runtime.locations.home.join(below),
+                None => self.project.root.join(log),
+            };
+            audit::write(&path, time, &self.session, &answer.records);
         }
         Ok(())
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use phasegate_adapter::Change;
+use phasegate_core::Code;
+use phasegate_core::event::By;
 use serde_json::json;
 
 use super::record::{self, Record, digest};
@@ -13,6 +15,7 @@ use crate::output::Failure;
 
 /// Takes back what `init` changed here.
 pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
+    refuse_the_agent(setting)?;
     let record = record::read(setting)?;
     let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
     let mut touched = Vec::new();
@@ -40,6 +43,25 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     }
     finish(setting, &changes, &touched);
     Ok(if touched.is_empty() { Exit::Done } else { Exit::No })
+}
+
+/// Undoing is for a person: it is refused while an agent runs a program that could be this one.
+fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
+    let runtime = &setting.runtime;
+    let (by, place) = if setting.args.user {
+        (runtime.command_by_anywhere()?, "a guarded project")
+    } else {
+        (runtime.command_by(&setting.project)?, "this project")
+    };
+    match by {
+        By::Agent => Err(Failure {
+            exit: Exit::No,
+            code: Some(Code::CommandRefused),
+            message: format!("a call that can run programs is open in {place}, so the command counts as the agent's"),
+            help: Some(Code::CommandRefused.way_out().into()),
+        }),
+        By::Human | By::Platform => Ok(()),
+    }
 }
 
 /// Removes folders that `init` made and that are empty now, the record, and the memory of a guarded project.

@@ -15,7 +15,7 @@ use super::patch;
 use crate::digest::{Digest, from_hex, sha256};
 
 /// How much of the end is read first, in bytes; doubled until a whole state is in it.
-const FIRST_READ: u64 = 64 * 1024;
+const FIRST_READ: u64 = 32 * 1024;
 /// Length of the hash and the space before a record's JSON.
 const PREFIX: usize = 65;
 
@@ -70,7 +70,7 @@ pub(crate) fn read(file: &mut File, path: &Path) -> Result<Tail, Problem> {
     let mut window = FIRST_READ;
     loop {
         let start = length.saturating_sub(window);
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(usize::try_from(length - start).unwrap_or(0) + 1);
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         file.by_ref().take(length - start).read_to_end(&mut bytes).map_err(failed)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
