@@ -1,5 +1,6 @@
 //! Decisions to the exact bytes that the client must get: `encode/*.json`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -75,9 +76,13 @@ struct Bytes {
     status: u8,
 }
 
-/// One trial for each case.
+/// What every platform's cases must show: each effect, a step that only tells something, and both ways out of a problem.
+const CELLS: [&str; 7] = ["allow", "warn", "ask", "deny", "told", "refuse a problem", "warn of a problem"];
+
+/// One trial for each case, and one for each cell.
 pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recordings: &Arc<Recordings>) {
     let folder = format!("{}/encode/", adapter.id());
+    let mut shown = BTreeSet::new();
     for path in loading.below(&folder) {
         let Some(text) = loading.take(&path) else { continue };
         let case: Case = match serde_json::from_str(&text) {
@@ -87,10 +92,19 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
                 continue;
             }
         };
+        shown.extend(case.shows());
         let name = path.trim_start_matches(&folder).trim_end_matches(".json").to_string();
         let (recordings, file) = (Arc::clone(recordings), cases().join(&path));
         let run = Box::new(move || compare(adapter, &case, &recordings, &file));
         add(loading, adapter, (Check::Encode, &name, "replies"), run);
+    }
+    for cell in CELLS {
+        let missing = !shown.contains(cell);
+        let run = Box::new(move || {
+            let mismatch = || Mismatch::new("encode", "frames", json!(format!("a case of `{cell}`")), json!(null));
+            missing.then(mismatch).into_iter().collect()
+        });
+        add(loading, adapter, (Check::Encode, &format!("cells/{cell}"), "cells"), run);
     }
 }
 
@@ -119,6 +133,16 @@ fn compare(adapter: &dyn Adapter, case: &Case, recordings: &Recordings, file: &P
 }
 
 impl Case {
+    /// The cells that the case fills.
+    fn shows(&self) -> Vec<&'static str> {
+        let steps = self.steps.iter().flatten();
+        let mut cells: Vec<&'static str> =
+            steps.map(|told| told.decision.as_ref().map_or("told", |decision| decision.effect.word())).collect();
+        cells.extend(self.refuse.as_ref().map(|_| "refuse a problem"));
+        cells.extend(self.warn.as_ref().map(|_| "warn of a problem"));
+        cells
+    }
+
     fn reply(&self, adapter: &dyn Adapter, recordings: &Recordings) -> Result<Reply, String> {
         let frame = self.frame.read(recordings)?;
         let problem = |trouble: &Trouble| Problem::new(trouble.code, trouble.message.clone());
