@@ -11,5 +11,6 @@ mod bad_input;
 mod cmd;
 mod hook;
 mod init;
+mod listing;
 mod panic;
 mod support;
