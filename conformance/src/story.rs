@@ -52,3 +52,37 @@ fn stage(case: &Case, column: Option<&str>) -> Stage {
     }
     stage
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STORY: &str = r#"{"name": "n", "rule": "r", "skill": "s", "columns": {"lax": {}, "warned": {}},
+        "skills": [{"skill": "s", "mode": "block", "phases": {"p": {"allowed": ["Read"], "forbidden": ["Edit"]}}}],
+        "steps": [{"event": {"event": "tool_call", "tool": "Edit", "input": {}},
+            "expect": {"decision": "deny"}, "expect_in": {"warned": {"decision": "warn"}}},
+            {"event": {"event": "nothing"}, "expect": {"error": {"contains": ["nothing"]}}}]}"#;
+
+    fn fields(text: &str, column: &str) -> Vec<String> {
+        let case = Case::parse(text).unwrap();
+        play(&case, Some(column)).into_iter().map(|mismatch| mismatch.field).collect()
+    }
+
+    #[test]
+    fn a_wrong_expectation_is_a_mismatch_in_its_column_only() {
+        assert_eq!(fields(STORY, "lax"), Vec::<String>::new());
+        assert_eq!(fields(STORY, "warned"), ["decision"]);
+    }
+
+    #[test]
+    fn a_line_that_is_refused_or_not_is_a_mismatch() {
+        assert_eq!(fields(&STORY.replace("\"nothing\"}, \"expect\"", "\"idle\"}, \"expect\""), "lax"), ["error"]);
+        let unexpected = STORY.replace("{\"error\": {\"contains\": [\"nothing\"]}}", "{}");
+        assert_eq!(fields(&unexpected, "lax"), ["error"]);
+    }
+
+    #[test]
+    fn a_config_with_mistakes_is_a_mismatch() {
+        assert_eq!(fields(&STORY.replace("\"allowed\": [\"Read\"]", "\"alowed\": [\"Read\"]"), "lax"), ["case"]);
+    }
+}

@@ -27,19 +27,17 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// People that examples are about.
-const NOBODY: [&str; 3] = ["me", "you", "user"];
+/// People that examples are about; the empty name is no folder of anybody's.
+const NOBODY: [&str; 4] = ["", "me", "you", "user"];
 
 /// Whether `mark` occurs as the beginning of an absolute path, not in the middle of a relative one or of a web address.
 fn begins_path(line: &str, mark: &str) -> bool {
     line.match_indices(mark).any(|(at, _)| {
         let before = line.get(..at).and_then(|text| text.chars().next_back());
-        let after = line.get(at + mark.len()..).and_then(|text| text.chars().next());
         let rest = line.get(at + mark.len()..).unwrap_or_default();
-        let whole = mark.ends_with('/') || !after.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-        let whole =
-            whole && !NOBODY.contains(&rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default());
-        whole && !before.is_some_and(|letter| letter.is_alphanumeric() || "._-/}$)]~*".contains(letter))
+        let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default();
+        let somebody = if mark.ends_with('/') { !NOBODY.contains(&name) } else { name.is_empty() };
+        somebody && !before.is_some_and(|letter| letter.is_alphanumeric() || "._-/}$)]~*".contains(letter))
     })
 }
 
