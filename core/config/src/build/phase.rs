@@ -83,6 +83,7 @@ impl Inner<'_, '_> {
         };
         let mut edges: Vec<Edge> = Vec::new();
         for (source, node) in written.iter().zip(node.items()) {
+            let before = edges.len();
             match source {
                 NextSource::Phase(name) => {
                     edges.extend(self.index(name, node.span).map(|to| Edge { to, when: None, early: false }));
@@ -92,6 +93,15 @@ impl Inner<'_, '_> {
                     let to = self.index(&edge.to, child(node, "to").span);
                     edges.extend(to.map(|to| Edge { to, when, early: edge.early }));
                 }
+            }
+            if edges.len() > before && edges.last().is_some_and(|edge| edge.to == index) {
+                edges.pop();
+                let name = self.names.get(index).copied().unwrap_or_default();
+                self.builder.findings.push(
+                    Finding::error(Code::ConfigValue, node.span, format!("phase `{name}` cannot follow itself"))
+                        .cause("a run stays in a phase as long as nothing leads out of it")
+                        .suggest("remove the entry"),
+                );
             }
         }
         edges

@@ -2,7 +2,7 @@
 
 use phasegate_core::condition::Condition;
 use phasegate_core::matcher::Use;
-use phasegate_core::policy::{Edge, Optional, Phase, Skill, Unlisted};
+use phasegate_core::policy::{Edge, Leave, Optional, Phase, Skill, Unlisted};
 use phasegate_core::tool::{EXECUTE, READ, WRITE};
 
 use super::sample::{self, Sample};
@@ -12,17 +12,6 @@ pub(super) struct Possible<'s> {
     pub(super) skill: &'s Skill,
     samples: Vec<Sample>,
     done: Vec<bool>,
-}
-
-/// What becomes of a sample call in a phase, whatever the evidence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It is made in the phase.
-    Stays,
-    /// It may lead to one of these phases.
-    Leads(Vec<usize>),
-    /// It is a violation.
-    Violates,
 }
 
 impl<'s> Possible<'s> {
@@ -50,7 +39,8 @@ impl<'s> Possible<'s> {
             Condition::Call(test) => self
                 .samples
                 .iter()
-                .any(|sample| sample.fits(&test.matcher, self.skill, Use::Permit) && self.made_in(at, phase, sample)),
+                .filter(|sample| sample.fits(&test.matcher, self.skill, Use::Permit))
+                .any(|sample| self.made_in(at, phase, sample) || self.enters_forbidden(at, sample)),
             Condition::Not(_) | Condition::File(_) | Condition::Approved(_) => true,
         }
     }
@@ -62,7 +52,13 @@ impl<'s> Possible<'s> {
             return false;
         }
         sample.fits_any(&phase.allowed, self.skill, Use::Permit)
-            || (self.following(at, sample, &|_, _| true).is_none() && self.passes(sample))
+            || (self.following(at, sample).is_none() && self.passes(sample))
+    }
+
+    /// Whether the call may enter the phase although the phase forbids it: the seed does not ask.
+    fn enters_forbidden(&self, at: usize, sample: &Sample) -> bool {
+        let mut others = self.skill.phases.iter().enumerate().filter(|(other, _)| *other != at);
+        self.skill.seed && others.any(|(other, phase)| self.leads_to(other, phase, sample).contains(&at))
     }
 
     fn passes(&self, sample: &Sample) -> bool {
@@ -76,36 +72,47 @@ impl<'s> Possible<'s> {
         }
     }
 
-    /// What becomes of each sample call in the phase.
-    pub(super) fn fates(&self, at: usize) -> impl Iterator<Item = Fate> {
-        self.samples.iter().filter_map(move |sample| Some(self.fate(at, self.skill.phases.get(at)?, sample)))
+    /// The phases that some sample call may lead to from this one, whatever the evidence.
+    pub(super) fn leads(&self, at: usize) -> Vec<usize> {
+        let Some(phase) = self.skill.phases.get(at) else { return Vec::new() };
+        self.samples.iter().flat_map(|sample| self.leads_to(at, phase, sample)).collect()
     }
 
-    fn fate(&self, at: usize, phase: &Phase, sample: &Sample) -> Fate {
-        if sample.fits_any(&self.skill.global_forbidden, self.skill, Use::Forbid) {
-            return Fate::Violates;
-        }
-        if self.made_in(at, phase, sample) {
-            return Fate::Stays;
-        }
+    fn leads_to(&self, at: usize, phase: &Phase, sample: &Sample) -> Vec<usize> {
         let forbidden = sample.fits_any(&phase.forbidden, self.skill, Use::Forbid);
+        let stays = sample.fits_any(&phase.allowed, self.skill, Use::Permit) && !forbidden;
+        if stays || sample.fits_any(&self.skill.global_forbidden, self.skill, Use::Forbid) {
+            return Vec::new();
+        }
         let mut leads = Vec::new();
-        if let Some(to) = self.following(at, sample, &|_, _| true) {
-            let usable = |from: usize, edge: &Edge| edge.early || self.passable(at, from);
-            let open = self.following(at, sample, &usable) == Some(to);
-            let unlocked = !forbidden || (phase.done_when.is_some());
-            if open && unlocked {
+        if let Some(to) = self.following(at, sample) {
+            if !self.along(at, &|from, edge| edge.early || self.passable(at, from)).contains(&to) {
+                return leads;
+            }
+            if !forbidden || (phase.done_when.is_some() && self.waits(phase)) {
                 leads.push(to);
+            }
+            // A way back is asked for only where the way forward is open and the call is forbidden here.
+            if !forbidden {
+                return leads;
             }
         }
         let takes = |to: &usize| self.skill.phases.get(*to).is_some_and(|phase| self.belongs(phase, sample));
         leads.extend(phase.back.iter().map(|back| back.to).filter(takes));
-        if leads.is_empty() { Fate::Violates } else { Fate::Leads(leads) }
+        leads
     }
 
     fn passable(&self, here: usize, from: usize) -> bool {
         let passed = |phase: &Phase| phase.done_when.is_none() || phase.optional != Optional::No;
-        from == here || self.skill.phases.get(from).is_some_and(passed)
+        self.skill.phases.get(from).is_some_and(|phase| if from == here { self.waits(phase) } else { passed(phase) })
+    }
+
+    /// Whether a call may find the phase done: one that is left at once by an edge that needs nothing is gone by then.
+    fn waits(&self, phase: &Phase) -> bool {
+        let needs = |edge: &Edge| {
+            edge.when.is_some() || self.skill.phases.get(edge.to).is_some_and(|next| next.requires.is_some())
+        };
+        phase.leave == Leave::OnCall || phase.done_when.is_none() || phase.next.iter().all(needs)
     }
 
     fn belongs(&self, phase: &Phase, sample: &Sample) -> bool {
@@ -113,22 +120,24 @@ impl<'s> Possible<'s> {
             && (self.skill.seed || !sample.fits_any(&phase.forbidden, self.skill, Use::Forbid))
     }
 
-    /// The first phase along usable edges that takes the call, breadth first.
-    fn following(&self, start: usize, sample: &Sample, usable: &dyn Fn(usize, &Edge) -> bool) -> Option<usize> {
+    /// The first following phase that takes the call, breadth first.
+    fn following(&self, start: usize, sample: &Sample) -> Option<usize> {
+        let takes = |at: &usize| self.skill.phases.get(*at).is_some_and(|phase| self.belongs(phase, sample));
+        self.along(start, &|_, _| true).into_iter().find(takes)
+    }
+
+    /// The phases along usable edges, breadth first, without the start.
+    fn along(&self, start: usize, usable: &dyn Fn(usize, &Edge) -> bool) -> Vec<usize> {
         let mut seen = vec![start];
         let mut next = 0;
         while let Some(from) = seen.get(next).copied() {
             next += 1;
             for edge in self.skill.phases.get(from).map(|phase| phase.next.as_slice()).unwrap_or_default() {
-                if seen.contains(&edge.to) || !usable(from, edge) {
-                    continue;
+                if !seen.contains(&edge.to) && usable(from, edge) {
+                    seen.push(edge.to);
                 }
-                if self.skill.phases.get(edge.to).is_some_and(|phase| self.belongs(phase, sample)) {
-                    return Some(edge.to);
-                }
-                seen.push(edge.to);
             }
         }
-        None
+        seen.split_off(1)
     }
 }

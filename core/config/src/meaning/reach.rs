@@ -3,7 +3,7 @@
 use phasegate_core::Code;
 use phasegate_core::policy::Leave;
 
-use super::possible::{Fate, Possible};
+use super::possible::Possible;
 use crate::build::Built;
 use crate::report::Finding;
 
@@ -43,13 +43,12 @@ fn reached(possible: &Possible<'_>) -> Vec<bool> {
     while let Some(at) = open.pop() {
         let Some(mark @ false) = reached.get_mut(at) else { continue };
         *mark = true;
-        for fate in possible.fates(at) {
-            if let Fate::Leads(to) = fate {
-                open.extend(to);
-            }
-        }
+        open.extend(possible.leads(at));
         if let Some(phase) = phases.get(at).filter(|phase| phase.leave == Leave::OnDone) {
-            open.extend(phase.next.iter().map(|edge| edge.to));
+            // The first edge that needs nothing is taken; what stands after it never is.
+            let shadow = phase.next.iter().position(|edge| edge.when.is_none()).map_or(phase.next.len(), |first| first + 1);
+            open.extend(phase.next.iter().take(shadow).map(|edge| edge.to));
+            open.extend(phase.back.iter().filter(|back| back.on_failure).map(|back| back.to));
         }
     }
     reached

@@ -1,83 +1,18 @@
-//! The shipped skills, searched through: every state that any sequence of calls and outcomes leads to.
-//!
-//! A state is abstracted to what decisions depend on. Ways back are limited to one each, so that the search ends soon.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+//! The shipped skills, searched through. Ways back are limited to one each, so that the search ends soon.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use phasegate_config::{Kind, Level, SourceFile, compile, shipped, shipped_policy};
+use phasegate_core::Code;
+use phasegate_core::State;
 use phasegate_core::condition::Condition;
-use phasegate_core::event::{By, Outcome};
+use phasegate_core::event::Outcome;
 use phasegate_core::matcher::{Matcher, ToolPattern};
 use phasegate_core::policy::{Mode, Policy, Skill};
-use phasegate_core::state::{Run, Status};
-use phasegate_core::{Code, Decision, Event, EventKind, Facts, State, step};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// A call that the search makes.
-#[derive(Clone, Debug)]
-struct Try {
-    tool: String,
-    input: Value,
-    label: Option<&'static str>,
-}
-
-impl Try {
-    fn new(tool: &str, input: Value) -> Self {
-        Self { tool: tool.into(), input, label: None }
-    }
-
-    fn event(&self) -> Event {
-        // A host's own tools begin with a capital letter.
-        let server = self.tool.starts_with(|letter: char| letter.is_lowercase()).then(|| "lsp".to_string());
-        Event::new("s", EventKind::ToolCall {
-            id: Some("c".into()),
-            native: server.as_ref().map(|server| format!("mcp__{server}__{}", self.tool)),
-            tool: self.tool.clone(),
-            server,
-            input: self.input.clone(),
-            labels: self.label.map(|label| [label.to_string()].into()),
-            background: false,
-            reading: Default::default(),
-        })
-    }
-
-    fn result(&self, outcome: Outcome) -> Event {
-        Event::new("s", EventKind::ToolResult {
-            id: Some("c".into()),
-            outcome: Some(outcome),
-            ok: None,
-            exit_code: Some(i64::from(outcome != Outcome::Ok)),
-            output: None,
-            tool: None,
-            input: None,
-        })
-    }
-}
-
-fn do_step(policy: &Policy, state: &State, event: &Event) -> (Option<Decision>, State) {
-    let step = step(policy, state, event, &Facts::new());
-    (step.decision, step.state)
-}
-
-fn run(state: &State) -> &Run {
-    state.session.runs.last().unwrap()
-}
-
-fn activated(policy: &Policy) -> State {
-    let args = json!({"skill_name": policy.skills[0].name, "mode": "block"});
-    let event = Event::new("s", EventKind::Command { by: By::Agent, name: "activate_skill".into(), args });
-    let (refused, state) = do_step(policy, &State::default(), &event);
-    assert_eq!(refused, None);
-    state
-}
-
-fn finishes(policy: &Policy, state: &State) -> bool {
-    let event = Event::new("s", EventKind::Command { by: By::Agent, name: "deactivate_skill".into(), args: json!({}) });
-    let (_, after) = do_step(policy, state, &event);
-    run(&after).status == Status::Finished
-}
+use crate::search::{Searched, Try, activated, do_step, finishes, run, search};
 
 /// Whatever a call of the search can be: every tool that the skill names, with the arguments that it asks about, and strangers.
 fn tries(skill: &Skill) -> Vec<Try> {
@@ -107,87 +42,18 @@ fn tries(skill: &Skill) -> Vec<Try> {
     tries
 }
 
-/// What decisions depend on, and which tools have succeeded since the start, kept apart from the engine's own evidence.
-type Key = (String, BTreeSet<String>);
-
-fn key(state: &State, ok: &BTreeSet<String>) -> Key {
-    let run = run(state);
-    let atoms = |visit: u32| run.evidence.iter().filter(|e| e.visit == visit).map(|e| e.atom).collect::<BTreeSet<_>>();
-    let all: BTreeSet<u32> = run.evidence.iter().map(|e| e.atom).collect();
-    let before = run.provisional.as_ref().map(|p| (p.phase.clone(), p.failed, atoms(p.visit)));
-    let backs: BTreeMap<_, _> = run.backs.iter().map(|(from, to, times)| ((from, to), times)).collect();
-    (format!("{} {before:?} {:?} {all:?} {backs:?} {}", run.phase, atoms(run.visit), run.failed), ok.clone())
-}
-
-/// What the search found.
-#[derive(Default)]
-struct Searched {
-    states: Vec<(State, BTreeSet<String>)>,
-    /// From each state to which ones.
-    edges: Vec<BTreeSet<usize>>,
-    /// Calls that were let through: tool, arguments, what had succeeded before.
-    allowed: BTreeSet<(String, String, Vec<String>)>,
-}
-
-fn search(policy: &Policy) -> Searched {
-    let tries = tries(&policy.skills[0]);
-    let counted: BTreeSet<&str> = evidence(&policy.skills[0].name, "Bash").into_iter().flatten().collect();
-    let mut found = Searched::default();
-    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
-    let mut queue = VecDeque::new();
-    let start = activated(policy);
-    known.insert(key(&start, &BTreeSet::new()), 0);
-    found.states.push((start, BTreeSet::new()));
-    found.edges.push(BTreeSet::new());
-    queue.push_back(0);
-    while let Some(at) = queue.pop_front() {
-        let (state, ok) = found.states[at].clone();
-        for attempt in &tries {
-            let (decision, called) = do_step(policy, &state, &attempt.event());
-            if !decision.unwrap().lets_through() {
-                assert_eq!(run(&called).phase, run(&state).phase, "a denied call moves nothing");
-                continue;
-            }
-            if run(&called).status != Status::Active {
-                // All is done and the call belongs to no phase: the run ends with it.
-                assert!(finishes(policy, &state), "{} ends a run that is not finished", attempt.tool);
-                continue;
-            }
-            found.allowed.insert((attempt.tool.clone(), attempt.input.to_string(), ok.iter().cloned().collect()));
-            for outcome in [Outcome::Ok, Outcome::Failed] {
-                let (_, mut after) = do_step(policy, &called, &attempt.result(outcome));
-                forget(&mut after);
-                let mut ok = ok.clone();
-                if outcome == Outcome::Ok && counted.contains(attempt.tool.as_str()) {
-                    ok.insert(attempt.tool.clone());
-                }
-                let next = *known.entry(key(&after, &ok)).or_insert_with(|| {
-                    found.states.push((after, ok));
-                    found.edges.push(BTreeSet::new());
-                    queue.push_back(found.states.len() - 1);
-                    found.states.len() - 1
-                });
-                found.edges[at].insert(next);
-            }
-        }
-        assert!(found.states.len() < 200_000, "the search does not end");
-    }
-    found
-}
-
-/// Takes out what no decision depends on.
-fn forget(state: &mut State) {
-    state.session.calls.clear();
-    state.session.obligations.clear();
-    state.session.runs.last_mut().unwrap().history.clear();
-}
-
 fn limited(name: &str) -> Policy {
     let mut policy = shipped_policy(name, Some(Mode::Block)).unwrap();
     for phase in &mut policy.skills[0].phases {
         phase.back.iter_mut().for_each(|back| back.limit = 1);
     }
     policy
+}
+
+fn searched(policy: &Policy) -> Searched {
+    let skill = &policy.skills[0];
+    let counted: BTreeSet<&str> = evidence(&skill.name, "Bash").into_iter().flatten().collect();
+    search(policy, &tries(skill), &counted)
 }
 
 /// What must have succeeded before a tool that writes may be called: one of each group.
@@ -222,7 +88,7 @@ fn writes(skill: &Skill, tool: &str, input: &str) -> bool {
 static STRICT: LazyLock<Vec<(Policy, Searched)>> = LazyLock::new(|| {
     let search = |name| {
         let policy = limited(name);
-        let found = search(&policy);
+        let found = searched(&policy);
         (policy, found)
     };
     shipped().iter().map(|shipped| search(shipped.name)).collect()
@@ -306,7 +172,7 @@ fn walk(policy: &Policy, tools: &[&str]) -> (Vec<bool>, String) {
 #[test]
 fn the_first_published_tables_have_their_known_weaknesses() {
     let safe_edit = limited("lsp-safe-edit@compat");
-    let reached: BTreeSet<String> = search(&safe_edit).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
+    let reached: BTreeSet<String> = searched(&safe_edit).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
     assert!(!reached.contains("apply") && reached.contains("verify_and_fix"), "{reached:?}");
     let refactor = shipped_policy("lsp-refactor@compat", None).unwrap();
     assert_eq!(walk(&refactor, &["Edit", "format_document", "Edit"]), (vec![false, true, true], "apply".into()));
@@ -325,7 +191,7 @@ fn the_check_finds_unreachable_phases_where_the_search_does() {
         let unreachable = compile(&[source]).diagnostics.into_iter().filter(|d| d.code == Code::PhaseUnreachable);
         let told: BTreeSet<String> = unreachable.map(|d| d.message.split('`').nth(1).unwrap().to_string()).collect();
         let policy = limited(&format!("{}@compat", shipped.name));
-        let reached: BTreeSet<String> = search(&policy).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
+        let reached: BTreeSet<String> = searched(&policy).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
         let all = policy.skills[0].phases.iter().map(|phase| phase.name.clone());
         assert_eq!(told, all.filter(|name| !reached.contains(name)).collect(), "{}", shipped.name);
     }

@@ -3,7 +3,6 @@
 //! A new case is a new file. What it is follows from its name: `*.md` is a SKILL.md, `*settings.yaml` are settings,
 //! anything else is a skill config. An invalid one begins with the code that it is about.
 //! `PHASEGATE_BLESS=1 cargo test -p phasegate-config` writes the golden file anew.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,6 +1,4 @@
 //! The schemas: as generated, complete, and in agreement with the engine's own events.
-#![cfg(feature = "schema")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -62,7 +60,7 @@ fn the_exhaustive_configs_have_every_key_of_the_schemas() {
 }
 
 /// Every event of a transcript, with every field that it can have.
-const EVENTS: &str = include_str!("cases/events.jsonl");
+const EVENTS: &str = include_str!("../cases/events.jsonl");
 
 #[test]
 fn every_event_of_the_engine_is_valid_with_every_field() {
