@@ -1,6 +1,6 @@
 //! Skill texts to skills.
 
-use phasegate_core::policy::{Mode, Skill, Unlisted};
+use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
 use serde_json::Value;
 
 use crate::build::{self, Builder, Built, matcher};
@@ -49,7 +49,7 @@ pub(crate) fn read_skill(number: usize, file: &SourceFile, findings: &mut Vec<Fi
         name: places.name,
         mode: skill.mode,
         unlisted: source.unlisted.map(Into::into),
-        locked: source.locked,
+        locked: skill.leave_skill == LeaveSkill::Human,
         skill,
     })
 }

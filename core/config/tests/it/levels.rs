@@ -39,10 +39,12 @@ fn a_higher_level_hides_a_lower_one_and_the_stricter_of_both_counts() {
 
 #[test]
 fn a_hidden_skill_that_is_locked_stays_locked() {
-    let low = "{skill: a, locked: true, phases: {low: {allowed: [Read]}}}";
-    let high = "{skill: a, leave_skill: agent, phases: {high: {allowed: [Read]}}}";
-    let compiled = without_mistakes(&[skill("p.yaml", Level::Project, low), skill("m.yaml", Level::Machine, high)]);
-    assert_eq!(compiled.policy.skills[0].leave_skill, LeaveSkill::Human);
+    for lock in ["locked: true", "leave_skill: human"] {
+        let low = format!("{{skill: a, {lock}, phases: {{low: {{allowed: [Read]}}}}}}");
+        let high = "{skill: a, leave_skill: agent, phases: {high: {allowed: [Read]}}}";
+        let compiled = without_mistakes(&[skill("p.yaml", Level::Project, &low), skill("m.yaml", Level::Machine, high)]);
+        assert_eq!(compiled.policy.skills[0].leave_skill, LeaveSkill::Human);
+    }
 }
 
 #[test]
