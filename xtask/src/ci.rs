@@ -14,7 +14,16 @@ type Step = (&'static str, fn() -> Result);
 const STEPS: &[Step] = &[
     ("format", || run_command(&mut cargo(&["fmt", "--all", "--check"]))),
     ("lints", || {
-        run_command(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+        run_command(&mut cargo(&[
+            "clippy",
+            "--quiet",
+            "--workspace",
+            "--all-targets",
+            "--keep-going",
+            "--",
+            "--deny",
+            "warnings",
+        ]))
     }),
     ("generated files", || generate::run(&generate::Args::check())),
     ("tidy", tidy::run),

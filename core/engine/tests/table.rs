@@ -1,4 +1,5 @@
 //! The decision table of ARCHITECTURE.md, row by row and exhaustively, against `decide`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, reason = "tests")]
 
 use phasegate_core::decide::{Done, Line, Next, Situation, decide};
 
