@@ -56,7 +56,8 @@ pub fn place(place: &str, root: &Path, home: &Path) -> std::path::PathBuf {
 
 fn print(context: &Context, adapter: &dyn Adapter, signs: &[&str]) {
     let out = context.out;
-    let found = if signs.is_empty() { "not detected here".to_string() } else { format!("detected: {}", signs.join(", ")) };
+    let found =
+        if signs.is_empty() { "not detected here".to_string() } else { format!("detected: {}", signs.join(", ")) };
     out.line(format_args!("{} {} ({found})", adapter.id().bold(), adapter.name()));
     out.line(format_args!("  recorded with {}", adapter.versions().join(", ")));
     for (name, ability) in adapter.capabilities().rows() {

@@ -124,8 +124,9 @@ fn platforms(args: &Args, locations: &Locations, project: &Project) -> Result<Ve
         return Ok(found);
     }
     let find = |id: &String| {
-        phasegate_adapters::find(id)
-            .ok_or_else(|| Failure::new(format!("there is no platform `{id}`")).with_help(format!("this build has: {known}")))
+        phasegate_adapters::find(id).ok_or_else(|| {
+            Failure::new(format!("there is no platform `{id}`")).with_help(format!("this build has: {known}"))
+        })
     };
     args.platforms.iter().map(find).collect()
 }

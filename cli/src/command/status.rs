@@ -58,7 +58,9 @@ fn policy(runtime: &Runtime, project: &Project) -> Result<(&'static str, String)
     Ok(match runtime.current(project)? {
         Current::Ready(ready) => ("guarded", format!("policy {}", ready.policy.version)),
         Current::Invalid { diagnostics, .. } => ("policy-invalid", summary(&diagnostics)),
-        Current::Unguarded if remembered.is_some() => ("policy-missing", "it was guarded and has no config".to_string()),
+        Current::Unguarded if remembered.is_some() => {
+            ("policy-missing", "it was guarded and has no config".to_string())
+        }
         Current::Unguarded => ("unguarded", "no config guards it".to_string()),
     })
 }
@@ -79,7 +81,12 @@ fn as_json(project: &Project, policy: &(&str, String), shown: &[(&SessionInfo, V
     top
 }
 
-fn print(context: &Context, project: &Project, policy: &(&str, String), (shown, fresh): (&[(&SessionInfo, Value)], &Value)) {
+fn print(
+    context: &Context,
+    project: &Project,
+    policy: &(&str, String),
+    (shown, fresh): (&[(&SessionInfo, Value)], &Value),
+) {
     let out = context.out;
     out.line(format_args!("{} {}: {}", project.root.display().bold(), policy.0, policy.1));
     if shown.is_empty() {
@@ -90,7 +97,12 @@ fn print(context: &Context, project: &Project, policy: &(&str, String), (shown, 
         }
     }
     for (session, status) in shown {
-        out.line(format_args!("\nsession {} ({}, {} records)", session.id.bold(), age(session.active), session.records));
+        out.line(format_args!(
+            "\nsession {} ({}, {} records)",
+            session.id.bold(),
+            age(session.active),
+            session.records
+        ));
         let text = |key: &str| status.get(key).and_then(Value::as_str).unwrap_or_default();
         if status.get("active").and_then(Value::as_bool) == Some(true) {
             let index = status.get("phase_index").and_then(Value::as_u64).unwrap_or(0) + 1;

@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{Reply, SKILL, World, denied, reply};
 use phasegate_core::Code;
 use serde_json::json;
-use crate::support::{Reply, SKILL, World, denied, reply};
 
 /// Every kind of input that cannot be decided, with the code that it must be answered with.
 fn rows(world: &World) -> Vec<(&'static str, Vec<u8>, Code)> {
@@ -29,7 +29,11 @@ fn rows(world: &World) -> Vec<(&'static str, Vec<u8>, Code)> {
         ("truncated", whole[..whole.len() / 2].to_vec(), Code::BadInput),
         ("two messages", [whole.clone(), whole.clone()].concat(), Code::BadInput),
         ("huge, not JSON", huge.clone().into_bytes(), Code::BadInput),
-        ("huge", frame(json!({"tool_name": "Write", "tool_input": {"content": huge}, "tool_use_id": "t"})), Code::BadInput),
+        (
+            "huge",
+            frame(json!({"tool_name": "Write", "tool_input": {"content": huge}, "tool_use_id": "t"})),
+            Code::BadInput,
+        ),
         ("deeply nested", deep.into_bytes(), Code::BadInput),
         ("deeply nested, not a frame", nested(1_000_000).into_bytes(), Code::BadInput),
         ("not UTF-8", not_utf8, Code::BadInput),
@@ -38,10 +42,18 @@ fn rows(world: &World) -> Vec<(&'static str, Vec<u8>, Code)> {
         ("null", b"null".to_vec(), Code::BadInput),
         ("session of the wrong type", frame(json!({"session_id": 5})), Code::BadInput),
         ("event of the wrong type", frame(json!({"hook_event_name": ["PreToolUse"]})), Code::BadInput),
-        ("tool of the wrong type", frame(json!({"tool_name": {}, "tool_input": {}, "tool_use_id": "t"})), Code::BadInput),
+        (
+            "tool of the wrong type",
+            frame(json!({"tool_name": {}, "tool_input": {}, "tool_use_id": "t"})),
+            Code::BadInput,
+        ),
         ("no tool", frame(json!({"tool_input": {}, "tool_use_id": "t"})), Code::BadInput),
         ("no event", br#"{"session_id":"s"}"#.to_vec(), Code::BadInput),
-        ("no session", br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}"#.to_vec(), Code::BadInput),
+        (
+            "no session",
+            br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}"#.to_vec(),
+            Code::BadInput,
+        ),
         ("unknown event", frame(json!({"hook_event_name": "PreToolUsed"})), Code::EventUnknown),
     ]
 }

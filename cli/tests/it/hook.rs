@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
 use crate::support::{Reply, SKILL, World, denied, reply};
+use serde_json::{Value, json};
 
 fn edit() -> Value {
     json!({"file_path": "a.rs", "old_string": "a", "new_string": "b"})
@@ -46,7 +46,8 @@ fn sessions_of_one_project_do_not_see_each_other() {
 fn a_live_session_keeps_its_policy_until_it_starts_again() {
     let world = World::guarded("block");
     begin(&world, "s");
-    let other = SKILL.replace("[Edit, Write]", "[Edit, Write, Grep]").replace("allowed: [Read]", "allowed: [Read, Glob]");
+    let other =
+        SKILL.replace("[Edit, Write]", "[Edit, Write, Grep]").replace("allowed: [Read]", "allowed: [Read, Glob]");
     world.write(".phasegate/skills/careful.yaml", &other);
     assert!(!matches!(reply(&world.call("s", "t1", "Grep", json!({}))), Reply::Denied(_)));
     world.frame("s", "SessionStart", json!({"source": "resume"}));
@@ -86,7 +87,10 @@ fn a_journal_that_is_damaged_cut_or_gone_denies() {
     denied(&world.call("s", "t1", "Read", json!({})), "state-missing");
 
     fs::write(&journal, &good[..good.len() - 5]).unwrap();
-    assert!(!matches!(reply(&world.call("s", "t1", "Read", json!({"file_path": "a"}))), Reply::Denied(_)), "a torn record");
+    assert!(
+        !matches!(reply(&world.call("s", "t1", "Read", json!({"file_path": "a"}))), Reply::Denied(_)),
+        "a torn record"
+    );
     assert!(fs::read_to_string(&journal).unwrap().contains("\"cut\":"));
 }
 
@@ -138,7 +142,8 @@ fn nothing_but_the_reply_goes_out_and_logs_go_where_they_are_sent() {
     let log = world.state().with_extension("log");
     let frame = json!({"session_id": "s", "cwd": world.root(), "hook_event_name": "Nope"}).to_string();
     let quiet = world.phasegate(&["hook", "claude-code"]).write_stdin(frame.clone()).output().unwrap();
-    let logged = world.phasegate(&["hook", "claude-code"]).env("PHASEGATE_LOG_FILE", &log).write_stdin(frame).output().unwrap();
+    let logged =
+        world.phasegate(&["hook", "claude-code"]).env("PHASEGATE_LOG_FILE", &log).write_stdin(frame).output().unwrap();
     assert_eq!((quiet.stdout, quiet.stderr), (logged.stdout, logged.stderr));
     assert!(fs::read_to_string(&log).unwrap().contains("event-unknown"));
 }
@@ -151,7 +156,8 @@ fn the_audit_log_of_the_original_is_written_where_the_settings_say() {
     world.call("s", "t1", "Edit", edit());
     let text = fs::read_to_string(world.root().join("audit.jsonl")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let events: Vec<_> = lines.iter().map(|line| (line["tool"].as_str().unwrap(), line["success"].as_bool().unwrap())).collect();
+    let events: Vec<_> =
+        lines.iter().map(|line| (line["tool"].as_str().unwrap(), line["success"].as_bool().unwrap())).collect();
     assert_eq!(events, [("activate_skill", true), ("phase_violation", false)]);
     assert_eq!(lines[0]["edit_summary"]["target"], "activate_skill: skill=careful phase=look");
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
 use crate::support::{World, denied};
+use serde_json::{Value, json};
 
 const SETTINGS: &str = "{\n  \"permissions\": { \"allow\": [\"Read\"] },\n  \"hooks\": {\"Stop\": []}\n}\n";
 
@@ -34,7 +34,8 @@ fn init_keeps_what_is_there_writes_nothing_twice_and_can_be_undone() {
     assert_eq!(files(&world.root()), before, "--dry-run writes nothing");
 
     world.run(&["init", "--skill", "lsp-refactor", "--mode", "block"], 0);
-    let settings: Value = serde_json::from_str(&fs::read_to_string(world.root().join(".claude/settings.json")).unwrap()).unwrap();
+    let settings: Value =
+        serde_json::from_str(&fs::read_to_string(world.root().join(".claude/settings.json")).unwrap()).unwrap();
     assert_eq!(settings["permissions"], json!({"allow": ["Read"]}));
     assert!(settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap().contains("hook claude-code"));
     let once = files(&world.root());

@@ -67,6 +67,7 @@ fn a_refused_command_is_json_where_json_was_asked_for() {
     assert_eq!((refused["is_error"].as_bool(), refused["code"].as_str()), (Some(true), Some("skill-active")));
     let ended: Value = serde_json::from_str(&world.run(&["--json", "deactivate"], 0)).unwrap();
     assert_eq!(ended, serde_json::json!({"status": "deactivated"}));
-    let begun: Value = serde_json::from_str(&world.run(&["--json", "activate", "careful", "--mode", "warn"], 0)).unwrap();
+    let begun: Value =
+        serde_json::from_str(&world.run(&["--json", "activate", "careful", "--mode", "warn"], 0)).unwrap();
     assert_eq!((begun["status"].as_str(), begun["mode"].as_str()), (Some("activated"), Some("block")));
 }

@@ -3,6 +3,7 @@
 use std::io::Cursor;
 use std::path::PathBuf;
 
+use crate::support::World;
 use phasegate_adapter::{
     Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Problem, Reply,
 };
@@ -11,7 +12,6 @@ use phasegate_runtime::Locations;
 use phasegate_runtime::deadline::LIMIT;
 use phasegate_runtime::hook::Hook;
 use serde_json::json;
-use crate::support::World;
 
 /// A real adapter, but for one function that panics.
 struct Broken {

@@ -115,7 +115,8 @@ impl World {
 
     /// Tells that a call succeeded.
     pub(crate) fn ok(&self, session: &str, id: &str, tool: &str, input: Value) -> Output {
-        let fields = json!({"tool_name": tool, "tool_input": input, "tool_use_id": id, "tool_response": {"type": "text"}});
+        let fields =
+            json!({"tool_name": tool, "tool_input": input, "tool_use_id": id, "tool_response": {"type": "text"}});
         self.frame(session, "PostToolUse", fields)
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::Code;
+use phasegate_core::policy::{Mode, Policy, Skill};
 
 use crate::combine::{self, Everywhere};
 use crate::nearest::{did_you_mean, listed};

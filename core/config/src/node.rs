@@ -125,7 +125,9 @@ impl Node {
         let mut node = self;
         for part in rest {
             let next = match &mut node.content {
-                Content::Map(entries) => entries.iter_mut().find(|entry| entry.key == *part).map(|entry| &mut entry.node),
+                Content::Map(entries) => {
+                    entries.iter_mut().find(|entry| entry.key == *part).map(|entry| &mut entry.node)
+                }
                 Content::List(items) => part.parse().ok().and_then(|at: usize| items.get_mut(at)),
                 Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) => None,
             };

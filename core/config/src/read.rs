@@ -18,7 +18,11 @@ const QUOTE_STAR: &str = "put quotes around a text that begins with a star or an
 /// Reads one document. What could be read up to a mistake is thrown away; duplicate keys are reported and left out.
 pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node> {
     if text.body().len() > SIZE {
-        findings.push(Finding::error(Code::ConfigSyntax, text.start(), format!("the file is larger than {SIZE} bytes")));
+        findings.push(Finding::error(
+            Code::ConfigSyntax,
+            text.start(),
+            format!("the file is larger than {SIZE} bytes"),
+        ));
         return None;
     }
     let plain = text.body();
@@ -64,8 +68,7 @@ impl Reader<'_> {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) if self.root.is_some() => Err(unsupported(span, "a second document")),
             Event::DocumentStart(_) => Ok(()),
-            Event::Alias(_) => Err(unsupported(span, "an alias (`*name`)")
-                .suggest(QUOTE_STAR)),
+            Event::Alias(_) => Err(unsupported(span, "an alias (`*name`)").suggest(QUOTE_STAR)),
             Event::Scalar(value, style, anchor, tag) => {
                 refuse(span, anchor, tag.as_deref())?;
                 let content = match style {

@@ -21,7 +21,8 @@ pub(crate) fn validate(kind: Kind, mut node: Node, findings: &mut Vec<Finding>) 
             let told = problems.iter().filter(|problem| !follows_from_a_slip(problem, &problems));
             findings.extend(told.map(|problem| wording::finding(problem, &node)));
         }
-        let nameless = |problem: &Problem| problem.pointer.is_empty() && problem.kind == ProblemKind::MissingKey("skill".into());
+        let nameless =
+            |problem: &Problem| problem.pointer.is_empty() && problem.kind == ProblemKind::MissingKey("skill".into());
         let (unnamed, problems): (Vec<Problem>, Vec<Problem>) = problems.into_iter().partition(nameless);
         if !unnamed.is_empty() {
             node.add_text("skill", "unnamed");

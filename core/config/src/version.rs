@@ -14,7 +14,8 @@ pub(crate) fn stamp(policy: &mut Policy) {
     for skill in &mut policy.skills {
         skill.version = of_skill(skill);
     }
-    let names: Vec<(&str, &str)> = policy.skills.iter().map(|skill| (skill.name.as_str(), skill.version.as_str())).collect();
+    let names: Vec<(&str, &str)> =
+        policy.skills.iter().map(|skill| (skill.name.as_str(), skill.version.as_str())).collect();
     policy.version = digest(&names);
 }
 

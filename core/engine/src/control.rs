@@ -137,7 +137,12 @@ fn activate(
 }
 
 /// Begins a run: it gets the stricter of the skill's mode and the one asked for, and no evidence.
-pub(crate) fn begin(state: &mut State, skill: &Skill, mode: Option<Mode>, (by, records): (By, &mut Vec<Record>)) -> String {
+pub(crate) fn begin(
+    state: &mut State,
+    skill: &Skill,
+    mode: Option<Mode>,
+    (by, records): (By, &mut Vec<Record>),
+) -> String {
     let (letter, begun) = match skill.scope {
         Scope::Session => ('r', &mut state.session.runs_begun),
         Scope::Project => ('p', &mut state.project.runs_begun),
@@ -175,7 +180,9 @@ pub(crate) fn begin(state: &mut State, skill: &Skill, mode: Option<Mode>, (by, r
     });
     let runs = state.runs_mut(skill.scope);
     runs.push(run);
-    if runs.len() > KEPT && let Some(oldest) = runs.iter().position(|run| run.status != Status::Active) {
+    if runs.len() > KEPT
+        && let Some(oldest) = runs.iter().position(|run| run.status != Status::Active)
+    {
         runs.remove(oldest);
     }
     id
@@ -202,7 +209,8 @@ fn deactivate(
         (By::Agent | By::Platform, LeaveSkill::Human) => false,
     };
     if !may {
-        let who = if leave == LeaveSkill::Human { "only a person may deactivate it" } else { "its last phase is not done" };
+        let who =
+            if leave == LeaveSkill::Human { "only a person may deactivate it" } else { "its last phase is not done" };
         return Err(Refused { code: Code::SkillNotLeft, text: format!("skill \"{skill_name}\" stays active: {who}") });
     }
     end(state, &id, if done { Status::Finished } else { Status::Left }, (by, records));

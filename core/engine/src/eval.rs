@@ -128,9 +128,9 @@ pub(crate) struct Missing<'p> {
 }
 
 fn has_evidence(run: &Run, test: &CallTest, seen: Seen) -> bool {
-    run.evidence.iter().any(|evidence| {
-        evidence.atom == test.atom && (matches!(seen, Seen::Anywhere) || evidence.visit == run.visit)
-    })
+    run.evidence
+        .iter()
+        .any(|evidence| evidence.atom == test.atom && (matches!(seen, Seen::Anywhere) || evidence.visit == run.visit))
 }
 
 /// A condition in the words of a config.
@@ -184,7 +184,14 @@ pub(crate) fn each_call<'s>(skill: &'s Skill, visit: &mut dyn FnMut(&'s CallTest
         };
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-        phase.requires.iter().chain(&phase.done_when).chain(optional).chain(edges).chain(backs).for_each(|c| c.each_call(visit));
+        phase
+            .requires
+            .iter()
+            .chain(&phase.done_when)
+            .chain(optional)
+            .chain(edges)
+            .chain(backs)
+            .for_each(|c| c.each_call(visit));
     }
 }
 

@@ -437,7 +437,8 @@ impl EventKind {
             return Err("`tool_result` has exactly one of `outcome` and `ok`".to_string());
         }
         if let Self::File { path, content, sha256, absent, .. } = self {
-            let given = usize::from(content.is_some()) + usize::from(sha256.is_some()) + usize::from(*absent == Some(true));
+            let given =
+                usize::from(content.is_some()) + usize::from(sha256.is_some()) + usize::from(*absent == Some(true));
             if given != 1 {
                 return Err(format!("`file` {path}: exactly one of `content`, `sha256` and `absent: true` is given"));
             }

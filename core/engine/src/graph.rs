@@ -65,9 +65,10 @@ pub(crate) fn can_finish(world: &mut World<'_>, skill: &Skill, run: &Run, here: 
     });
     let terminal = |index: usize| skill.phases.get(index).is_some_and(|phase| phase.next.is_empty());
     terminal(here.0)
-        || reached.order.iter().any(|index| {
-            terminal(*index) && skill.phases.get(*index).is_some_and(|phase| world.optional(run, phase))
-        })
+        || reached
+            .order
+            .iter()
+            .any(|index| terminal(*index) && skill.phases.get(*index).is_some_and(|phase| world.optional(run, phase)))
 }
 
 struct Reached {

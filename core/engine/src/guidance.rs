@@ -64,7 +64,9 @@ pub(crate) fn violation(
     };
     decision.next_calls = suggestions(world, policy, state, judged, (blocking.as_ref(), caller));
     if decision.next_calls.is_empty() && skill.unlisted != crate::policy::Unlisted::Allow {
-        decision.recovery.push_str(" No call of this skill would be allowed now; the user can run `phasegate deactivate`.");
+        decision
+            .recovery
+            .push_str(" No call of this skill would be allowed now; the user can run `phasegate deactivate`.");
     }
     decision
 }
@@ -214,8 +216,8 @@ fn would_be_allowed(
         background: false,
     };
     state.live_runs().all(|run| {
-        policy.skill_version(&run.skill, &run.version).is_some_and(|skill| {
-            !Held::new(skill, &call, caller).judge(world, run).line.is_violation()
-        })
+        policy
+            .skill_version(&run.skill, &run.version)
+            .is_some_and(|skill| !Held::new(skill, &call, caller).judge(world, run).line.is_violation())
     })
 }

@@ -85,8 +85,11 @@ impl<'a> Held<'a> {
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
         let done = world.done(run, phase);
         let settled = global_forbidden || (allowed && !forbidden);
-        let way =
-            if settled { None } else { graph::find(world, skill, run, (here, done), &mut |next| self.belongs_to(next)) };
+        let way = if settled {
+            None
+        } else {
+            graph::find(world, skill, run, (here, done), &mut |next| self.belongs_to(next))
+        };
         let back = if settled { None } else { self.way_back(world, run, phase) };
         let line = decide(Situation {
             global_forbidden,
@@ -108,9 +111,9 @@ impl<'a> Held<'a> {
 
     fn returns(&self, run: &Run) -> bool {
         let before = run.provisional.as_ref().and_then(|before| self.skill.phase_index(&before.phase));
-        before.and_then(|index| self.skill.phases.get(index)).is_some_and(|phase| {
-            self.any(&phase.allowed, Use::Permit) && !self.any(&phase.forbidden, Use::Forbid)
-        })
+        before
+            .and_then(|index| self.skill.phases.get(index))
+            .is_some_and(|phase| self.any(&phase.allowed, Use::Permit) && !self.any(&phase.forbidden, Use::Forbid))
     }
 
     fn way_back(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {

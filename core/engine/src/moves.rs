@@ -37,12 +37,8 @@ fn record(run: &Run, from: String, triggered_by: &str) -> Record {
 fn enter(run: &mut Run, skill: &Skill, way: &Way, done: Done, by: By) {
     let name = |index: usize| skill.phases.get(index).map(|phase| phase.name.clone());
     let Some(target) = name(way.to) else { return };
-    let before = Provisional {
-        phase: run.phase.clone(),
-        visit: run.visit,
-        skipped: run.skipped.len(),
-        failed: run.failed,
-    };
+    let before =
+        Provisional { phase: run.phase.clone(), visit: run.visit, skipped: run.skipped.len(), failed: run.failed };
     if done == Done::No {
         run.skipped.push(Skipped { phase: run.phase.clone(), by });
     }
@@ -108,7 +104,9 @@ pub(crate) fn settle(world: &mut World<'_>, run: &mut Run, skill: &Skill, cause:
             Done::No if run.failed => {
                 let back = phase.back.iter().find(|back| {
                     let target = skill.phases.get(back.to).map(|phase| phase.name.as_str()).unwrap_or_default();
-                    back.on_failure && times_back(run, &run.phase, target) < back.limit && world.holds(back.when.as_ref(), run)
+                    back.on_failure
+                        && times_back(run, &run.phase, target) < back.limit
+                        && world.holds(back.when.as_ref(), run)
                 });
                 let Some(back) = back else { break };
                 go_back(run, skill, back.to);

@@ -36,7 +36,12 @@ pub(crate) fn derive(policy: &Policy, state: &mut State, moved: &[String]) {
         let prefix = format!("phase:{id}:");
         state.session.obligations.retain(|obligation| !obligation.id.starts_with(&prefix));
         if let Some((id, text)) = text {
-            state.session.obligations.push(Obligation { id, kind: ObligationKind::Context(text), given: 0, call: None });
+            state.session.obligations.push(Obligation {
+                id,
+                kind: ObligationKind::Context(text),
+                given: 0,
+                call: None,
+            });
         }
     }
     let live: alloc::vec::Vec<String> = state.live_runs().map(|run| format!("phase:{}:", run.id)).collect();

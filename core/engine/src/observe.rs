@@ -148,7 +148,10 @@ fn close(policy: &Policy, state: &mut State, call: &OpenCall, outcome: Outcome, 
             if outcome == Outcome::Ok {
                 run.provisional = None;
             }
-        } else if place.listed && outcome == Outcome::Failed && let Some(before) = &mut run.provisional {
+        } else if place.listed
+            && outcome == Outcome::Failed
+            && let Some(before) = &mut run.provisional
+        {
             before.failed = true;
         }
         if proved {
@@ -185,8 +188,8 @@ fn started(state: &mut State, id: &str, kind: &str, call: Option<&str>) {
 /// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).
 pub(crate) fn digest(input: &Value) -> String {
     let text = input.to_string();
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     alloc::format!("{hash:016x}")
 }

@@ -60,7 +60,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Ste
     let decision = match &event.kind {
         EventKind::ToolCall { .. } => {
             Some(call::decide(&mut world, policy, &mut next, (event, &mut touched), &mut records))
-        },
+        }
         // A context that begins, or begins anew, has not heard where the runs stand.
         EventKind::SessionStart { .. } | EventKind::SubagentStart { .. } => {
             touched.extend(next.live_runs().map(|run| run.id.clone()));

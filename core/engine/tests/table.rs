@@ -1,5 +1,12 @@
 //! The decision table of ARCHITECTURE.md, row by row and exhaustively, against `decide`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests"
+)]
 
 use phasegate_core::decide::{Done, Line, Next, Situation, decide};
 
@@ -93,7 +100,12 @@ fn every_row_decides_some_situation() {
     assert_eq!(rows.len(), 10);
     for (index, row) in rows.iter().enumerate() {
         let first = |words: &[&str; 8]| rows.iter().position(|row| row.fits(words)) == Some(index);
-        assert!(situations().iter().any(|(words, _)| first(words)), "row {} ({}) is never reached", index + 1, row.line);
+        assert!(
+            situations().iter().any(|(words, _)| first(words)),
+            "row {} ({}) is never reached",
+            index + 1,
+            row.line
+        );
     }
 }
 

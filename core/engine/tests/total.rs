@@ -1,5 +1,12 @@
 //! `step` is total and deterministic, whatever comes in.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests"
+)]
 
 use phasegate_core::{Event, Facts, Policy, State, needs, step};
 use proptest::prelude::*;
@@ -41,16 +48,29 @@ fn policy() -> Policy {
 fn event() -> impl Strategy<Value = Event> {
     let tool = prop::sample::select(vec!["look", "Edit", "Write", "Bash", "never", "Read", "other", "Agent"]);
     let id = prop::option::of(prop::sample::select(vec!["1", "2", "3"]));
-    let agent = prop::sample::select(vec![Value::Null, json!({"id": "s1", "type": "t"}), json!({"id": "", "type": "m"})]);
+    let agent =
+        prop::sample::select(vec![Value::Null, json!({"id": "s1", "type": "t"}), json!({"id": "", "type": "m"})]);
     let outcome = prop::sample::select(vec!["ok", "failed", "refused", "launched", "cancelled", "unknown"]);
     let skill = prop::sample::select(vec!["a", "b", "c", "none"]);
     let by = prop::sample::select(vec!["agent", "human", "platform"]);
     let command = prop::sample::select(vec![
-        "activate_skill", "deactivate_skill", "get_skill_phase", "approve", "skip_phase", "set_mode", "nonsense",
+        "activate_skill",
+        "deactivate_skill",
+        "get_skill_phase",
+        "approve",
+        "skip_phase",
+        "set_mode",
+        "nonsense",
     ]);
     let args = prop::sample::select(vec![
-        Value::Null, json!({}), json!({"skill_name": "a"}), json!({"skill_name": "c", "mode": "block"}), json!({"mode": "warn"}),
-        json!({"name": "x"}), json!({"odd": 1}), json!(7),
+        Value::Null,
+        json!({}),
+        json!({"skill_name": "a"}),
+        json!({"skill_name": "c", "mode": "block"}),
+        json!({"mode": "warn"}),
+        json!({"name": "x"}),
+        json!({"odd": 1}),
+        json!(7),
     ]);
     let server = prop::option::of(prop::sample::select(vec!["lsp", "evil"]));
     let code = prop::option::of(0..3_i64);

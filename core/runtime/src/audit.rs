@@ -16,7 +16,8 @@ pub(crate) fn write(path: &Path, time: i64, session: &str, records: &[Record]) {
         return;
     }
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let written = OpenOptions::new().append(true).create(true).open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written =
+        OpenOptions::new().append(true).create(true).open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     if let Err(error) = written {
         tracing::warn!(path = %path.display(), %error, "the audit log cannot be written");
     }

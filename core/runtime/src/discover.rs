@@ -260,10 +260,7 @@ mod tests {
         std::fs::create_dir_all(top.join("p/.phasegate/config.yaml")).unwrap();
         let found = discover(&locations(top), &top.join("p"), &[]);
         let paths: Vec<_> = found.problems.iter().map(|problem| problem.path.as_str()).collect();
-        assert_eq!(
-            paths,
-            [".phasegate/config.yaml", ".phasegate/skills/bytes.yaml", ".phasegate/skills/large.yaml"]
-        );
+        assert_eq!(paths, [".phasegate/config.yaml", ".phasegate/skills/bytes.yaml", ".phasegate/skills/large.yaml"]);
         assert!(found.guards() && found.project_guards() && found.files.is_empty());
     }
 

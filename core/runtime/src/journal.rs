@@ -18,8 +18,8 @@ use phasegate_adapter::Problem;
 use phasegate_core::Code;
 use serde_json::Value;
 
-pub use entry::{Entry, FORMAT};
 use entry::Line;
+pub use entry::{Entry, FORMAT};
 use tail::Tail;
 
 use crate::deadline::Deadline;

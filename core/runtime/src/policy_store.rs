@@ -142,7 +142,8 @@ impl PolicyStore {
         for run in state.live_runs() {
             if policy.skill_version(&run.skill, &run.version).is_none() {
                 let skill = self.read::<Skill>("skills", &run.version).ok_or_else(|| {
-                    let message = format!("the config that run `{}` of skill `{}` began with is gone", run.id, run.skill);
+                    let message =
+                        format!("the config that run `{}` of skill `{}` began with is gone", run.id, run.skill);
                     Problem::new(Code::PolicyMissing, message)
                 })?;
                 policy.earlier.push(skill);
@@ -185,7 +186,9 @@ pub fn summary(diagnostics: &[Diagnostic]) -> String {
     let shown: Vec<_> = errors
         .iter()
         .take(3)
-        .map(|found| format!("`{}` line {}, column {}: {} [{}]", found.path, found.line, found.column, found.message, found.code))
+        .map(|found| {
+            format!("`{}` line {}, column {}: {} [{}]", found.path, found.line, found.column, found.message, found.code)
+        })
         .collect();
     let more = errors.len().saturating_sub(shown.len());
     let rest = if more > 0 { format!("; and {more} more") } else { String::new() };

@@ -115,9 +115,10 @@ impl Project {
     /// `state-not-saved`: the memory cannot be removed.
     pub fn forget(&self) -> Result<(), Problem> {
         match std::fs::remove_file(self.memory()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Problem::new(Code::StateNotSaved, format!("`{}` cannot be removed: {error}", self.memory().display())))
-            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Problem::new(
+                Code::StateNotSaved,
+                format!("`{}` cannot be removed: {error}", self.memory().display()),
+            )),
             Ok(()) | Err(_) => Ok(()),
         }
     }

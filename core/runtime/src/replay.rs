@@ -68,7 +68,15 @@ impl Replay {
             return Err(LineError(format!("unknown skill `{name}`; the skills here are [{}]", known.join(", "))));
         }
         let files = Files::new(options.live_files.clone());
-        Ok(Self { policy, options, project: Project::default(), sessions: BTreeMap::new(), files, time: None, lines: 0 })
+        Ok(Self {
+            policy,
+            options,
+            project: Project::default(),
+            sessions: BTreeMap::new(),
+            files,
+            time: None,
+            lines: 0,
+        })
     }
 
     /// Steps one line. The answer is one output object.
@@ -172,6 +180,9 @@ impl Replay {
 fn command_of(event: &Event) -> Option<EventKind> {
     let EventKind::ToolCall { tool, server, input, .. } = &event.kind else { return None };
     let ours = server.as_deref().is_none_or(|server| server == "phasegate");
-    (ours && AS_TOOLS.contains(&tool.as_str()))
-        .then(|| EventKind::Command { by: By::Agent, name: tool.clone(), args: input.clone() })
+    (ours && AS_TOOLS.contains(&tool.as_str())).then(|| EventKind::Command {
+        by: By::Agent,
+        name: tool.clone(),
+        args: input.clone(),
+    })
 }

@@ -124,9 +124,10 @@ impl<'a> Transaction<'a> {
         let state = self.session_value(&self.state);
         match self.session_journal.append(&entry, state, Durability::Written) {
             Ok(()) => problem,
-            Err(unsaved) => {
-                Problem::new(problem.code, format!("{}; this could not be recorded either: {}", problem.message, unsaved.message))
-            }
+            Err(unsaved) => Problem::new(
+                problem.code,
+                format!("{}; this could not be recorded either: {}", problem.message, unsaved.message),
+            ),
         }
     }
 
@@ -313,7 +314,8 @@ fn check_anchor(project: &KeptProject, session: &str, journal: &Journal) -> Resu
     let Some(anchor) = project.sessions.get(&session_key(session)) else { return Ok(()) };
     let shorter = journal.seq() < anchor.seq;
     if shorter || (journal.seq() == anchor.seq && journal.head() != anchor.head) {
-        let message = format!("the journal of session `{session}` had {} records and has {}", anchor.seq, journal.seq());
+        let message =
+            format!("the journal of session `{session}` had {} records and has {}", anchor.seq, journal.seq());
         return Err(Problem::new(Code::StateMissing, message));
     }
     Ok(())

@@ -132,7 +132,10 @@ mod tests {
         let cases = [
             ("mode: warn\n", "mode: warn\nuse:\n  - b\n  - c\n"),
             ("use:\n- a # first\n\nmode: warn\n", "use:\n- a # first\n- b\n- c\n\nmode: warn\n"),
-            ("use:\n    - skill: a\n      mode: block\n# end\n", "use:\n    - skill: a\n      mode: block\n    - b\n    - c\n# end\n"),
+            (
+                "use:\n    - skill: a\n      mode: block\n# end\n",
+                "use:\n    - skill: a\n      mode: block\n    - b\n    - c\n# end\n",
+            ),
             ("use: [a]\nmode: warn\n", "use: [a, b, c]\nmode: warn\n"),
             ("use: []\n", "use: [b, c]\n"),
             ("use:\nmode: warn\n", "use:\n  - b\n  - c\nmode: warn\n"),

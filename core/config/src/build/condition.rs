@@ -81,8 +81,12 @@ fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts:
     ];
     for (key, _, needs, _) in misplaced.iter().filter(|(_, given, _, there)| *given && !there) {
         builder.findings.push(
-            Finding::error(Code::ConfigMissing, child(node, key).span, format!("`{key}` says something about `{needs}`, which is missing"))
-                .suggest(format!("add `{needs}`, or remove `{key}`")),
+            Finding::error(
+                Code::ConfigMissing,
+                child(node, key).span,
+                format!("`{key}` says something about `{needs}`, which is missing"),
+            )
+            .suggest(format!("add `{needs}`, or remove `{key}`")),
         );
     }
     let Some(written) = &source.file else { return };
@@ -98,8 +102,12 @@ fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts:
         let at_least = source.at_least.unwrap_or(u64::from(source.at_most.is_none()));
         if source.at_most.is_some_and(|most| most < at_least) {
             builder.findings.push(
-                Finding::error(Code::ConfigValue, child(node, "at_most").span, format!("`at_most` is less than `at_least` ({at_least})"))
-                    .suggest("let `at_most` be at least `at_least`"),
+                Finding::error(
+                    Code::ConfigValue,
+                    child(node, "at_most").span,
+                    format!("`at_most` is less than `at_least` ({at_least})"),
+                )
+                .suggest("let `at_most` be at least `at_least`"),
             );
         }
         push(FileIs::Contains { text, at_least, at_most: source.at_most });

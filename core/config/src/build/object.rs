@@ -43,9 +43,9 @@ fn server(
         (Some(server), ServerPattern::Named(name)) if *server == name => Some(ServerPattern::Named(name)),
         (Some(server), ServerPattern::Named(name)) => {
             let message = format!("the tool's name says server `{name}`, the key `server` says `{server}`");
-            builder.findings.push(
-                Finding::error(Code::MatcherNeverMatches, span, message).suggest("remove one of the two"),
-            );
+            builder
+                .findings
+                .push(Finding::error(Code::MatcherNeverMatches, span, message).suggest("remove one of the two"));
             None
         }
         (Some(_), ServerPattern::Bare) => {

@@ -66,8 +66,12 @@ impl Inner<'_, '_> {
             Some(LeaveSource::OnDone) => {
                 if source.done_when.is_none() {
                     self.builder.findings.push(
-                        Finding::error(Code::ConfigMissing, span, "`leave: on_done` waits for a `done_when`, which is missing")
-                            .suggest("add `done_when`, or remove `leave`"),
+                        Finding::error(
+                            Code::ConfigMissing,
+                            span,
+                            "`leave: on_done` waits for a `done_when`, which is missing",
+                        )
+                        .suggest("add `done_when`, or remove `leave`"),
                     );
                 }
                 Leave::OnDone
@@ -129,8 +133,9 @@ impl Inner<'_, '_> {
         let known = self.names.iter().copied();
         let meant = nearest(name, known.clone());
         self.builder.findings.push(
-            Finding::error(Code::PhaseUnknown, span, format!("there is no phase `{name}`"))
-                .suggest(did_you_mean(name, known.clone()).unwrap_or_else(|| format!("the phases are {}", listed(known)))),
+            Finding::error(Code::PhaseUnknown, span, format!("there is no phase `{name}`")).suggest(
+                did_you_mean(name, known.clone()).unwrap_or_else(|| format!("the phases are {}", listed(known))),
+            ),
         );
         meant.and_then(place)
     }

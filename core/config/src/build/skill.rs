@@ -31,11 +31,8 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         phases.push(phase);
         places.phases.push(phase_places);
     }
-    let leave = source.leave_skill.map(LeaveSkill::from).unwrap_or(if seed {
-        LeaveSkill::Agent
-    } else {
-        LeaveSkill::Finished
-    });
+    let leave =
+        source.leave_skill.map(LeaveSkill::from).unwrap_or(if seed { LeaveSkill::Agent } else { LeaveSkill::Finished });
     let skill = Skill {
         name: source.skill.clone(),
         description: source.description.clone(),
@@ -61,8 +58,12 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
         let labels_at = child(child(node, pattern), "labels");
         for (label, node) in tool.labels.iter().zip(labels_at.items()) {
             let finding = match label.strip_prefix('@') {
-                Some(word) => Finding::error(Code::ConfigValue, node.span, format!("`{label}` is no label: the `@` belongs to matchers"))
-                    .suggest(format!("write `{word}`")),
+                Some(word) => Finding::error(
+                    Code::ConfigValue,
+                    node.span,
+                    format!("`{label}` is no label: the `@` belongs to matchers"),
+                )
+                .suggest(format!("write `{word}`")),
                 None if label.is_empty() || label.contains(char::is_whitespace) => {
                     Finding::error(Code::ConfigValue, node.span, format!("`{label}` is no label"))
                         .suggest("a label is one word, such as `read`")

@@ -21,7 +21,10 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
                 pairs.find(|(forbidden, _)| covers(forbidden, allowed, skill)).map(|found| (*name, found))
             });
             let Some((name, (forbidden, at))) = found else { continue };
-            let message = format!("`{}` is allowed in phase `{}`, and forbidden by `{}`", allowed.text, phase.name, forbidden.text);
+            let message = format!(
+                "`{}` is allowed in phase `{}`, and forbidden by `{}`",
+                allowed.text, phase.name, forbidden.text
+            );
             findings.push(
                 Finding::error(Code::ToolAllowedAndForbidden, *span, message)
                     .cause(format!("{name} forbids it on line {}; forbidden wins", at.line))

@@ -12,10 +12,13 @@ pub(super) fn covers(outer: &Matcher, inner: &Matcher, skill: &Skill) -> bool {
 fn covers_tool(outer: &Matcher, inner: &Matcher, skill: &Skill) -> bool {
     match (&outer.tool, &inner.tool) {
         (ToolPattern::Any, _) => true,
-        (ToolPattern::Prefix(prefix), ToolPattern::Exact(name) | ToolPattern::Prefix(name)) => name.starts_with(prefix.as_str()),
+        (ToolPattern::Prefix(prefix), ToolPattern::Exact(name) | ToolPattern::Prefix(name)) => {
+            name.starts_with(prefix.as_str())
+        }
         (ToolPattern::Label(label), ToolPattern::Exact(name)) => {
             let noted = skill.tools.iter().filter(|note| note.matcher.tool == inner.tool).flat_map(|note| &note.labels);
-            (inner.server == ServerPattern::Bare && builtin_labels(name).contains(label)) || noted.into_iter().any(|known| known == label)
+            (inner.server == ServerPattern::Bare && builtin_labels(name).contains(label))
+                || noted.into_iter().any(|known| known == label)
         }
         (outer, inner) => outer == inner,
     }

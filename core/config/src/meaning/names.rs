@@ -13,9 +13,30 @@ use crate::report::Finding;
 
 /// The canonical names of the tools that agent hosts have.
 const HOST_TOOLS: [&str; 24] = [
-    "Agent", "AskUserQuestion", "Bash", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "MultiEdit",
-    "NotebookEdit", "NotebookRead", "Read", "Skill", "TaskGet", "TaskList", "TaskOutput", "TodoWrite", "ToolSearch",
-    "WebFetch", "WebSearch", "Write", "TaskCreate", "TaskUpdate",
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "Edit",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "Glob",
+    "Grep",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Read",
+    "Skill",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+    "TaskCreate",
+    "TaskUpdate",
 ];
 const LABELS: [&str; 5] = ["delegate", "execute", "network", "read", "write"];
 
@@ -51,7 +72,8 @@ fn labels(built: &Built, matchers: &[(&Matcher, Span)], findings: &mut Vec<Findi
         let suggestion = did_you_mean(label, known.iter().copied())
             .unwrap_or_else(|| format!("the labels are {}; `tools` can give others", listed(known.iter().copied())));
         findings.push(
-            Finding::warning(Code::MatcherNeverMatches, *span, format!("no tool has the label `{label}`")).suggest(suggestion),
+            Finding::warning(Code::MatcherNeverMatches, *span, format!("no tool has the label `{label}`"))
+                .suggest(suggestion),
         );
     }
 }
@@ -65,8 +87,12 @@ fn servers(built: &Built, matchers: &[(&Matcher, Span)], findings: &mut Vec<Find
         }
         if let Some(meant) = listed.iter().find(|known| slip(server, known)) {
             findings.push(
-                Finding::warning(Code::MatcherNeverMatches, *span, format!("server `{server}` is not listed under `servers`"))
-                    .suggest(format!("did you mean `{meant}`?")),
+                Finding::warning(
+                    Code::MatcherNeverMatches,
+                    *span,
+                    format!("server `{server}` is not listed under `servers`"),
+                )
+                .suggest(format!("did you mean `{meant}`?")),
             );
         }
     }
@@ -82,16 +108,22 @@ fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
     // The canonical names of the hosts' own tools begin with a capital letter.
     let foreign = allowed.find(|(matcher, _)| match &matcher.tool {
         ToolPattern::Exact(name) | ToolPattern::Prefix(name) => {
-            matcher.server == ServerPattern::Bare && name.starts_with(|first: char| first.is_ascii_lowercase()) && !name.starts_with("mcp__")
+            matcher.server == ServerPattern::Bare
+                && name.starts_with(|first: char| first.is_ascii_lowercase())
+                && !name.starts_with("mcp__")
         }
         ToolPattern::Any | ToolPattern::Label(_) => false,
     });
     if let Some((matcher, span)) = foreign {
         let name = matcher.text.split(' ').next().unwrap_or_default();
         findings.push(
-            Finding::warning(Code::MatcherNeverMatches, *span, format!("`{name}` matches no tool of an MCP server here"))
-                .cause("a name without a server allows the tools of the servers that the skill lists, and it lists none")
-                .suggest(format!("add `servers: [NAME]` to the skill, or write `mcp__NAME__{name}`")),
+            Finding::warning(
+                Code::MatcherNeverMatches,
+                *span,
+                format!("`{name}` matches no tool of an MCP server here"),
+            )
+            .cause("a name without a server allows the tools of the servers that the skill lists, and it lists none")
+            .suggest(format!("add `servers: [NAME]` to the skill, or write `mcp__NAME__{name}`")),
         );
     }
 }

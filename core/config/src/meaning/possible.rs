@@ -17,8 +17,9 @@ pub(super) struct Possible<'s> {
 impl<'s> Possible<'s> {
     pub(super) fn new(skill: &'s Skill) -> Self {
         let mut possible = Self { skill, samples: sample::all(skill), done: Vec::new() };
-        possible.done =
-            (0..skill.phases.len()).map(|at| skill.phases.get(at).is_none_or(|phase| possible.satisfiable_in(at, phase))).collect();
+        possible.done = (0..skill.phases.len())
+            .map(|at| skill.phases.get(at).is_none_or(|phase| possible.satisfiable_in(at, phase)))
+            .collect();
         possible
     }
 

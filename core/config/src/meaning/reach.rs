@@ -16,8 +16,12 @@ pub(super) fn check(built: &Built, possible: &Possible<'_>, damaged: &[bool], fi
         }
         if !possible.can_be_done(at) {
             findings.push(
-                Finding::error(Code::PhaseNeverDone, places.done_when, format!("phase `{}` can never be done", phase.name))
-                    .cause("no call that its `done_when` asks for can be made in it"),
+                Finding::error(
+                    Code::PhaseNeverDone,
+                    places.done_when,
+                    format!("phase `{}` can never be done", phase.name),
+                )
+                .cause("no call that its `done_when` asks for can be made in it"),
             );
         }
         if reached.get(at) == Some(&false) {
@@ -46,7 +50,8 @@ fn reached(possible: &Possible<'_>) -> Vec<bool> {
         open.extend(possible.leads(at));
         if let Some(phase) = phases.get(at).filter(|phase| phase.leave == Leave::OnDone) {
             // The first edge that needs nothing is taken; what stands after it never is.
-            let shadow = phase.next.iter().position(|edge| edge.when.is_none()).map_or(phase.next.len(), |first| first + 1);
+            let shadow =
+                phase.next.iter().position(|edge| edge.when.is_none()).map_or(phase.next.len(), |first| first + 1);
             open.extend(phase.next.iter().take(shadow).map(|edge| edge.to));
             open.extend(phase.back.iter().filter(|back| back.on_failure).map(|back| back.to));
         }

@@ -48,7 +48,8 @@ impl Sample {
     fn noted(&self, skill: &Skill) -> Labels {
         let mut labels = Labels::new();
         for note in &skill.tools {
-            let (permits, forbids) = (self.fits(&note.matcher, skill, Use::Permit), self.fits(&note.matcher, skill, Use::Forbid));
+            let (permits, forbids) =
+                (self.fits(&note.matcher, skill, Use::Permit), self.fits(&note.matcher, skill, Use::Forbid));
             labels.extend(note.labels.iter().filter(|label| if *label == READ { permits } else { forbids }).cloned());
         }
         labels
@@ -99,7 +100,8 @@ fn put(input: &mut Value, path: &str, value: Value) {
 
 fn reading(matcher: &Matcher) -> Reading {
     let paths = matcher.paths.iter().map(|test| {
-        let path = test.pattern.strip_suffix("/**").map_or_else(|| test.pattern.clone(), |folder| format!("{folder}/{ANY}"));
+        let path =
+            test.pattern.strip_suffix("/**").map_or_else(|| test.pattern.clone(), |folder| format!("{folder}/{ANY}"));
         PathUse { written: path.clone(), resolved: Some(path), access: test.access }
     });
     Reading { commands: Vec::new(), paths: paths.collect() }

@@ -319,4 +319,3 @@ enum By {
     /// A person.
     Human,
 }
-

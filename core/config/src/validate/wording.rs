@@ -63,7 +63,8 @@ fn unknown_key(key: &str, known: &[String], node: &Node) -> Finding {
     }
     let known = known.iter().map(String::as_str);
     Finding::error(Code::ConfigKeyUnknown, span, format!("`{key}` is no key here")).suggest(
-        did_you_mean(key, known.clone()).unwrap_or_else(|| format!("the keys that mean something here: {}", listed(known))),
+        did_you_mean(key, known.clone())
+            .unwrap_or_else(|| format!("the keys that mean something here: {}", listed(known))),
     )
 }
 
@@ -145,4 +146,3 @@ fn example(key: &str) -> String {
         other => format!("add `{other}`"),
     }
 }
-

@@ -88,7 +88,10 @@ fn the_check_agrees_with_a_search_through_all_states() {
         let undone = told(Code::PhaseNeverDone);
         for (at, phase) in phases.iter().enumerate() {
             let mut done = None;
-            phase.done_when.iter().for_each(|when| when.each_call(&mut |test| done = Some(seen.contains(&(at, test.atom)))));
+            phase
+                .done_when
+                .iter()
+                .for_each(|when| when.each_call(&mut |test| done = Some(seen.contains(&(at, test.atom)))));
             let told = undone.contains(&phase.name);
             never_done += usize::from(told);
             assert!(!(told && done == Some(true)), "{} is done\n{text}", phase.name);
@@ -103,7 +106,11 @@ fn the_check_agrees_with_a_search_through_all_states() {
             let in_search = reached.contains(phase.name.as_str());
             assert!(!(in_search && lost.contains(&phase.name)), "{} is reached\n{text}", phase.name);
             // Behind a phase that can never be done nothing more is said.
-            assert!(in_search || lost.contains(&phase.name) || !undone.is_empty(), "{} is not reached\n{text}", phase.name);
+            assert!(
+                in_search || lost.contains(&phase.name) || !undone.is_empty(),
+                "{} is not reached\n{text}",
+                phase.name
+            );
         }
     }
     assert!(unreachable > 50 && never_done > 50, "the random skills are too tame: {unreachable} {never_done}");

@@ -55,7 +55,12 @@ fn invalid_configs_have_the_listed_mistakes() {
             let severity = if mistake.severity == Severity::Error { "error" } else { "warning" };
             let (start, length) = mistake.span;
             let marked = text.get(start..start + length).unwrap_or("(not at a character)").lines().next().unwrap_or("");
-            writeln!(listing, "  {}:{} {severity} [{}] {}", mistake.line, mistake.column, mistake.code, mistake.message).unwrap();
+            writeln!(
+                listing,
+                "  {}:{} {severity} [{}] {}",
+                mistake.line, mistake.column, mistake.code, mistake.message
+            )
+            .unwrap();
             writeln!(listing, "    at: {marked}").unwrap();
             if let Some(cause) = &mistake.cause {
                 writeln!(listing, "    cause: {cause}").unwrap();

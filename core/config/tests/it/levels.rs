@@ -42,7 +42,8 @@ fn a_hidden_skill_that_is_locked_stays_locked() {
     for lock in ["locked: true", "leave_skill: human"] {
         let low = format!("{{skill: a, {lock}, phases: {{low: {{allowed: [Read]}}}}}}");
         let high = "{skill: a, leave_skill: agent, phases: {high: {allowed: [Read]}}}";
-        let compiled = without_mistakes(&[skill("p.yaml", Level::Project, &low), skill("m.yaml", Level::Machine, high)]);
+        let compiled =
+            without_mistakes(&[skill("p.yaml", Level::Project, &low), skill("m.yaml", Level::Machine, high)]);
         assert_eq!(compiled.policy.skills[0].leave_skill, LeaveSkill::Human);
     }
 }
@@ -68,7 +69,11 @@ fn settings_of_all_levels_combine_strictest_wins() {
 #[test]
 fn a_shipped_skill_applies_where_a_config_names_it() {
     assert_eq!(without_mistakes(&[]).policy.skills, []);
-    let compiled = without_mistakes(&[settings("p", Level::Project, "use: [lsp-rename, {skill: lsp-verify, form: compat, mode: block}]")]);
+    let compiled = without_mistakes(&[settings(
+        "p",
+        Level::Project,
+        "use: [lsp-rename, {skill: lsp-verify, form: compat, mode: block}]",
+    )]);
     let names: Vec<(&str, bool, Option<Mode>)> =
         compiled.policy.skills.iter().map(|skill| (skill.name.as_str(), skill.seed, skill.mode)).collect();
     assert_eq!(names, [("lsp-rename", false, None), ("lsp-verify", true, Some(Mode::Block))]);
@@ -125,13 +130,18 @@ fn the_version_is_that_of_the_meaning() {
 
 #[test]
 fn lists_only_in_a_skill_md_mean_the_compat_form_and_anything_more_does_not() {
-    let compiled = |text: &str| without_mistakes(&[file("x/SKILL.md", Level::Project, Kind::SkillMd, text)]).policy.skills;
-    let lists = compiled("---\nmetadata:\n  tool_permissions:\n    phases:\n      b: {allowed: [mcp__lsp__apply_edit]}\n      a: {allowed: [Edit]}\n---\n");
+    let compiled =
+        |text: &str| without_mistakes(&[file("x/SKILL.md", Level::Project, Kind::SkillMd, text)]).policy.skills;
+    let lists = compiled(
+        "---\nmetadata:\n  tool_permissions:\n    phases:\n      b: {allowed: [mcp__lsp__apply_edit]}\n      a: {allowed: [Edit]}\n---\n",
+    );
     assert_eq!((lists[0].name.as_str(), lists[0].seed, lists[0].unlisted), ("x", true, Unlisted::Allow));
     assert_eq!((lists[0].leave_skill, lists[0].mode), (LeaveSkill::Agent, None));
     let order: Vec<&str> = lists[0].phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(order, ["b", "a"]);
-    let more = compiled("---\nname: y\ndescription: D\ntool_permissions:\n  phases:\n    b: {allowed: [Read], done_when: {ok: Read}}\n---\n");
+    let more = compiled(
+        "---\nname: y\ndescription: D\ntool_permissions:\n  phases:\n    b: {allowed: [Read], done_when: {ok: Read}}\n---\n",
+    );
     assert_eq!((more[0].name.as_str(), more[0].seed, more[0].unlisted), ("y", false, Unlisted::ReadOnly));
     assert_eq!(more[0].description, "D");
     let said = compiled("---\nname: z\ntool_permissions:\n  form: compat\n  phases:\n    b: {allowed: [Read]}\n---\n");
@@ -159,7 +169,8 @@ fn shipped_skills_are_found_by_name_and_form() {
 
 #[test]
 fn broken_texts_give_mistakes_at_places_inside_the_text_and_never_a_panic() {
-    let whole = include_str!("../cases/valid/exhaustive.yaml").replace("Look first", "Zuerst schauen, größer: \u{1f50d}");
+    let whole =
+        include_str!("../cases/valid/exhaustive.yaml").replace("Look first", "Zuerst schauen, größer: \u{1f50d}");
     let ends = whole.char_indices().map(|(at, _)| at).step_by(13);
     for end in ends {
         for kind in [Kind::Skill, Kind::Settings] {
@@ -176,6 +187,7 @@ fn broken_texts_give_mistakes_at_places_inside_the_text_and_never_a_panic() {
     let flow = "[".repeat(200_000);
     for text in [control, &large, &flow, "\t", "%YAML 9.9\n---\n", "--- ---", "\u{feff}\u{feff}"] {
         let _ = compile(&[skill("odd", Level::Project, text)]);
-        let _ = compile(&[file("odd", Level::Project, Kind::SkillMd, &format!("---\n{text}\ntool_permissions:\n---\n"))]);
+        let _ =
+            compile(&[file("odd", Level::Project, Kind::SkillMd, &format!("---\n{text}\ntool_permissions:\n---\n"))]);
     }
 }

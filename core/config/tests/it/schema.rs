@@ -35,7 +35,10 @@ fn keys(schema: &Value, into: &mut BTreeSet<String>) {
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
         into.extend(properties.keys().cloned());
         for (key, property) in properties {
-            assert!(property.get("description").is_some() || property.get("const").is_some(), "{key} has no description");
+            assert!(
+                property.get("description").is_some() || property.get("const").is_some(),
+                "{key} has no description"
+            );
         }
     }
     match schema {
@@ -91,7 +94,9 @@ fn every_event_of_the_engine_is_valid_with_every_field() {
 fn an_event_that_the_engine_refuses_is_invalid() {
     let stranger = json!({"event": "idle", "mood": "bored"});
     assert!(Event::from_value(stranger.clone()).is_err());
-    assert!(matches!(validate(Kind::Event, &stranger)[0].kind, ProblemKind::UnknownKey { ref key, .. } if key == "mood"));
+    assert!(
+        matches!(validate(Kind::Event, &stranger)[0].kind, ProblemKind::UnknownKey { ref key, .. } if key == "mood")
+    );
     let unknown = json!({"event": "sleep"});
     assert!(Event::from_value(unknown.clone()).is_err());
     let problems = validate(Kind::Event, &unknown);

@@ -26,28 +26,34 @@ impl Try {
     pub(crate) fn event(&self) -> Event {
         // A host's own tools begin with a capital letter.
         let server = self.tool.starts_with(|letter: char| letter.is_lowercase()).then(|| "lsp".to_string());
-        Event::new("s", EventKind::ToolCall {
-            id: Some("c".into()),
-            native: server.as_ref().map(|server| format!("mcp__{server}__{}", self.tool)),
-            tool: self.tool.clone(),
-            server,
-            input: self.input.clone(),
-            labels: self.label.map(|label| [label.to_string()].into()),
-            background: false,
-            reading: Default::default(),
-        })
+        Event::new(
+            "s",
+            EventKind::ToolCall {
+                id: Some("c".into()),
+                native: server.as_ref().map(|server| format!("mcp__{server}__{}", self.tool)),
+                tool: self.tool.clone(),
+                server,
+                input: self.input.clone(),
+                labels: self.label.map(|label| [label.to_string()].into()),
+                background: false,
+                reading: Default::default(),
+            },
+        )
     }
 
     pub(crate) fn result(&self, outcome: Outcome) -> Event {
-        Event::new("s", EventKind::ToolResult {
-            id: Some("c".into()),
-            outcome: Some(outcome),
-            ok: None,
-            exit_code: Some(i64::from(outcome != Outcome::Ok)),
-            output: None,
-            tool: None,
-            input: None,
-        })
+        Event::new(
+            "s",
+            EventKind::ToolResult {
+                id: Some("c".into()),
+                outcome: Some(outcome),
+                ok: None,
+                exit_code: Some(i64::from(outcome != Outcome::Ok)),
+                output: None,
+                tool: None,
+                input: None,
+            },
+        )
     }
 }
 

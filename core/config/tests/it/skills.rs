@@ -25,10 +25,13 @@ fn tries(skill: &Skill) -> Vec<Try> {
     skill.global_forbidden.iter().chain(skill.tools.iter().map(|note| &note.matcher)).for_each(&mut add);
     for phase in &skill.phases {
         phase.allowed.iter().chain(&phase.forbidden).for_each(&mut add);
-        let conditions: Vec<&Condition> = phase.done_when.iter().chain(phase.next.iter().filter_map(|edge| edge.when.as_ref())).collect();
+        let conditions: Vec<&Condition> =
+            phase.done_when.iter().chain(phase.next.iter().filter_map(|edge| edge.when.as_ref())).collect();
         conditions.iter().for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));
     }
-    for forgotten in ["replace_symbol_body", "safe_apply_edit", "commit_session", "execute_command", "Edit", "Write", "Bash"] {
+    for forgotten in
+        ["replace_symbol_body", "safe_apply_edit", "commit_session", "execute_command", "Edit", "Write", "Bash"]
+    {
         names.insert(forgotten.into());
     }
     let mut tries: Vec<Try> = names.iter().map(|name| Try::new(name, json!({}))).collect();
@@ -172,7 +175,8 @@ fn walk(policy: &Policy, tools: &[&str]) -> (Vec<bool>, String) {
 #[test]
 fn the_first_published_tables_have_their_known_weaknesses() {
     let safe_edit = limited("lsp-safe-edit@compat");
-    let reached: BTreeSet<String> = searched(&safe_edit).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
+    let reached: BTreeSet<String> =
+        searched(&safe_edit).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
     assert!(!reached.contains("apply") && reached.contains("verify_and_fix"), "{reached:?}");
     let refactor = shipped_policy("lsp-refactor@compat", None).unwrap();
     assert_eq!(walk(&refactor, &["Edit", "format_document", "Edit"]), (vec![false, true, true], "apply".into()));
@@ -187,11 +191,13 @@ fn the_first_published_tables_have_their_known_weaknesses() {
 #[test]
 fn the_check_finds_unreachable_phases_where_the_search_does() {
     for shipped in shipped() {
-        let source = SourceFile { path: "x".into(), text: shipped.compat.into(), level: Level::Project, kind: Kind::Skill };
+        let source =
+            SourceFile { path: "x".into(), text: shipped.compat.into(), level: Level::Project, kind: Kind::Skill };
         let unreachable = compile(&[source]).diagnostics.into_iter().filter(|d| d.code == Code::PhaseUnreachable);
         let told: BTreeSet<String> = unreachable.map(|d| d.message.split('`').nth(1).unwrap().to_string()).collect();
         let policy = limited(&format!("{}@compat", shipped.name));
-        let reached: BTreeSet<String> = searched(&policy).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
+        let reached: BTreeSet<String> =
+            searched(&policy).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
         let all = policy.skills[0].phases.iter().map(|phase| phase.name.clone());
         assert_eq!(told, all.filter(|name| !reached.contains(name)).collect(), "{}", shipped.name);
     }

@@ -67,7 +67,9 @@ fn run_object(run: &Run, before: &State) -> Value {
 
 fn open_calls(state: &State) -> Vec<Value> {
     let calls = state.session.calls.iter();
-    calls.map(|call| json!({"id": call.id, "tool": call.tool, "agent": call.agent, "launched": call.launched})).collect()
+    calls
+        .map(|call| json!({"id": call.id, "tool": call.tool, "agent": call.agent, "launched": call.launched}))
+        .collect()
 }
 
 fn obligations(step: &Step) -> Vec<Value> {
