@@ -1,4 +1,4 @@
-//! What every platform adapter implements: native frames to events, decisions to native replies (DESIGN 6).
+//! What every platform adapter implements: native frames to events, decisions to native replies (rules 6).
 //!
 //! An adapter is pure. It sees no store, no clock and no config; what it must remember between frames
 //! travels through [`Memory`], which the runtime keeps with the session's state.

@@ -1,4 +1,4 @@
-//! Levels: a higher one hides a lower one's skill of the same name; strictness combines (DESIGN 4).
+//! Levels: a higher one hides a lower one's skill of the same name; strictness combines (rules 4).
 
 use std::collections::BTreeMap;
 

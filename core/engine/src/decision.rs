@@ -36,7 +36,7 @@ impl Effect {
     }
 }
 
-/// The check that decided (DESIGN 2).
+/// The check that decided (rules 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {

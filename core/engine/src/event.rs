@@ -44,7 +44,7 @@ pub struct Agent {
     pub parent: Option<String>,
 }
 
-/// The closed list of events (DESIGN 2).
+/// The closed list of events (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EventKind {
@@ -244,7 +244,7 @@ pub enum SessionSource {
     Child,
 }
 
-/// How a call ended (DESIGN 3.3).
+/// How a call ended (rules 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

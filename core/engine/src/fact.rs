@@ -33,7 +33,7 @@ pub enum FactValue {
     Unknown,
 }
 
-/// Where a fact comes from (DESIGN 4).
+/// Where a fact comes from (rules 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {

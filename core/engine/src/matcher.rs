@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::tool::{Access, Call, Labels, READ};
 
-/// Selects calls by tool, server, label, arguments, reading and subject (DESIGN 2).
+/// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matcher {
     /// The matcher as written, for messages and for `get_skill_phase`.
@@ -99,7 +99,7 @@ pub enum AgentTest {
     Kind(String),
 }
 
-/// What a list of matchers is for; doubt is settled by it (DESIGN 3.3).
+/// What a list of matchers is for; doubt is settled by it (rules 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// The list permits or proves: doubt does not match.

@@ -36,7 +36,7 @@ impl Policy {
     }
 }
 
-/// A skill: its phases and rules (DESIGN 2).
+/// A skill: its phases and rules (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Skill {
     /// Its name.

@@ -15,7 +15,7 @@ pub const HISTORY: usize = 64;
 /// The most open calls, agents and ended runs that are kept; the oldest go first.
 pub const KEPT: usize = 64;
 
-/// All state a decision depends on. Each half has its own journal (DESIGN 8).
+/// All state a decision depends on. Each half has its own journal (rules 8).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct State {
@@ -265,7 +265,7 @@ pub struct AgentInfo {
     pub call: Option<String>,
 }
 
-/// Something the host must be told or made to do (DESIGN 3.4).
+/// Something the host must be told or made to do (rules 3.4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Obligation {

@@ -20,7 +20,7 @@ pub const AGENT: &str = "Agent";
 
 /// What a tool can do, as a sorted set of words (`read`, `write`, `execute`, `network`, or a config's own).
 ///
-/// An empty set means that nobody said; such a tool counts as writing (DESIGN 3.2, line 6).
+/// An empty set means that nobody said; such a tool counts as writing (rules 3.2, line 6).
 pub type Labels = BTreeSet<String>;
 
 /// A tool as the policy sees it.
@@ -60,7 +60,7 @@ pub struct Call {
     pub background: bool,
 }
 
-/// What a call's arguments mean (DESIGN 3.3): the simple commands of a shell line, the paths of a file tool.
+/// What a call's arguments mean (rules 3.3): the simple commands of a shell line, the paths of a file tool.
 ///
 /// It is made before `step`; an empty reading says nothing, it does not say "harmless".
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The journal: an append-only file of hash-chained records that is audit trail and state at once (DESIGN 8).
+//! The journal: an append-only file of hash-chained records that is audit trail and state at once (rules 8).
 //!
 //! A line is 64 hexadecimal digits, a space and a JSON object. The digits are the SHA-256 digest of the 32 bytes that
 //! the line before has as digits (zeros for the first line), followed by the JSON. Every record holds the state after

@@ -1,4 +1,4 @@
-//! The reading of a call (DESIGN 3.3): what its paths mean on this machine, found before the decision.
+//! The reading of a call (rules 3.3): what its paths mean on this machine, found before the decision.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! One transaction: lock, load, step, append, make durable (DESIGN 8).
+//! One transaction: lock, load, step, append, make durable (rules 8).
 
 use phasegate_adapter::{Memory, Problem};
 use phasegate_core::event::SessionSource;
