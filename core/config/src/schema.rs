@@ -1,7 +1,6 @@
 //! The JSON Schemas, generated from the source types.
 
 mod event;
-mod reading;
 mod tidy;
 
 use schemars::generate::SchemaSettings;

@@ -23,13 +23,14 @@ pub struct Event {
     pub principal: Option<String>,
     /// The platform's own permission mode (`plan`, `default`, ...).
     pub permission_mode: Option<String>,
-    /// The agent that acts; `None` is the main agent.
+    /// The agent that acts; absent: the main agent.
     pub agent: Option<Agent>,
     /// What happened.
     pub kind: EventKind,
 }
 
 /// An agent other than, or more closely named than, the session's main one.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
@@ -39,12 +40,13 @@ pub struct Agent {
     /// The kind of agent, for example `general-purpose`.
     #[serde(default, rename = "type")]
     pub kind: String,
-    /// The id of the agent that started it; `None` is the main agent, or not known.
+    /// The id of the agent that started it; absent: the main agent, or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
 
-/// The closed list of events (rules 2).
+/// The closed list of events.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EventKind {
@@ -62,7 +64,7 @@ pub enum EventKind {
     Prompt {
         /// Its text.
         text: String,
-        /// Whether a person typed it into a terminal; `None` where not known.
+        /// Whether a person typed it into a terminal; absent where not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interactive: Option<bool>,
     },
@@ -99,7 +101,7 @@ pub enum EventKind {
         /// The arguments.
         #[serde(default)]
         input: Value,
-        /// What the tool can do; `None` lets the table of built-in tools answer.
+        /// What the tool can do; absent: the table of built-in tools answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         labels: Option<Labels>,
         /// Whether it starts in the background.
@@ -227,6 +229,7 @@ pub enum EventKind {
 }
 
 /// How a session began.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionSource {
@@ -244,7 +247,8 @@ pub enum SessionSource {
     Child,
 }
 
-/// How a call ended (rules 3.3).
+/// How a call ended.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -263,6 +267,7 @@ pub enum Outcome {
 }
 
 /// What became of a question to the user.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionOutcome {
@@ -275,6 +280,7 @@ pub enum PermissionOutcome {
 }
 
 /// Who caused something.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {

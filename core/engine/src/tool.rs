@@ -60,9 +60,10 @@ pub struct Call {
     pub background: bool,
 }
 
-/// What a call's arguments mean (rules 3.3): the simple commands of a shell line, the paths of a file tool.
+/// What a call's arguments mean: the simple commands of a shell line, the paths of a file tool.
 ///
 /// It is made before `step`; an empty reading says nothing, it does not say "harmless".
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
@@ -83,6 +84,7 @@ impl Reading {
 }
 
 /// One simple command of a shell line.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimpleCommand {
@@ -101,6 +103,7 @@ pub struct SimpleCommand {
 }
 
 /// A word of a command: known, or made at run time (a variable, a substitution).
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
@@ -111,6 +114,7 @@ pub enum Word {
 }
 
 /// What a command can do at most, from harmless to not known.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -127,12 +131,13 @@ pub enum Verdict {
 }
 
 /// One path that a call would touch.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathUse {
     /// The path as the call gives it.
     pub written: String,
-    /// The path after links, `.` and `..` are resolved; `None` if that failed.
+    /// The path after links, `.` and `..` are resolved; absent if that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
     /// What the call does to it.
@@ -140,6 +145,7 @@ pub struct PathUse {
 }
 
 /// What a call does to a path.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {

@@ -7,7 +7,8 @@ use super::tree::Tree;
 const INSTEAD: &str = "time comes in with the event and facts with the call; gather it in core/runtime";
 const PACKAGE: &str = "phasegate-core";
 const FOLDER: &str = "core/engine/src/";
-const DEPENDENCIES: &[&str] = &["serde", "serde_json"];
+/// `schemars` describes the event types, under a feature that only `cargo xtask gen` and tests switch on.
+const DEPENDENCIES: &[&str] = &["schemars", "serde", "serde_json"];
 const FOREIGN: &[&str] = &["std::", "extern crate std", "static mut", "thread_local"];
 
 /// The engine is `no_std`, names nothing of `std`, and depends on the listed crates alone.
