@@ -149,7 +149,7 @@ fn note_proofs(open: &mut OpenCall, run: &Run, opinion: &Opinion<'_>) {
     let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
     let listed = lists(opinion.verdict.line);
     open.visits.push(CallVisit { run: run.id.clone(), phase, visit: run.visit, listed });
-    each_call(opinion.skill, &mut |test| {
+    each_call(opinion.skill, phase, &mut |test| {
         let proof = Proof { run: run.id.clone(), atom: test.atom, wanted: test.wanted };
         if opinion.held.one(&test.matcher, Use::Permit) && !open.proves.contains(&proof) {
             open.proves.push(proof);

@@ -175,23 +175,19 @@ pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Calls `visit` with every call test of a skill.
-pub(crate) fn each_call<'s>(skill: &'s Skill, visit: &mut dyn FnMut(&'s CallTest)) {
-    for phase in &skill.phases {
+/// Calls `visit` with every call test that a call decided in phase `here` can prove: those of the phase's own
+/// `done_when`, and those of the conditions that look at the whole run.
+pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut(&'s CallTest)) {
+    for (index, phase) in skill.phases.iter().enumerate() {
         let optional = match &phase.optional {
             Optional::When(condition) => Some(condition),
             Optional::No | Optional::Yes => None,
         };
+        let done = phase.done_when.as_ref().filter(|_| index == here);
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-        phase
-            .requires
-            .iter()
-            .chain(&phase.done_when)
-            .chain(optional)
-            .chain(edges)
-            .chain(backs)
-            .for_each(|c| c.each_call(visit));
+        let conditions = phase.requires.iter().chain(done).chain(optional).chain(edges).chain(backs);
+        conditions.for_each(|condition| condition.each_call(visit));
     }
 }
 
