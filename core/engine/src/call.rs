@@ -61,11 +61,13 @@ pub(crate) fn decide(
             decision.phase = Some(run.phase.clone());
             decision.phase_before = Some(before);
         }
+        open.may_execute |= opinion.held.may_execute();
         if run.status == Status::Active {
             note_proofs(&mut open, run, opinion);
         }
     }
     if decision.effect != Effect::Deny {
+        observe::superseded(policy, state, &open, records);
         let calls = &mut state.session.calls;
         calls.push(open);
         let surplus = calls.len().saturating_sub(KEPT);
@@ -185,6 +187,8 @@ fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
         tool: call.tool.name.clone(),
         input: if call.id.is_none() { observe::digest(&call.input) } else { String::new() },
         executes: call.tool.labels.contains(EXECUTE),
+        may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),
+        since: event.time,
         launched: false,
         asked: effect == Effect::Ask,
         started: None,

@@ -14,6 +14,7 @@ use crate::graph;
 use crate::moves;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
 use crate::state::{KEPT, Record, Run, State, Status};
+use crate::tool::SKILL;
 
 /// A refusal of a command.
 pub(crate) struct Refused {
@@ -53,6 +54,7 @@ pub(crate) fn command(
             human(by, name)?;
             let name = args.text("name")?.ok_or_else(|| invalid("`approve` needs `name`"))?;
             state.project.approvals.insert(name.to_string(), by);
+            world.approved(name, by);
             records.push(Record::Approved { name: name.to_string() });
             Ok((json!({"status": "approved", "name": name}), Vec::new()))
         }
@@ -96,15 +98,21 @@ pub(crate) fn invoked(
     (name, by): (&str, By),
     records: &mut Vec<Record>,
 ) -> Vec<String> {
-    let Some(skill) = policy.skill(name) else { return Vec::new() };
-    let live = state.live_runs().find(|run| run.skill == name).map(|run| run.id.clone());
+    let Some(skill) = policy.invoked(name) else { return Vec::new() };
+    let live = state.live_runs().find(|run| run.skill == skill.name).map(|run| run.id.clone());
     if let Some(id) = live {
         if !finished(world, policy, state, &id) {
             return alloc::vec![id];
         }
         end(state, &id, Status::Finished, (by, records));
     }
-    alloc::vec![begin(state, skill, None, (by, records))]
+    let id = begin(state, skill, None, (by, records));
+    let call = state.session.calls.last().filter(|call| by == By::Agent && call.tool == SKILL);
+    let call = call.and_then(|call| call.id.clone());
+    if let Some(run) = state.run_mut(&id) {
+        run.call = call;
+    }
+    alloc::vec![id]
 }
 
 fn activate(
@@ -158,6 +166,7 @@ pub(crate) fn begin(
         scope: skill.scope,
         parent: None,
         by,
+        call: None,
         status: Status::Active,
         phase_before: phase.clone(),
         phase,

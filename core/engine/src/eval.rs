@@ -15,7 +15,7 @@ use crate::state::Run;
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
     facts: &'a Facts,
-    approvals: &'a BTreeMap<String, By>,
+    approvals: BTreeMap<String, By>,
     wanted: Vec<FactKey>,
 }
 
@@ -29,8 +29,13 @@ enum Seen {
 }
 
 impl<'a> World<'a> {
-    pub(crate) fn new(facts: &'a Facts, approvals: &'a BTreeMap<String, By>) -> Self {
-        Self { facts, approvals, wanted: Vec::new() }
+    pub(crate) fn new(facts: &'a Facts, approvals: &BTreeMap<String, By>) -> Self {
+        Self { facts, approvals: approvals.clone(), wanted: Vec::new() }
+    }
+
+    /// From now on `name` counts as approved, so that what waits for it alone moves with this event.
+    pub(crate) fn approved(&mut self, name: &str, by: By) {
+        self.approvals.insert(name.to_string(), by);
     }
 
     /// The facts that were asked for and not given, each once.

@@ -460,8 +460,26 @@ impl EventKind {
 pub fn builtin_labels(tool: &str) -> Labels {
     use crate::tool::{EXECUTE, NETWORK, READ, WRITE};
     let words: &[&str] = match tool {
-        "Read" | "Grep" | "Glob" | "LS" | "NotebookRead" | "Skill" | "TodoWrite" | "ToolSearch" | "AskUserQuestion"
-        | "EnterPlanMode" | "ExitPlanMode" | "TaskGet" | "TaskList" | "TaskOutput" => &[READ],
+        "Read"
+        | "Grep"
+        | "Glob"
+        | "LS"
+        | "NotebookRead"
+        | "Skill"
+        | "TodoWrite"
+        | "ToolSearch"
+        | "AskUserQuestion"
+        | "EnterPlanMode"
+        | "ExitPlanMode"
+        | "TaskGet"
+        | "TaskList"
+        | "TaskOutput"
+        | "TaskCreate"
+        | "TaskUpdate"
+        | "BashOutput"
+        | "LSP"
+        | "ListMcpResourcesTool"
+        | "ReadMcpResourceTool" => &[READ],
         "WebFetch" | "WebSearch" => &[READ, NETWORK],
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => &[WRITE],
         "Bash" => &[WRITE, EXECUTE],

@@ -54,6 +54,11 @@ impl<'a> Held<'a> {
         matcher.matches(subject, self.skill.permitted_servers(), used)
     }
 
+    /// Whether the skill itself says that the tool runs programs.
+    pub(crate) fn may_execute(&self) -> bool {
+        self.labels.contains(EXECUTE)
+    }
+
     fn any(&self, matchers: &[Matcher], used: Use) -> bool {
         matchers.iter().any(|matcher| self.one(matcher, used))
     }

@@ -5,10 +5,11 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::event::{Event, EventKind, Outcome, PermissionOutcome};
+use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome};
+use crate::moves;
 use crate::policy::Policy;
-use crate::state::{AgentInfo, Evidence, KEPT, OpenCall, Record, State};
-use crate::tool::AGENT;
+use crate::state::{AgentInfo, Evidence, KEPT, OpenCall, Record, State, Status};
+use crate::tool::{AGENT, SKILL};
 
 /// What an event shows of earlier ones.
 pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<Record>) {
@@ -70,8 +71,13 @@ fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<R
     };
     let Some(place) = state.session.calls.iter().position(pairs) else { return };
     let stated = outcome.unwrap_or(if *ok == Some(true) { Outcome::Ok } else { Outcome::Failed });
-    let executes = state.session.calls.get(place).is_some_and(|call| call.executes);
-    let outcome = proven(stated, *exit_code, executes);
+    let call = state.session.calls.get(place);
+    let executes = call.is_some_and(|call| call.executes);
+    // An id that names another tool's or another agent's call proves nothing for either.
+    let same = call.is_some_and(|call| {
+        tool.as_ref().is_none_or(|tool| *tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent)
+    });
+    let outcome = if same { proven(stated, *exit_code, executes) } else { Outcome::Unknown };
     if outcome == Outcome::Launched {
         if let Some(call) = state.session.calls.get_mut(place) {
             call.launched = true;
@@ -82,6 +88,13 @@ fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<R
     }
     let call = state.session.calls.remove(place);
     close(policy, state, &call, outcome, records);
+}
+
+/// A call under an id that is open already: nobody will know which of the two a result is about.
+pub(crate) fn superseded(policy: &Policy, state: &mut State, new: &OpenCall, records: &mut Vec<Record>) {
+    if new.id.is_some() {
+        give_up(policy, state, records, |call| call.id == new.id);
+    }
 }
 
 /// What a stated outcome proves: a program that ran is `ok` only with a known exit status 0.
@@ -126,8 +139,23 @@ fn give_up(policy: &Policy, state: &mut State, records: &mut Vec<Record>, over: 
     }
 }
 
+/// A skill whose call came to nothing was never read: a run that it began, and in which nothing was called, ends.
+fn not_invoked(state: &mut State, call: &OpenCall, outcome: Outcome, records: &mut Vec<Record>) {
+    let nothing = matches!(outcome, Outcome::Refused | Outcome::Failed | Outcome::Cancelled);
+    if call.tool != SKILL || call.id.is_none() || !nothing {
+        return;
+    }
+    for run in state.project.runs.iter_mut().chain(&mut state.session.runs) {
+        if run.status == Status::Active && run.call == call.id && run.history.is_empty() {
+            run.status = Status::Left;
+            records.push(moves::ended(run, By::Platform));
+        }
+    }
+}
+
 /// An outcome becomes evidence in every run whose present visit the call was decided in.
 fn close(policy: &Policy, state: &mut State, call: &OpenCall, outcome: Outcome, records: &mut Vec<Record>) {
+    not_invoked(state, call, outcome, records);
     for place in &call.visits {
         let Some(run) = state.run_mut(&place.run) else { continue };
         let here = run.visit == place.visit;

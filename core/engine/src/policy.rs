@@ -29,6 +29,15 @@ impl Policy {
         self.skills.iter().find(|skill| skill.name == name)
     }
 
+    /// The skill that an invocation means: the one of this name, else the one that the name means to a client that
+    /// ignores case, outer spaces and the plugin a skill comes from (`plugin:name`). Doubt guards.
+    #[must_use]
+    pub fn invoked(&self, name: &str) -> Option<&Skill> {
+        let plain = name.trim();
+        let plain = plain.rsplit_once(':').map_or(plain, |(_, last)| last.trim());
+        self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
+    }
+
     /// The skill exactly as a run began with it.
     #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {

@@ -111,6 +111,9 @@ pub struct Run {
     pub parent: Option<String>,
     /// Who began it.
     pub by: By,
+    /// The id of the call that invoked the skill, where a call did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
     /// Whether it goes on.
     pub status: Status,
     /// The name of its phase.
@@ -209,6 +212,12 @@ pub struct OpenCall {
     /// Whether the call runs programs, so that only exit status 0 is `ok`.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub executes: bool,
+    /// Whether it may run programs: it does, or nobody said what its tool can do.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub may_execute: bool,
+    /// When it was decided, in milliseconds since 1970-01-01 UTC, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
     /// Whether its outcome so far is `launched`.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub launched: bool,

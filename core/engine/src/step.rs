@@ -46,8 +46,7 @@ pub fn needs(policy: &Policy, state: &State, event: &Event) -> Vec<FactKey> {
 /// If [`Step::needs`] is not empty, the rest does not count: gather those facts and call again with all of them.
 /// A fact that cannot be gathered is given as unknown; at most as many calls are needed as the skill has phases.
 pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Step {
-    let approvals = state.project.approvals.clone();
-    let mut world = World::new(facts, &approvals);
+    let mut world = World::new(facts, &state.project.approvals);
     let mut next = state.clone();
     let mut records = Vec::new();
     let mut touched: Vec<String> = Vec::new();

@@ -17,6 +17,8 @@ pub const EXECUTE: &str = "execute";
 pub const NETWORK: &str = "network";
 /// The canonical name of the tool that starts a subagent.
 pub const AGENT: &str = "Agent";
+/// The canonical name of the tool that invokes a skill.
+pub const SKILL: &str = "Skill";
 
 /// What a tool can do, as a sorted set of words (`read`, `write`, `execute`, `network`, or a config's own).
 ///
