@@ -55,9 +55,9 @@ impl State {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Session {
-    /// The platform's id.
+    /// The id that the platform gave the session.
     pub id: String,
-    /// How many events it has had.
+    /// How many events of the session have been stepped; the number of the last one, counted from 1.
     pub events: u64,
     /// How it began; `None` before its start was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,9 +68,9 @@ pub struct Session {
     /// The platform's permission mode as last stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
-    /// How many runs have begun in it.
+    /// How many runs have begun in the session, ended ones too; the next one is `r` and one more.
     pub runs_begun: u64,
-    /// Its runs.
+    /// The runs of session scope, oldest first: the live ones, and ended ones up to [`KEPT`].
     pub runs: Vec<Run>,
     /// Calls that have not ended.
     pub calls: Vec<OpenCall>,
@@ -84,11 +84,11 @@ pub struct Session {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Project {
-    /// How many runs have begun in it.
+    /// How many runs have begun in the project, ended ones too; the next one is `p` and one more.
     pub runs_begun: u64,
-    /// Its runs.
+    /// The runs of project scope, oldest first: the live ones, and ended ones up to [`KEPT`].
     pub runs: Vec<Run>,
-    /// What a person approved: name, and who.
+    /// What was approved: the name that conditions ask for, and who approved it.
     pub approvals: BTreeMap<String, By>,
 }
 
@@ -98,15 +98,15 @@ pub struct Project {
 pub struct Run {
     /// Its id: `r1`, `r2`, ... in a session, `p1`, ... in a project.
     pub id: String,
-    /// The skill's name.
+    /// The name of the skill that it is a run of.
     pub skill: String,
-    /// The skill's version; the run keeps it to its end.
+    /// The hash of the compiled skill that it began with, and keeps to its end.
     pub version: String,
     /// What its violations lead to.
     pub mode: Mode,
-    /// Where it lives.
+    /// Whose half of the state it is in: the session's or the project's.
     pub scope: Scope,
-    /// The run it belongs to.
+    /// The id of the run that it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// Who began it.
@@ -114,7 +114,7 @@ pub struct Run {
     /// The id of the call that invoked the skill, where a call did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Whether it goes on.
+    /// Whether it goes on, and how it ended if not.
     pub status: Status,
     /// The name of its phase.
     pub phase: String,
@@ -124,7 +124,7 @@ pub struct Run {
     pub visit: u32,
     /// How many visits there have been: the number of the next one is one more.
     pub visits: u32,
-    /// The phase it can still return to.
+    /// The phase it can still return to, while no call of the present one has succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provisional: Option<Provisional>,
     /// What has been proven.
@@ -163,11 +163,11 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provisional {
-    /// The phase's name.
+    /// The name of the phase that was left.
     pub phase: String,
-    /// Its visit.
+    /// The number of the visit that was left; a return continues it.
     pub visit: u32,
-    /// How many phases had been skipped by then.
+    /// How many entries [`Run::skipped`] had then; a return drops those that came after.
     pub skipped: usize,
     /// Whether a call of that visit had failed.
     pub failed: bool,
@@ -179,9 +179,9 @@ pub struct Provisional {
 pub struct Evidence {
     /// The index of the phase in which the call was decided.
     pub phase: usize,
-    /// The visit in which it was decided.
+    /// The number of the visit in which it was decided.
     pub visit: u32,
-    /// The condition, by its number within the skill.
+    /// The number of the condition (`ok`, `ended`, ...) within the skill, as compiled.
     pub atom: u32,
 }
 
@@ -189,9 +189,9 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Skipped {
-    /// Its name.
+    /// The name of the phase.
     pub phase: String,
-    /// Who caused it.
+    /// Who caused it: the agent by a call, or a person by `skip_phase`.
     pub by: By,
 }
 
@@ -239,11 +239,11 @@ pub struct OpenCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallVisit {
-    /// The run's id.
+    /// The id of the run that judged the call.
     pub run: String,
-    /// The index of its phase.
+    /// The index, from 0, of the phase the run was in after the decision.
     pub phase: usize,
-    /// The number of the visit.
+    /// The number of that visit of the phase.
     pub visit: u32,
     /// Whether the phase lists the call; one that merely passed ends no provisional stay and is no failure of the phase.
     pub listed: bool,
@@ -253,9 +253,9 @@ pub struct CallVisit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
-    /// The run's id.
+    /// The id of the run in which it would be evidence.
     pub run: String,
-    /// The condition, by its number within the skill.
+    /// The number of the condition within that run's skill, as compiled.
     pub atom: u32,
     /// The outcomes that prove it.
     pub wanted: crate::condition::Wanted,
@@ -265,11 +265,11 @@ pub struct Proof {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentInfo {
-    /// Its id.
+    /// The id that the platform gave the subagent.
     pub id: String,
-    /// Its kind.
+    /// The kind of agent as the platform names it, for example `general-purpose`; matchers ask for it.
     pub kind: String,
-    /// The call that started it, where that is certain.
+    /// The id of the call that started it, where exactly one open call can have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
@@ -304,72 +304,72 @@ pub enum ObligationKind {
 pub enum Record {
     /// A run began.
     ActivateSkill {
-        /// The run.
+        /// The id of the new run.
         run: String,
-        /// The skill.
+        /// The skill's name.
         skill: String,
-        /// Its first phase.
+        /// The name of the phase it begins in.
         phase: String,
-        /// Its mode.
+        /// The mode it begins with: the stricter of what was asked for and what the configs demand.
         mode: Mode,
-        /// Who began it.
+        /// Who activated or invoked the skill.
         by: By,
     },
     /// A run ended.
     DeactivateSkill {
-        /// The run.
+        /// The id of the run, which no longer judges calls.
         run: String,
-        /// The skill.
+        /// The skill's name.
         skill: String,
-        /// Its last phase.
+        /// The name of the phase it was in when it ended.
         phase: String,
-        /// How it ended.
+        /// `finished` if its last phase was done, else `left`.
         status: Status,
-        /// Who ended it.
+        /// Who ended it; the platform, where it ended by itself or its call turned out not to have invoked the skill.
         by: By,
     },
     /// A run moved.
     PhaseAdvance {
-        /// The run.
+        /// The id of the run.
         run: String,
-        /// The skill.
+        /// The skill's name.
         skill: String,
-        /// The phase before.
+        /// The name of the phase that was left.
         from: String,
-        /// The phase after.
+        /// The name of the phase that was entered.
         phase: String,
-        /// The tool or event that moved it.
+        /// The canonical name of the tool whose call moved it, or the name of the event or command that did.
         triggered_by: String,
     },
     /// A call broke a rule of a run.
     PhaseViolation {
-        /// The run.
+        /// The id of the run whose rule was broken.
         run: String,
-        /// The skill.
+        /// The skill's name.
         skill: String,
-        /// The phase whose rule was broken.
+        /// The name of the phase the run was in, and stays in.
         phase: String,
-        /// The tool.
+        /// The canonical name of the tool that was called.
         tool: String,
-        /// The reason's code.
+        /// Which rule was broken, by the code that the agent is told.
         code: crate::code::Code,
-        /// Whether the call was denied.
+        /// Whether this run denies the call (block mode) or only warns.
         blocked: bool,
     },
     /// A call's outcome proved something.
     EvidenceSeen {
-        /// The run.
+        /// The id of the run for which it counts.
         run: String,
-        /// The phase in whose visit the call was decided.
+        /// The name of the phase in whose visit the call was decided.
         phase: String,
-        /// The tool.
+        /// The canonical name of the tool that was called.
         tool: String,
         /// How the call ended.
         outcome: Outcome,
     },
     /// A person approved something.
     Approved {
-        /// What.
+        /// The name that was approved, as conditions ask for it (`approved: NAME`).
         name: String,
     },
 }
