@@ -25,7 +25,7 @@ pub struct Event {
     pub permission_mode: Option<String>,
     /// The agent that acts; absent: the main agent.
     pub agent: Option<Agent>,
-    /// What happened.
+    /// What happened, or is about to, with what belongs to it.
     pub kind: EventKind,
 }
 
@@ -52,17 +52,17 @@ pub struct Agent {
 pub enum EventKind {
     /// A session begins or goes on.
     SessionStart {
-        /// How it began.
+        /// Why the session begins now.
         source: SessionSource,
-        /// The session it came from, where the platform says.
+        /// The id of the session it came from, where the platform says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
-    /// A session ends.
+    /// A session ends; its open calls become `unknown`.
     SessionEnd {},
     /// A prompt reaches the agent.
     Prompt {
-        /// Its text.
+        /// The whole prompt, as the agent gets it.
         text: String,
         /// Whether a person typed it into a terminal; absent where not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub enum EventKind {
         /// Whether the text is whole.
         complete: bool,
     },
-    /// The session waits.
+    /// The session waits for its user.
     Idle {},
     /// The main agent ends its turn.
     Stop {},
@@ -90,15 +90,15 @@ pub enum EventKind {
         /// The platform's id of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// The canonical name.
+        /// The canonical name, as policies use it, for example `Edit` or `apply_edit`.
         tool: String,
-        /// The platform's own name, where it differs.
+        /// The platform's own name where it differs, for example `mcp__lsp__apply_edit`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         native: Option<String>,
-        /// The MCP server, where known.
+        /// The name of the MCP server that offers the tool; absent: the host's own tool, or not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<String>,
-        /// The arguments.
+        /// The arguments, as the platform gave them.
         #[serde(default)]
         input: Value,
         /// What the tool can do; absent: the table of built-in tools answers.
@@ -107,7 +107,7 @@ pub enum EventKind {
         /// Whether it starts in the background.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         background: bool,
-        /// What the arguments mean.
+        /// What the arguments would do: simple commands, paths; absent: nothing is known of that.
         #[serde(default, skip_serializing_if = "Reading::is_empty")]
         reading: Reading,
     },
@@ -140,51 +140,51 @@ pub enum EventKind {
         /// The platform's id of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// What became of it.
+        /// What became of the question.
         outcome: PermissionOutcome,
     },
     /// All calls of one message are over.
     BatchEnd {},
     /// A skill is invoked.
     Skill {
-        /// Its name.
+        /// The name it was invoked by; a plugin's name and a colon may stand before it.
         name: String,
         /// Its arguments, as one text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         args: Option<Value>,
-        /// Who invoked it.
+        /// Who invoked it; a person by typing its name, the agent by a call.
         by: By,
     },
     /// A subagent begins.
     SubagentStart {
-        /// Its id.
+        /// The id that the platform gave the subagent.
         id: String,
-        /// Its kind.
+        /// The kind of agent as the platform names it, for example `general-purpose`.
         #[serde(rename = "type")]
         kind: String,
-        /// The call that started it, where the platform says.
+        /// The id of the call that started it, where the platform says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<String>,
-        /// What it was asked.
+        /// The prompt it was given, where the platform says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt: Option<String>,
     },
     /// A subagent ended.
     SubagentStop {
-        /// Its id.
+        /// The id that its `subagent_start` had.
         id: String,
-        /// Its kind.
+        /// The kind of agent, as in its `subagent_start`.
         #[serde(rename = "type")]
         kind: String,
-        /// Its last message.
+        /// The text of its last message, where the platform says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// A file is, from now on, as stated. Exactly one of `content`, `sha256` and `absent` is given.
     File {
-        /// Its path, relative to the project or absolute.
+        /// The file's path, relative to the project or absolute.
         path: String,
-        /// Its whole text.
+        /// The file's whole text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
         /// The digest of its bytes, as 64 lower-case hexadecimal digits.
@@ -199,14 +199,14 @@ pub enum EventKind {
     },
     /// A server says which tools it offers.
     Tools {
-        /// The server.
+        /// The name of the MCP server.
         server: String,
-        /// The tools, as the server describes them.
+        /// The tools, as the server describes them: objects with at least a `name`.
         tools: Vec<Value>,
     },
     /// A settings file of the platform changed.
     ConfigChanged {
-        /// Its path.
+        /// The file's path, or the platform's word for which settings, where it gives no path.
         path: String,
     },
     /// State from another system is taken over; only before anything else.
@@ -218,11 +218,11 @@ pub enum EventKind {
     },
     /// A control command.
     Command {
-        /// Who gave it.
+        /// Who gave it; decides what it may do (rules 4).
         by: By,
         /// Its name, for example `activate_skill`.
         name: String,
-        /// Its arguments.
+        /// Its arguments by name, for example `{"skill_name": "lsp-rename"}`.
         #[serde(default)]
         args: Value,
     },
@@ -233,7 +233,7 @@ pub enum EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionSource {
-    /// A new session.
+    /// A new session, not the going on of another.
     Startup,
     /// An earlier session goes on.
     Resume,
@@ -284,11 +284,11 @@ pub enum PermissionOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// The guarded agent.
+    /// The guarded agent, or a command that cannot be told from its own.
     Agent,
     /// The platform by itself.
     Platform,
-    /// A person.
+    /// A person, and not through the agent.
     Human,
 }
 

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// What the engine wants to know about the world before it can decide.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FactKey {
-    /// Whether a file exists, and the digest of its bytes.
+    /// Whether the file at this path exists, and the digest of its bytes. Paths are relative to the project.
     File(String),
     /// How often a text occurs in a file, without overlaps.
     Count {
-        /// The file.
+        /// The file's path, relative to the project.
         path: String,
-        /// The text.
+        /// The text that is counted, byte for byte; an empty one is never known.
         text: String,
     },
 }
@@ -27,7 +27,7 @@ pub enum FactValue {
     File(String),
     /// The file does not exist.
     Absent,
-    /// The text occurs so often.
+    /// The text occurs so many times, overlaps not counted.
     Count(u64),
     /// It could not be found out. Satisfies nothing.
     Unknown,
@@ -37,7 +37,7 @@ pub enum FactValue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The guard saw it itself.
+    /// The guard looked itself.
     Guard,
     /// A person said it.
     Human,
@@ -49,7 +49,7 @@ pub enum Source {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// The value.
+    /// The answer to the key it is kept under.
     pub value: FactValue,
     /// Where it comes from. What the agent claims satisfies no condition that does not say so.
     pub source: Source,

@@ -36,15 +36,15 @@ fn properties(schema: &Value) -> Map<String, Value> {
 #[serde(default)]
 #[derive(Default)]
 struct Envelope {
-    /// The platform's session.
+    /// The id that the platform gave the session; empty where the transcript names none.
     session: String,
-    /// When it happened; without it, as before.
+    /// When it happened; without it, at the time of the line before.
     time: Option<Time>,
-    /// The working directory of the session.
+    /// The working directory of the session, as an absolute path.
     cwd: Option<String>,
-    /// Who is behind the session.
+    /// Who is behind the session, as the adapter established it.
     principal: Option<String>,
-    /// The platform's own permission mode.
+    /// The platform's own permission mode as it names it, for example `plan`.
     permission_mode: Option<String>,
     /// The agent that acts; without it, the main agent.
     agent: Option<Agent>,
