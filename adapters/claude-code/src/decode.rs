@@ -139,7 +139,8 @@ fn own(named: &Named) -> &str {
     if named.server.is_some() { "" } else { &named.tool }
 }
 
-/// A call's end. What the call answered is left out: no policy reads it, and it may hold anything.
+/// A call's end. The tool is always named, so that a result proves something for its own call only. What the call
+/// answered is left out: no policy reads it, and it may hold anything.
 fn result(id: Option<String>, ending: Ending, tool: String, input: Value) -> EventKind {
     let named = id.is_some();
     EventKind::ToolResult {
@@ -148,7 +149,7 @@ fn result(id: Option<String>, ending: Ending, tool: String, input: Value) -> Eve
         ok: None,
         exit_code: ending.exit_code,
         output: None,
-        tool: (!named).then_some(tool),
+        tool: Some(tool),
         input: (!named).then_some(input),
     }
 }

@@ -12,6 +12,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 /// How the client starts the guard.
@@ -199,6 +200,11 @@ fn parse<'a>(path: &Path, text: &'a str, comments: Comments) -> Result<(&'a str,
         Problem::new(Code::ConfigSyntax, format!("the client ignores `{}` as it is: {what}", path.display()))
     };
     let root = CstRootNode::parse(rest, &options).map_err(|e| syntax(e.to_string()))?;
+    if !kept && !rest.trim().is_empty() {
+        // The options let some comments pass.
+        let strict = serde_json::from_str::<IgnoredAny>(rest);
+        strict.map_err(|e| syntax(format!("it is not JSON without comments: {e}")))?;
+    }
     if let Some(name) = root.object_value().as_ref().and_then(repeated) {
         return Err(Problem::new(Code::ConfigKeyDuplicate, format!("`{}`: `{name}` is given twice", path.display())));
     }

@@ -5,6 +5,7 @@
 
 mod decode;
 mod encode;
+mod escapes;
 mod hook;
 mod install;
 mod outcome;

@@ -33,14 +33,16 @@ pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
 
 /// Server and tool of a name like `mcp__server__tool`.
 ///
-/// The client writes a server's name with `_` for every character that is not allowed in a tool's name. Where it also gives
-/// the name as configured, that one is used; a server's own `__` is then no riddle.
+/// The client writes a server's name with `_` for every character that is not allowed in a tool's name, and so the server
+/// is called here: older clients say nothing else. Where a newer one also gives the name as configured, it shows where
+/// the server ends; a server's own `__` is then no riddle.
 fn split(native: &str, server: Option<McpServer>) -> Option<(String, String)> {
     let rest = native.strip_prefix("mcp__")?;
     if let Some(McpServer { name }) = server {
-        let tool = rest.strip_prefix(normalised(&name).as_str()).and_then(|rest| rest.strip_prefix("__"));
+        let server = normalised(&name);
+        let tool = rest.strip_prefix(server.as_str()).and_then(|rest| rest.strip_prefix("__"));
         if let Some(tool) = tool {
-            return Some((name, tool.to_owned()));
+            return Some((server, tool.to_owned()));
         }
     }
     let (server, tool) = rest.split_once("__")?;
@@ -92,7 +94,9 @@ mod tests {
             named("mcp__my__lsp__go", Some("my__lsp")),
             ("go".into(), some("my__lsp"), some("mcp__my__lsp__go"))
         );
-        assert_eq!(named("mcp__my_lsp__go", Some("my lsp")), ("go".into(), some("my lsp"), some("mcp__my_lsp__go")));
+        for server in [None, Some("my lsp"), Some("my.lsp"), Some("my_lsp")] {
+            assert_eq!(named("mcp__my_lsp__go", server), ("go".into(), some("my_lsp"), some("mcp__my_lsp__go")));
+        }
         assert_eq!(named("mcp__lsp__go", Some("other")), ("go".into(), some("lsp"), some("mcp__lsp__go")));
         assert_eq!(named("mcp__broken", None), ("mcp__broken".into(), None, None));
     }

@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::escapes;
+
 /// What every message has.
 #[derive(Deserialize)]
 pub(crate) struct Head {
@@ -31,7 +33,7 @@ impl Head {
         if text.trim_start().starts_with('[') {
             return Err(bad("the hook's input is not a JSON object"));
         }
-        let head: Self = serde_json::from_str(text).map_err(|e| bad(format!("the hook's input: {e}")))?;
+        let head: Self = parse(text)?;
         if head.session_id.is_empty() {
             return Err(bad("the hook's input: `session_id` is empty"));
         }
@@ -43,7 +45,7 @@ impl Message {
     /// Reads a frame whole.
     pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
         let head = Head::read(frame)?;
-        let body = serde_json::from_str(text(frame)?).map_err(|e| bad(format!("the hook's input: {e}")))?;
+        let body = parse(text(frame)?)?;
         Ok(Self { head, body })
     }
 
@@ -57,6 +59,13 @@ impl Message {
 fn text(frame: &Frame) -> Result<&str, Problem> {
     let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the hook's input is not UTF-8: {e}")))?;
     if text.trim().is_empty() { Err(bad("the hook's input is empty")) } else { Ok(text) }
+}
+
+/// Reads JSON; halves of characters are looked for only where it cannot be read as it is.
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    serde_json::from_str(text)
+        .or_else(|e| escapes::mended(text).map_or(Err(e), |text| serde_json::from_str(&text)))
+        .map_err(|e| bad(format!("the hook's input: {e}")))
 }
 
 fn bad(message: impl Into<String>) -> Problem {

@@ -11,16 +11,18 @@ use phasegate_core::Code;
 
 /// How long an answer may take if nothing else is said; well under any client's own limit.
 pub const LIMIT: Duration = Duration::from_secs(5);
-/// The longest limit that `PHASEGATE_DEADLINE_MS` can set.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The longest limit that `PHASEGATE_DEADLINE_MS` can set: a hook that its client gives up on guards nothing.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// The limit that `PHASEGATE_DEADLINE_MS` sets, else [`LIMIT`].
 #[must_use]
 pub fn limit_from_environment() -> Duration {
-    std::env::var("PHASEGATE_DEADLINE_MS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .map_or(LIMIT, |milliseconds| Duration::from_millis(milliseconds).min(LONGEST))
+    limit_of(std::env::var("PHASEGATE_DEADLINE_MS").ok().as_deref())
+}
+
+fn limit_of(milliseconds: Option<&str>) -> Duration {
+    let given = milliseconds.and_then(|text| text.parse().ok());
+    given.map_or(LIMIT, |milliseconds| Duration::from_millis(milliseconds).min(LONGEST))
 }
 
 /// A moment by which the answer must be there.
@@ -112,6 +114,14 @@ mod tests {
         let late = |problem: Problem| format!("{}: {}", problem.code, problem.message);
         answer_within(limit, work, late, move |answer| sender.send(answer).unwrap());
         receiver.recv().unwrap()
+    }
+
+    #[test]
+    fn a_limit_is_never_as_long_as_a_clients_own() {
+        for (text, seconds) in [(None, 5), (Some("x"), 5), (Some("-1"), 5), (Some("3000"), 3), (Some("60000"), 20)] {
+            assert_eq!(limit_of(text), Duration::from_secs(seconds), "{text:?}");
+        }
+        assert_eq!(limit_of(Some(&u64::MAX.to_string())), LONGEST);
     }
 
     #[test]

@@ -27,7 +27,6 @@ fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
         ("no session", b"{\"hook_event_name\":\"Stop\"}".to_vec(), Code::BadInput),
         ("empty session", b"{\"session_id\":\"\",\"hook_event_name\":\"Stop\"}".to_vec(), Code::BadInput),
         ("session of another type", b"{\"session_id\":7,\"hook_event_name\":\"Stop\"}".to_vec(), Code::BadInput),
-        ("half a surrogate", text("UserPromptSubmit", ",\"prompt\":\"\\ud800\""), Code::BadInput),
         ("unknown event", text("PreEverything", ""), Code::EventUnknown),
         ("no tool name", text("PreToolUse", ",\"tool_input\":{}"), Code::BadInput),
         ("no input", text("PreToolUse", ",\"tool_name\":\"Edit\""), Code::BadInput),
@@ -68,6 +67,25 @@ fn fields_that_nothing_needs_may_be_anything() {
         format!("{{{HEAD}\"Stop\",\"stop_hook_active\":[],\"new\":{{}},\"transcript_path\":null,\"prompt_id\":3}}");
     let decoded = adapter().decode(&Frame::new(text), &Memory::String("nonsense".into())).unwrap();
     assert_eq!((decoded.events.len(), decoded.memory), (1, Memory::Null));
+}
+
+/// A text that was cut in the middle of an emoji is no reason to lose a call's end.
+#[test]
+fn half_a_character_is_read_in_every_message() {
+    let tool = r#","tool_name":"Read","tool_use_id":"t","tool_input":{"file_path":"\ude00"}"#;
+    for (event, rest) in [
+        ("PreToolUse", tool.to_owned()),
+        ("PostToolUse", format!(r#"{tool},"tool_response":[{{"type":"text","text":"\ud83d"}}]"#)),
+        ("PostToolUseFailure", format!(r#"{tool},"error":"no\ud83d""#)),
+        ("UserPromptSubmit", r#","prompt":"\ud83d""#.to_owned()),
+        ("Stop", r#","last_assistant_message":"\ud83d""#.to_owned()),
+        ("SubagentStop", r#","agent_id":"a","agent_type":"\ud83d","last_assistant_message":"\ud83d""#.to_owned()),
+    ] {
+        let frame = Frame::new(format!("{{{HEAD}\"{event}\"{rest}}}"));
+        assert_eq!(adapter().address(&frame).unwrap().event, event);
+        let decoded = adapter().decode(&frame, &Memory::Null).unwrap_or_else(|e| panic!("{event}: {e}"));
+        assert_eq!(decoded.events.len(), 1, "{event}");
+    }
 }
 
 #[test]
