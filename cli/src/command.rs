@@ -37,7 +37,7 @@ pub enum Command {
     Check(check::Args),
     /// Say what a code means and what to do about it
     Explain(explain::Args),
-    /// Step a transcript through the engine, one output a line
+    /// Step a transcript through the engine, one output a line; configs are read from `--project` only
     Replay(replay::Args),
     /// Print a JSON Schema
     Schema(schema::Args),

@@ -24,7 +24,7 @@ pub struct Args {
     /// Begin each session with this skill active: one of the project's or a shipped one (`lsp-refactor`, `lsp-refactor@compat`)
     #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
-    /// The mode to ask for with `--skill`
+    /// The least strict mode that any run may have
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ModeArg>,
     /// Answer questions about files from the project's real files too, not from `file` lines alone
@@ -51,12 +51,14 @@ pub enum Format {
 /// The config has mistakes, the skill is not known, or a line of the transcript cannot be applied; its number is named.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let (policy, skill) = policy(args, context)?;
-    let live_files = if args.live_files { Some(context.start()?) } else { None };
+    let start = if context.project.is_some() || args.live_files { Some(context.start()?) } else { None };
+    let root = start.as_ref().map(|start| start.display().to_string());
+    let live_files = start.filter(|_| args.live_files);
     let mode = args.mode.map(|mode| match mode {
         ModeArg::Warn => Mode::Warn,
         ModeArg::Block => Mode::Block,
     });
-    let options = Options { live_files, skill, mode };
+    let options = Options { root, live_files, skill, mode };
     let mut replay = Replay::new(policy, options).map_err(|error| {
         let names: Vec<_> = shipped().iter().map(|skill| skill.name).collect();
         Failure::new(error.to_string()).with_help(format!("the shipped skills are [{}]", names.join(", ")))

@@ -172,6 +172,7 @@ pub(crate) fn begin(
         phase,
         visit: 1,
         visits: 1,
+        kept: [(0, 1)].into(),
         provisional: None,
         evidence: Vec::new(),
         skipped: Vec::new(),

@@ -151,13 +151,20 @@ pub(crate) fn describe(condition: &Condition) -> String {
             FileIs::Exists(true) => format!("file {} exists", test.path),
             FileIs::Exists(false) => format!("file {} does not exist", test.path),
             FileIs::Sha256(digest) => format!("file {} has the digest {digest}", test.path),
-            FileIs::Contains { text, at_least, at_most: None } => {
-                format!("file {} contains `{text}` at least {at_least} times", test.path)
-            }
-            FileIs::Contains { text, at_least, at_most: Some(most) } => {
-                format!("file {} contains `{text}` {at_least} to {most} times", test.path)
+            FileIs::Contains { text, at_least, at_most } => {
+                format!("file {} contains `{text}` {}", test.path, times(*at_least, *at_most))
             }
         },
+    }
+}
+
+fn times(at_least: u64, at_most: Option<u64>) -> String {
+    match (at_least, at_most) {
+        (1, None) => "at least once".to_string(),
+        (least, None) => format!("at least {least} times"),
+        (0, Some(most)) => format!("at most {most} times"),
+        (least, Some(most)) if least == most => format!("exactly {least} times"),
+        (least, Some(most)) => format!("{least} to {most} times"),
     }
 }
 

@@ -448,6 +448,10 @@ impl EventKind {
             if given != 1 {
                 return Err(format!("`file` {path}: exactly one of `content`, `sha256` and `absent: true` is given"));
             }
+            let digest = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if sha256.as_ref().is_some_and(|text| !digest(text)) {
+                return Err(format!("`file` {path}: `sha256` is 64 hexadecimal digits"));
+            }
         }
         Ok(())
     }

@@ -65,13 +65,13 @@ impl From<FactValue> for Fact {
 /// What was gathered, by key.
 pub type Facts = BTreeMap<FactKey, Fact>;
 
-const COUNT_MARK: char = '\u{1f}';
-
 impl Serialize for FactKey {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::File(path) => serializer.collect_str(&format_args!("file:{path}")),
-            Self::Count { path, text } => serializer.collect_str(&format_args!("count:{path}{COUNT_MARK}{text}")),
+            Self::Count { path, text } => {
+                serializer.collect_str(&format_args!("count:{}", serde_json::json!([path, text])))
+            }
         }
     }
 }
@@ -83,8 +83,8 @@ impl<'de> Deserialize<'de> for FactKey {
             return Ok(Self::File(path.into()));
         }
         text.strip_prefix("count:")
-            .and_then(|rest| rest.split_once(COUNT_MARK))
-            .map(|(path, text)| Self::Count { path: path.into(), text: text.into() })
+            .and_then(|rest| serde_json::from_str::<(String, String)>(rest).ok())
+            .map(|(path, text)| Self::Count { path, text })
             .ok_or_else(|| serde::de::Error::custom("a fact key begins with `file:` or `count:`"))
     }
 }

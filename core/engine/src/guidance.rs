@@ -62,7 +62,7 @@ pub(crate) fn violation(
         phase_before: Some(run.phase.clone()),
         next_calls: Vec::new(),
     };
-    decision.next_calls = suggestions(world, policy, state, judged, (blocking.as_ref(), caller));
+    decision.next_calls = suggestions(world, policy, state, judged, (blocking.as_ref(), call, caller));
     if decision.next_calls.is_empty() && skill.unlisted != crate::policy::Unlisted::Allow {
         decision
             .recovery
@@ -146,7 +146,7 @@ fn suggestions(
     policy: &Policy,
     state: &State,
     judged: &Judged<'_>,
-    (blocking, caller): (Option<&Blocking<'_>>, Caller<'_>),
+    (blocking, call, caller): (Option<&Blocking<'_>>, &Call, Caller<'_>),
 ) -> Vec<NextCall> {
     let here = judged.skill.phase_index(&judged.run.phase).and_then(|index| judged.skill.phases.get(index));
     let wanted = blocking.into_iter().flat_map(|found| found.missing.calls.iter().map(|test| &test.matcher));
@@ -159,7 +159,7 @@ fn suggestions(
         if !helping || calls.len() == MOST {
             break;
         }
-        for next in complete(judged.skill, matcher) {
+        for next in complete(judged.skill, matcher, call) {
             if !calls.contains(&next) && would_be_allowed(world, policy, state, (&next, caller)) {
                 calls.push(next);
                 break;
@@ -170,11 +170,25 @@ fn suggestions(
     calls
 }
 
+/// Puts the file of the denied call where an example says `{file}`.
+fn name_file(value: &mut Value, file: &str) {
+    match value {
+        Value::String(text) if text == "{file}" => *text = file.to_string(),
+        Value::Array(items) => items.iter_mut().for_each(|item| name_file(item, file)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| name_file(item, file)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// The calls that a matcher can stand for, likeliest first; none for prefixes and labels.
-fn complete(skill: &Skill, matcher: &Matcher) -> Vec<NextCall> {
+fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
     let note = skill.tools.iter().find(|note| note.matcher.tool == matcher.tool);
     let mut input = note.and_then(|note| note.example.clone()).unwrap_or_else(|| Value::Object(Map::new()));
+    let named = denied.reading.paths.first().map(|path| path.written.as_str());
+    if let Some(file) = named.or_else(|| denied.input.get("file_path").and_then(Value::as_str)) {
+        name_file(&mut input, file);
+    }
     if let Value::Object(fields) = &mut input {
         if let Some(command) = &matcher.command {
             fields.insert("command".to_string(), Value::String(command.clone()));

@@ -44,7 +44,8 @@ fn enter(run: &mut Run, skill: &Skill, way: &Way, done: Done, by: By) {
     }
     run.skipped.extend(way.between.iter().filter_map(|index| name(*index)).map(|phase| Skipped { phase, by }));
     run.evidence.retain(|evidence| evidence.phase != way.to);
-    visit(run, target);
+    run.kept.retain(|(phase, _)| *phase != way.to);
+    visit(run, way.to, target);
     run.provisional = (done != Done::NotAsked && by == By::Agent).then_some(before);
 }
 
@@ -57,7 +58,8 @@ fn go_back(run: &mut Run, skill: &Skill, to: usize) {
         None => run.backs.push((from, target.clone(), 1)),
     }
     run.evidence.retain(|evidence| evidence.phase < to);
-    visit(run, target);
+    run.kept.retain(|(phase, _)| *phase < to);
+    visit(run, to, target);
 }
 
 /// Returns from a provisional phase, as if it had never been entered.
@@ -65,16 +67,18 @@ fn go_home(run: &mut Run) {
     let Some(before) = run.provisional.take() else { return };
     let left = run.visit;
     run.evidence.retain(|evidence| evidence.visit != left);
+    run.kept.retain(|(_, visit)| *visit != left);
     run.skipped.truncate(before.skipped);
     run.phase_before = core::mem::replace(&mut run.phase, before.phase);
     run.visit = before.visit;
     run.failed = before.failed;
 }
 
-fn visit(run: &mut Run, target: String) {
+fn visit(run: &mut Run, index: usize, target: String) {
     run.phase_before = core::mem::replace(&mut run.phase, target);
     run.visits = run.visits.saturating_add(1);
     run.visit = run.visits;
+    run.kept.push((index, run.visit));
     run.provisional = None;
     run.failed = false;
 }

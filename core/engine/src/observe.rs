@@ -61,15 +61,17 @@ fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<R
     let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, .. } = &event.kind else { return };
     let digest = input.as_ref().map(digest);
     let agent = event.subagent();
-    let pairs = |call: &OpenCall| match id {
-        Some(id) => call.id.as_deref() == Some(id),
-        None => {
-            call.agent.as_deref() == agent
-                && tool.as_ref().is_none_or(|tool| *tool == call.tool)
-                && digest.as_ref().is_none_or(|digest| *digest == call.input)
-        }
+    let fits = |call: &OpenCall| {
+        call.agent.as_deref() == agent
+            && tool.as_ref().is_none_or(|tool| *tool == call.tool)
+            && digest.as_ref().is_none_or(|digest| *digest == call.input)
     };
-    let Some(place) = state.session.calls.iter().position(pairs) else { return };
+    let calls = &state.session.calls;
+    let place = match id {
+        Some(id) => calls.iter().position(|call| call.id.as_deref() == Some(id)),
+        None => calls.iter().position(|call| call.id.is_none() && fits(call)).or_else(|| only(calls, fits)),
+    };
+    let Some(place) = place else { return };
     let stated = outcome.unwrap_or(if *ok == Some(true) { Outcome::Ok } else { Outcome::Failed });
     let call = state.session.calls.get(place);
     let executes = call.is_some_and(|call| call.executes);
@@ -88,6 +90,12 @@ fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<R
     }
     let call = state.session.calls.remove(place);
     close(policy, state, &call, outcome, records);
+}
+
+/// The place of the only call that fits.
+fn only(calls: &[OpenCall], fits: impl Fn(&OpenCall) -> bool) -> Option<usize> {
+    let mut places = calls.iter().enumerate().filter(|(_, call)| fits(call)).map(|(place, _)| place);
+    places.next().filter(|_| places.next().is_none())
 }
 
 /// A call under an id that is open already: nobody will know which of the two a result is about.
@@ -153,14 +161,15 @@ fn not_invoked(state: &mut State, call: &OpenCall, outcome: Outcome, records: &m
     }
 }
 
-/// An outcome becomes evidence in every run whose present visit the call was decided in.
+/// An outcome becomes evidence in every run in which the visit that the call was decided in still counts.
 fn close(policy: &Policy, state: &mut State, call: &OpenCall, outcome: Outcome, records: &mut Vec<Record>) {
     not_invoked(state, call, outcome, records);
     for place in &call.visits {
         let Some(run) = state.run_mut(&place.run) else { continue };
         let here = run.visit == place.visit;
         let before = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
-        if !here && !before {
+        // A call counts where it was decided, however late its outcome is seen; what was cleared stays cleared.
+        if !here && !before && !run.kept.contains(&(place.phase, place.visit)) {
             continue;
         }
         let mut proved = false;

@@ -95,7 +95,7 @@ pub struct ToolNote {
     pub matcher: Matcher,
     /// What they can do.
     pub labels: Labels,
-    /// Arguments of a useful call, for recovery.
+    /// Arguments of a useful call, for recovery; a text `{file}` in them stands for the file of the denied call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
 }

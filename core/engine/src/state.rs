@@ -124,6 +124,9 @@ pub struct Run {
     pub visit: u32,
     /// How many visits there have been: the number of the next one is one more.
     pub visits: u32,
+    /// The visits whose calls still count, one a phase at most: the index of the phase, and the visit's number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<(usize, u32)>,
     /// The phase it can still return to, while no call of the present one has succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provisional: Option<Provisional>,

@@ -22,11 +22,13 @@ const AS_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_ph
 /// Where facts about files come from, besides the `file` lines.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// The project's folder, which paths are relative to; `None`: the first working directory that a line names.
+    pub root: Option<String>,
     /// A project folder whose files are read for facts; `None`: only `file` lines count.
     pub live_files: Option<PathBuf>,
     /// A skill that is activated before the first line, in every session.
     pub skill: Option<String>,
-    /// The mode asked for with that activation.
+    /// The least strict mode that any run may have.
     pub mode: Option<Mode>,
 }
 
@@ -37,6 +39,8 @@ pub struct Replay {
     options: Options,
     project: Project,
     sessions: BTreeMap<String, Session>,
+    /// The working directory of each session, as last named.
+    places: BTreeMap<String, String>,
     files: Files,
     time: Option<i64>,
     lines: u64,
@@ -60,19 +64,23 @@ impl Replay {
     /// # Errors
     ///
     /// `options.skill` is not a skill of the policy; the text lists those that are.
-    pub fn new(policy: Policy, options: Options) -> Result<Self, LineError> {
+    pub fn new(mut policy: Policy, options: Options) -> Result<Self, LineError> {
         if let Some(name) = &options.skill
             && policy.skill(name).is_none()
         {
             let known: Vec<_> = policy.skills.iter().map(|skill| skill.name.as_str()).collect();
             return Err(LineError(format!("unknown skill `{name}`; the skills here are [{}]", known.join(", "))));
         }
-        let files = Files::new(options.live_files.clone());
+        for skill in &mut policy.skills {
+            skill.mode = skill.mode.max(options.mode);
+        }
+        let files = Files::new(options.live_files.clone(), options.root.clone());
         Ok(Self {
             policy,
             options,
             project: Project::default(),
             sessions: BTreeMap::new(),
+            places: BTreeMap::new(),
             files,
             time: None,
             lines: 0,
@@ -89,6 +97,13 @@ impl Replay {
         if event.time.is_none() {
             event.time = self.time;
         }
+        match &event.cwd {
+            Some(cwd) => {
+                self.files.seen_from(cwd);
+                self.places.insert(event.session.clone(), cwd.clone());
+            }
+            None => event.cwd = self.places.get(&event.session).cloned(),
+        }
         let tool_command = command_of(&event);
         let name = event.name();
         if let Some(kind) = &tool_command {
@@ -97,7 +112,7 @@ impl Replay {
         if let EventKind::File { path, content, sha256, .. } = &event.kind {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }
-        files::read_paths(&mut event);
+        self.files.read_paths(&mut event);
         let before = self.state(&event.session);
         let (mut done, facts) = self.decide(&before, &event);
         if tool_command.is_some() && done.decision.is_none() {
@@ -150,10 +165,7 @@ impl Replay {
         if live {
             return state;
         }
-        let mut args = json!({ "skill_name": skill });
-        if let (Some(mode), Some(fields)) = (self.options.mode, args.as_object_mut()) {
-            fields.insert("mode".into(), json!(mode));
-        }
+        let args = json!({ "skill_name": skill });
         let kind = EventKind::Command { by: By::Human, name: "activate_skill".into(), args };
         let mut state = step(&self.policy, &state, &Event::new(session, kind), &Facts::new()).state;
         state.session.events = 0;

@@ -60,6 +60,6 @@ pub struct SkillSource {
 pub struct ToolSource {
     /// Words for what the tool can do: `read`, `write`, `execute`, `network`, or your own, to be used as `@word`. A tool with no label counts as writing.
     pub labels: Vec<String>,
-    /// Arguments of a useful call, shown to an agent that needs a way on.
+    /// Arguments of a useful call, shown to an agent that needs a way on. A text `{file}` stands for the file of the call that was denied.
     pub example: Option<BTreeMap<String, Value>>,
 }

@@ -10,10 +10,12 @@ use phasegate_core::{Event, FactKey, FactValue, Facts};
 use crate::digest::sha256_hex;
 use crate::facts;
 
-/// What is known of the files.
+/// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     live: Option<PathBuf>,
+    /// The project's folder: the one given, else the first working directory that a line names.
+    root: Option<String>,
     stated: BTreeMap<String, Stated>,
 }
 
@@ -25,8 +27,13 @@ enum Stated {
 }
 
 impl Files {
-    pub(super) fn new(live: Option<PathBuf>) -> Self {
-        Self { live, stated: BTreeMap::new() }
+    pub(super) fn new(live: Option<PathBuf>, root: Option<String>) -> Self {
+        Self { live, root, stated: BTreeMap::new() }
+    }
+
+    /// A line names its working directory.
+    pub(super) fn seen_from(&mut self, cwd: &str) {
+        self.root.get_or_insert_with(|| cwd.to_owned());
     }
 
     /// A `file` line: the file is, from now on, as stated.
@@ -36,7 +43,8 @@ impl Files {
             (None, Some(digest)) => Stated::Sha256(digest.to_ascii_lowercase()),
             (None, None) => Stated::Absent,
         };
-        self.stated.insert(normal(path, cwd), stated);
+        let path = self.normal(path, cwd);
+        self.stated.insert(path, stated);
     }
 
     /// Answers the keys that `facts` does not answer yet; unknown where neither a line nor a live file tells.
@@ -58,7 +66,7 @@ impl Files {
 
     fn stated(&self, key: &FactKey) -> Option<FactValue> {
         let (FactKey::File(path) | FactKey::Count { path, .. }) = key;
-        Some(match (self.stated.get(&normal(path, None))?, key) {
+        Some(match (self.stated.get(&self.normal(path, None))?, key) {
             (Stated::Absent, _) => FactValue::Absent,
             (Stated::Content(text), FactKey::File(_)) => FactValue::File(sha256_hex(text.as_bytes())),
             (Stated::Content(content), FactKey::Count { text, .. }) if !text.is_empty() => {
@@ -68,42 +76,52 @@ impl Files {
             (Stated::Content(_) | Stated::Sha256(_), FactKey::Count { .. }) => FactValue::Unknown,
         })
     }
-}
 
-/// Fills in what a file tool's arguments say of paths, where the line itself has no reading.
-pub(super) fn read_paths(event: &mut Event) {
-    let cwd = event.cwd.clone();
-    let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
-    let access = match tool.as_str() {
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Access::Write,
-        "Read" | "Grep" | "Glob" | "LS" => Access::Read,
-        _ => return,
-    };
-    if !reading.is_empty() {
-        return;
+    /// Fills in what a file tool's arguments say of paths, where the line itself has no reading.
+    pub(super) fn read_paths(&self, event: &mut Event) {
+        let cwd = event.cwd.clone();
+        let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
+        let access = match tool.as_str() {
+            "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Access::Write,
+            "Read" | "Grep" | "Glob" | "LS" => Access::Read,
+            _ => return,
+        };
+        if !reading.is_empty() {
+            return;
+        }
+        for name in ["file_path", "notebook_path", "path"] {
+            if let Some(written) = input.get(name).and_then(serde_json::Value::as_str) {
+                let resolved = Some(self.normal(written, cwd.as_deref()));
+                reading.paths.push(PathUse { written: written.to_owned(), resolved, access });
+            }
+        }
     }
-    for name in ["file_path", "notebook_path", "path"] {
-        if let Some(written) = input.get(name).and_then(serde_json::Value::as_str) {
-            let resolved = Some(normal(written, cwd.as_deref()));
-            reading.paths.push(PathUse { written: written.to_owned(), resolved, access });
+
+    /// A path as facts and matchers name it: relative paths start from the working directory, else from the root.
+    fn normal(&self, path: &str, cwd: Option<&str>) -> String {
+        let root = self.root.as_deref().map(plain);
+        let base = cwd.map(plain).or_else(|| root.clone()).unwrap_or_default();
+        let whole = if path.starts_with('/') { plain(path) } else { plain(&format!("{base}/{path}")) };
+        let inside = root.as_ref().and_then(|root| whole.strip_prefix(root.as_str())?.strip_prefix('/'));
+        match inside {
+            Some(inside) => inside.to_owned(),
+            None if base.is_empty() && !path.starts_with('/') => whole.trim_start_matches('/').to_owned(),
+            None => whole,
         }
     }
 }
 
-/// A path without `.`, `..` and doubled slashes, relative to the transcript's working directory where it lies below it.
-fn normal(path: &str, cwd: Option<&str>) -> String {
-    let inside = cwd.and_then(|cwd| path.strip_prefix(cwd)).filter(|rest| rest.starts_with('/'));
-    let absolute = inside.is_none() && path.starts_with('/');
+/// An absolute path without `.`, `..`, doubled slashes and a slash at its end.
+fn plain(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
-    for part in inside.unwrap_or(path).split('/') {
+    for part in path.split('/') {
         match part {
             "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
+            ".." => {
                 parts.pop();
             }
-            ".." if absolute => {}
             part => parts.push(part),
         }
     }
-    format!("{}{}", if absolute { "/" } else { "" }, parts.join("/"))
+    format!("/{}", parts.join("/"))
 }
