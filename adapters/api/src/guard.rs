@@ -5,10 +5,11 @@ use phasegate_core::{Event, Step};
 
 use crate::Problem;
 
-/// Decides events. Implemented by the runtime, handed to adapters by the CLI; they never see store, clock or config.
+/// Decides events. The runtime implements it for one project; an adapter that lives in a server is handed it and never
+/// sees store, clock or config.
 #[async_trait]
 pub trait Guard: Send + Sync {
-    /// Decides one event of a session.
+    /// Decides and records one event of the session with this platform id.
     ///
     /// # Errors
     ///

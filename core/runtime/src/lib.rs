@@ -16,6 +16,7 @@ mod transaction;
 mod audit;
 pub mod stance;
 pub mod runtime;
+pub mod guard;
 pub mod deadline;
 pub mod hook;
 pub mod sessions;
@@ -23,6 +24,7 @@ pub mod replay;
 pub mod digest;
 pub mod files;
 
+pub use guard::ProjectGuard;
 pub use locations::Locations;
 pub use project::Project;
 pub use runtime::Runtime;

@@ -1,0 +1,97 @@
+//! The guard that adapters in a long-running process are handed: the runtime, bound to one project.
+
+use async_trait::async_trait;
+use phasegate_adapter::{Guard, Problem};
+use phasegate_core::{Code, Event, Step};
+
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// A runtime bound to one project.
+#[derive(Clone, Debug)]
+pub struct ProjectGuard {
+    /// Finds configs and state, and decides by them.
+    pub runtime: Runtime,
+    /// The project whose configs and journals are meant, whatever folder the process is in.
+    pub project: Project,
+}
+
+#[async_trait]
+impl Guard for ProjectGuard {
+    /// Decides one event and records it. It never waits for another task: it blocks its thread while it reads, writes
+    /// and waits for locks, for half of the deadline at most. Nothing guards the project: `policy-missing`.
+    async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
+        let unguarded =
+            || Problem::new(Code::PolicyMissing, format!("no config guards `{}`", self.project.root.display()));
+        self.runtime.handle_event(self.project.clone(), session, event)?.ok_or_else(unguarded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use phasegate_core::decision::Effect;
+    use serde_json::json;
+
+    use super::*;
+    use crate::locations::Locations;
+
+    const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n    \
+                         forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: [Edit]\n";
+
+    /// The guard's future is ready at once, so one poll drives it.
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => unreachable!("the guard waits for nothing"),
+        }
+    }
+
+    fn guard(folder: &Path) -> ProjectGuard {
+        let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| folder.join(name));
+        let locations = Locations { state, user, machine, home };
+        let root = folder.join("project");
+        std::fs::create_dir_all(&root).unwrap();
+        let project = Project::find(&locations, &root);
+        ProjectGuard { runtime: Runtime::new(locations, []), project }
+    }
+
+    fn give(guard: &dyn Guard, event: serde_json::Value) -> Result<Step, Problem> {
+        block_on(guard.handle("s", Event::from_value(event).unwrap()))
+    }
+
+    #[test]
+    fn a_guard_behind_the_trait_decides_and_remembers() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("project/.phasegate/skills")).unwrap();
+        std::fs::write(folder.path().join("project/.phasegate/skills/work.yaml"), SKILL).unwrap();
+        let guard = guard(folder.path());
+        let call = |id: &str, tool: &str| json!({"event": "tool_call", "id": id, "tool": tool, "input": {}});
+        let decided = |id: &str, tool: &str| give(&guard, call(id, tool)).unwrap().decision.unwrap();
+
+        for event in [
+            json!({"event": "session_start", "source": "startup"}),
+            json!({"event": "skill", "name": "work", "by": "human"}),
+        ] {
+            assert_eq!(give(&guard, event).unwrap().decision, None);
+        }
+        let early = decided("1", "Edit");
+        assert_eq!((early.effect, early.code), (Effect::Deny, Some(Code::NotDone)));
+        assert_eq!(decided("2", "Read").effect, Effect::Allow);
+        let seen = give(&guard, json!({"event": "tool_result", "id": "2", "outcome": "ok"})).unwrap();
+        assert_eq!(seen.state.session.runs[0].evidence.len(), 1);
+        assert_eq!(decided("3", "Edit").effect, Effect::Allow);
+    }
+
+    #[test]
+    fn a_project_that_nothing_guards_is_a_problem_for_the_caller() {
+        let folder = tempfile::tempdir().unwrap();
+        let problem =
+            give(&guard(folder.path()), json!({"event": "tool_call", "tool": "Edit", "input": {}})).unwrap_err();
+        assert_eq!(problem.code, Code::PolicyMissing);
+        assert!(!folder.path().join("state").exists());
+    }
+}
