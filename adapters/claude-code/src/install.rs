@@ -6,6 +6,8 @@
 //! hook of a kind that the client does not know takes others with it. Hooks put there would guard nothing, so both are
 //! problems here, as is `disableAllHooks`.
 
+mod owner;
+
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
@@ -14,6 +16,8 @@ use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+
+use self::owner::{Owner, quoted};
 
 /// How the client starts the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +94,7 @@ pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> 
     let (mark, root) = parse(&path, before.map_or("{}\n", String::as_str), Comments::Refused)?;
     let object = root.object_value_or_create().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
     let hooks = object.object_value_or_create("hooks").ok_or_else(|| wrong(&path, "`hooks`", "object"))?;
-    reject_unknown_kinds(&path, &hooks)?;
+    reject_odd_hooks(&path, &hooks, &request.command)?;
     for (event, _) in EVENTS {
         let entries =
             hooks.array_value_or_create(event).ok_or_else(|| wrong(&path, &format!("`hooks.{event}`"), "list"))?;
@@ -217,22 +221,28 @@ const MARK: &str = "\u{feff}";
 /// The kinds of hooks that every recorded version of the client knows.
 const KINDS: [&str; 5] = ["command", "http", "mcp_tool", "prompt", "agent"];
 
-/// A hook of a kind that the client does not know makes it drop others, ours among them.
-fn reject_unknown_kinds(path: &Path, hooks: &CstObject) -> Result<(), Problem> {
-    let groups = hooks
-        .properties()
-        .into_iter()
-        .filter_map(|property| property.array_value())
-        .flat_map(|groups| groups.elements());
-    for hook in groups.filter_map(|group| group.as_object()?.array_value("hooks")).flat_map(|hooks| hooks.elements()) {
-        let kind =
-            hook.to_serde_value().and_then(|hook| Some(hook.get("type")?.as_str()?.to_owned())).unwrap_or_default();
-        if !KINDS.contains(&kind.as_str()) {
-            let message = format!(
-                "`{}`: a hook has the type `{kind}`, which makes the client drop hooks beside it",
-                path.display()
-            );
-            return Err(Problem::new(Code::ConfigValue, message));
+/// A hook of a kind that the client does not know makes it drop others, ours among them. One that runs the guard in a form
+/// of its own is its owner's to keep, and beside ours would have every call decided twice.
+fn reject_odd_hooks(path: &Path, hooks: &CstObject, command: &str) -> Result<(), Problem> {
+    let problem = |text: String| Err(Problem::new(Code::ConfigValue, format!("`{}`: {text}", path.display())));
+    for property in hooks.properties() {
+        let event = property.decoded_name().unwrap_or_default();
+        let groups = property.array_value().map(|groups| groups.elements()).unwrap_or_default();
+        let hooks = groups.iter().filter_map(|group| group.as_object()?.array_value("hooks"));
+        for hook in hooks.flat_map(|hooks| hooks.elements()) {
+            let hook = hook.to_serde_value().unwrap_or_default();
+            let text = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
+            if !KINDS.contains(&text("type")) {
+                let kind = text("type");
+                return problem(format!("a hook has the type `{kind}`, which makes the client drop hooks beside it"));
+            }
+            if owner::of(&hook, command) == Owner::Wrapped {
+                return problem(format!(
+                    "a hook in `hooks.{event}` runs phasegate in a form of its own, `{}`; with another beside it every \
+                     call would be decided twice, so take it out first",
+                    text("command")
+                ));
+            }
         }
     }
     Ok(())
@@ -264,7 +274,7 @@ fn reject_switched_off(path: &Path, text: &str) -> Result<(), Problem> {
 /// Our hooks among an event's entries.
 fn ours(entries: &CstArray, command: &str) -> Vec<CstNode> {
     let hooks = |entry: &CstNode| entry.as_object().and_then(|group| group.array_value("hooks"));
-    let is_ours = |hook: &CstNode| hook.to_serde_value().is_some_and(|hook| runs_us(&hook, command));
+    let is_ours = |hook: &CstNode| hook.to_serde_value().is_some_and(|hook| owner::of(&hook, command) == Owner::Ours);
     entries.elements().iter().filter_map(hooks).flat_map(|hooks| hooks.elements()).filter(is_ours).collect()
 }
 
@@ -287,20 +297,6 @@ fn group_of(hook: &CstNode) -> Option<CstObject> {
     hook.ancestors().find_map(|node| node.as_object())
 }
 
-/// Whether a hook runs this program, whatever path and form it was installed with.
-fn runs_us(hook: &Value, command: &str) -> bool {
-    let Some(written) = hook.get("command").and_then(Value::as_str) else { return false };
-    let program = if hook.get("args") == Some(&json!(["hook", "claude-code"])) {
-        Some(written)
-    } else {
-        written.strip_suffix(OR_DENY).unwrap_or(written).strip_suffix(ARGUMENTS).map(str::trim_end)
-    };
-    let Some(program) = program else { return false };
-    let bare = program.trim_matches('\'').trim_matches('"');
-    let name = bare.rsplit(['/', '\\']).next().unwrap_or(bare);
-    program == quoted(command) || bare == command || name == "phasegate" || name == "phasegate.exe"
-}
-
 /// A hook as text, its keys in the order in which people write them.
 fn input(hook: &Value) -> CstInputValue {
     let fields = ["type", "command", "args", "timeout", "onFailure"];
@@ -317,13 +313,4 @@ fn scalar(value: &Value) -> CstInputValue {
         Value::Bool(flag) => CstInputValue::Bool(*flag),
         Value::Null | Value::Object(_) => CstInputValue::Null,
     }
-}
-
-/// The command as one word of a POSIX shell.
-fn quoted(command: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !command.is_empty() && command.chars().all(plain) {
-        return command.to_owned();
-    }
-    format!("'{}'", command.replace('\'', r"'\''"))
 }

@@ -4,13 +4,13 @@
 //! platform that is not known gets a plain exit status 2, which is a denial to those that have one.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 
-use phasegate_adapter::Reply;
+use phasegate_adapter::{Adapter, Frame, Problem, Reply};
 use phasegate_runtime::Locations;
-use phasegate_runtime::deadline::limit_from_environment;
-use phasegate_runtime::hook::Hook;
+use phasegate_runtime::deadline::{answer_within, limit_from_environment};
+use phasegate_runtime::hook::{Hook, LARGEST};
 
 use crate::exit::Exit;
 use crate::logging;
@@ -51,9 +51,21 @@ pub fn run(platform: &str) -> ExitCode {
             let hook = Hook { locations, environment, limit: limit_from_environment() };
             hook.answer(adapter, adapters, std::io::stdin(), |reply| send(reply));
         }
-        Err(problem) => send(failed(&problem.text())),
+        Err(problem) => refuse(adapter, &problem),
     }
     Exit::Failed.into()
+}
+
+/// Refuses the message, whatever it is, in the form of its event: to some, a denial would do harm.
+fn refuse(adapter: &'static dyn Adapter, problem: &Problem) {
+    let refuse = || {
+        let mut bytes = Vec::new();
+        // A message that cannot be read is refused as far as it came.
+        let _ = std::io::stdin().take(LARGEST).read_to_end(&mut bytes);
+        adapter.refuse(&Frame::new(bytes), problem)
+    };
+    let late = move |problem: Problem| adapter.refuse(&Frame::default(), &problem);
+    answer_within(limit_from_environment(), refuse, late, |reply| send(reply));
 }
 
 /// Sends the reply and ends the process, from whichever thread has it.

@@ -105,6 +105,25 @@ fn a_state_folder_that_cannot_be_written_denies() {
 }
 
 #[test]
+fn without_a_folder_for_the_state_calls_are_denied_and_the_end_of_a_turn_is_not_held_up() {
+    let world = World::guarded("block");
+    let send = |event: &str, fields: Value| {
+        let mut frame = json!({"session_id": "s", "cwd": world.root(), "hook_event_name": event});
+        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut hook = world.phasegate(&["hook", "claude-code"]);
+        hook.env_remove("HOME").env_remove("PHASEGATE_STATE_DIR").write_stdin(frame.to_string()).output().unwrap()
+    };
+    denied(&send("PreToolUse", json!({"tool_name": "Edit", "tool_input": {}})), "state-unreadable");
+    denied(&send("UserPromptSubmit", json!({"prompt": "x"})), "state-unreadable");
+    for (event, fields) in [("Stop", json!({})), ("SubagentStop", json!({"agent_id": "a", "agent_type": "x"}))] {
+        match reply(&send(event, fields)) {
+            Reply::Told(text) => assert!(text.contains("state-unreadable"), "{event}: {text}"),
+            other => panic!("{event}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_command_counts_as_the_agents_while_a_program_of_its_runs() {
     let world = World::guarded("block");
     world.write(".phasegate/skills/careful.yaml", &format!("{}leave_skill: human\nunlisted: allow\n", SKILL));
