@@ -1,0 +1,111 @@
+//! An independent reading of rules 3.1 to 3.3, held against `step` on random policies and sessions.
+//!
+//! The model is written from the text alone and as plainly as it can be: it keeps a log of all events and
+//! reads it again from the beginning for every question, and it walks all paths where the engine searches.
+//!
+//! Where the text leaves room, both read it so:
+//!
+//! * a last phase is one that no edge leaves; a run is also over where only optional phases could follow;
+//! * a call that breaks a rule ends a run only if its `done_when` holds; without one the agent may deactivate it;
+//! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
+//! * an `early` edge may be taken from a phase that is passed over, too;
+//! * a phase that was returned to is not left by returning again, and a phase entered by a way back never is;
+//! * batch, prompt and stop close the calls of their own agent, the end of a subagent also what it launched;
+//! * only the tool's own labels make a call one that runs programs; an exit status other than 0 always fails it;
+//! * a globally forbidden call that warn mode let through is not one that the phase lists.
+//!
+//! `PROPTEST_CASES=200000 cargo test --release -p phasegate-core --test oracle` runs as many cases.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests"
+)]
+
+mod matching;
+mod model;
+mod moves;
+mod random;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use model::World;
+use phasegate_core::event::By;
+use phasegate_core::state::{Project, Run, Session, Status};
+use phasegate_core::{Event, Facts, Policy, State, step};
+use proptest::prelude::*;
+use rules::Answer;
+
+/// Where a run stands: skill, phase, status, visits that still count, skipped phases.
+type Stand = (String, String, Status, u32, Vec<(String, By)>);
+
+fn stands(runs: &[Run]) -> Vec<Stand> {
+    let skipped = |run: &Run| run.skipped.iter().map(|one| (one.phase.clone(), one.by)).collect();
+    runs.iter().map(|run| (run.skill.clone(), run.phase.clone(), run.status, run.visit, skipped(run))).collect()
+}
+
+fn modelled(world: &World, session: &str) -> Vec<Stand> {
+    let stand = |run: usize| {
+        let (skill, phase, run) = (world.skill(run), world.phase(run), &world.runs[run]);
+        (skill.name.clone(), phase.name.clone(), run.status, run.stay().visit, run.skipped.clone())
+    };
+    world.scope(session).into_iter().map(stand).collect()
+}
+
+/// Plays the events to both; what differs first, if anything does.
+fn differ(policy: &Policy, events: &[(Event, Facts)]) -> Option<String> {
+    let mut world = World::new(policy.clone());
+    let (mut project, mut sessions) = (Project::default(), BTreeMap::<String, Session>::new());
+    let mut story = String::new();
+    for (event, facts) in events {
+        let _ = writeln!(story, "{}   file: {:?}", event.to_value(), facts.values().next().map(|fact| &fact.value));
+        world.facts.clone_from(facts);
+        let session = sessions.remove(&event.session).unwrap_or_default();
+        let next = step(policy, &State { session, project }, event, facts);
+        let expected = world.hear(event);
+        let lines = expected.as_ref().map(|answer| answer.lines.clone()).unwrap_or_default();
+        let got = next.decision.as_ref().map(|is| {
+            let agrees = lines.is_empty() || is.line.is_some_and(|line| lines.contains(&line));
+            let lines = if agrees { lines } else { is.line.into_iter().collect() };
+            Answer { effect: is.effect, code: is.code, lines }
+        });
+        if got != expected {
+            return Some(format!("{story}the text says {expected:?}, the engine {got:?}"));
+        }
+        let runs: Vec<Run> = next.state.project.runs.iter().chain(&next.state.session.runs).cloned().collect();
+        let (got, expected) = (stands(&runs), modelled(&world, &event.session));
+        if got != expected {
+            return Some(format!("{story}the text says\n {expected:?}, the engine\n {got:?}"));
+        }
+        let open = world.outcomes(&event.session).values().filter(|outcome| outcome.is_none()).count();
+        if open != next.state.session.calls.len() {
+            return Some(format!("{story}the text says {open} open calls, the engine {:?}", next.state.session.calls));
+        }
+        sessions.insert(event.session.clone(), next.state.session);
+        project = next.state.project;
+    }
+    None
+}
+
+/// As many cases as `PROPTEST_CASES` says, or as a few seconds allow.
+fn config() -> ProptestConfig {
+    let told = ProptestConfig { max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_some() { told } else { ProptestConfig { cases: 2_000, ..told } }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn the_engine_decides_as_the_text_says(genes in random::genes()) {
+        let (policy, events) = (random::policy(&genes), random::events(&genes));
+        if let Some(found) = differ(&policy, &events) {
+            let policy = serde_json::to_string(&policy).unwrap();
+            prop_assert!(false, "{}\n{}", policy, found);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The model's memory: a log of all that happened, and the stays of every run. Nothing is kept that the log can tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phasegate_core::condition::{CallTest, Condition, Truth};
+use phasegate_core::event::{By, Outcome, PermissionOutcome};
+use phasegate_core::policy::{Mode, Optional, Phase, Policy, Scope, Skill};
+use phasegate_core::state::Status;
+use phasegate_core::{Event, EventKind, Facts};
+
+use crate::matching::{Asked, forbids, has, permits};
+
+/// A stay of a run in a phase.
+#[derive(Clone, Debug)]
+pub(crate) struct Stay {
+    pub(crate) phase: usize,
+    pub(crate) visit: u32,
+    /// Entered by request from a phase with a `done_when`.
+    pub(crate) provisional: bool,
+    /// How many phases had been skipped when it began.
+    pub(crate) skipped: usize,
+}
+
+/// An activation of a skill. Its stays are those that still count, the present one last.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) skill: usize,
+    pub(crate) mode: Mode,
+    pub(crate) scope: Scope,
+    pub(crate) session: String,
+    pub(crate) status: Status,
+    pub(crate) stays: Vec<Stay>,
+    pub(crate) visits: u32,
+    pub(crate) skipped: Vec<(String, By)>,
+    pub(crate) backs: Vec<(usize, usize)>,
+}
+
+impl Run {
+    pub(crate) fn stay(&self) -> &Stay {
+        self.stays.last().unwrap()
+    }
+
+    /// Whether calls of this visit still count: it is the last stay in its phase.
+    fn counts(&self, phase: usize, visit: u32) -> bool {
+        self.stays.iter().rev().find(|stay| stay.phase == phase).is_some_and(|stay| stay.visit == visit)
+    }
+}
+
+/// One event, and for a call that was let through where it was decided: run, phase, visit.
+pub(crate) struct Entry {
+    pub(crate) event: Event,
+    pub(crate) decided: Option<Vec<(usize, usize, u32)>>,
+}
+
+/// A call of the log that was let through, with its outcome if that was seen.
+struct Ended<'a> {
+    asked: Asked,
+    decided: &'a [(usize, usize, u32)],
+    outcome: Option<Outcome>,
+}
+
+/// Everything the model knows.
+pub(crate) struct World {
+    pub(crate) policy: Policy,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) log: Vec<Entry>,
+    pub(crate) approved: BTreeSet<String>,
+    pub(crate) facts: Facts,
+}
+
+pub(crate) fn asked(event: &Event) -> Option<Asked> {
+    Some(Asked { call: event.call()?, agent: event.agent.clone() })
+}
+
+impl World {
+    pub(crate) fn new(policy: Policy) -> Self {
+        Self { policy, runs: vec![], log: vec![], approved: BTreeSet::new(), facts: Facts::new() }
+    }
+
+    pub(crate) fn skill(&self, run: usize) -> &Skill {
+        &self.policy.skills[self.runs[run].skill]
+    }
+
+    pub(crate) fn phase(&self, run: usize) -> &Phase {
+        &self.skill(run).phases[self.runs[run].stay().phase]
+    }
+
+    /// The runs, live or ended, whose scope holds a session; those of the project first.
+    pub(crate) fn scope(&self, session: &str) -> Vec<usize> {
+        let place = |scope: Scope| (0..self.runs.len()).filter(move |run| self.runs[*run].scope == scope);
+        let own = place(Scope::Session).filter(|run| self.runs[*run].session == session);
+        place(Scope::Project).chain(own).collect()
+    }
+
+    pub(crate) fn live(&self, session: &str) -> Vec<usize> {
+        self.scope(session).into_iter().filter(|run| self.runs[*run].status == Status::Active).collect()
+    }
+
+    /// How each call of a session ended, by its place in the log; `None`: it is open.
+    pub(crate) fn outcomes(&self, session: &str) -> BTreeMap<usize, Option<Outcome>> {
+        let mut told = Told::default();
+        for (place, entry) in self.log.iter().enumerate().filter(|(_, entry)| entry.event.session == session) {
+            told.hear(&self.log, place, entry);
+        }
+        told.calls
+    }
+
+    fn ended(&self) -> Vec<Ended<'_>> {
+        let sessions: BTreeSet<&str> = self.log.iter().map(|entry| entry.event.session.as_str()).collect();
+        let mut all = Vec::new();
+        for (place, outcome) in sessions.iter().flat_map(|session| self.outcomes(session)) {
+            let entry = &self.log[place];
+            let (asked, decided) = (asked(&entry.event).unwrap(), entry.decided.as_deref().unwrap());
+            all.push(Ended { asked, decided, outcome });
+        }
+        all
+    }
+
+    /// Whether some call ended as the test wants, among those decided where `counts` says.
+    fn seen(&self, run: usize, test: &CallTest, counts: &dyn Fn(usize, u32) -> bool) -> bool {
+        let list = [test.matcher.clone()];
+        self.ended().iter().any(|call| {
+            call.decided.iter().any(|(of, phase, visit)| *of == run && counts(*phase, *visit))
+                && call.outcome.is_some_and(|outcome| test.wanted.accepts(outcome))
+                && permits(&list, &call.asked, self.skill(run))
+        })
+    }
+
+    fn truth(&self, run: usize, condition: &Condition, counts: &dyn Fn(usize, u32) -> bool) -> Truth {
+        match condition {
+            Condition::All(parts) => parts.iter().map(|c| self.truth(run, c, counts)).min().unwrap_or(Truth::Yes),
+            Condition::Any(parts) => parts.iter().map(|c| self.truth(run, c, counts)).max().unwrap_or(Truth::No),
+            Condition::Not(inner) => self.truth(run, inner, counts).negated(),
+            Condition::Call(test) => Truth::of(self.seen(run, test, counts)),
+            Condition::File(test) => test.truth(&self.facts[&test.key()]),
+            Condition::Approved(name) => Truth::of(self.approved.contains(name)),
+        }
+    }
+
+    /// Whether a condition holds over all evidence of the run that still counts.
+    pub(crate) fn holds(&self, run: usize, condition: Option<&Condition>) -> bool {
+        let counts = |phase, visit| self.runs[run].counts(phase, visit);
+        condition.is_none_or(|condition| self.truth(run, condition, &counts).holds())
+    }
+
+    /// Whether the present phase has a `done_when`, and whether it holds in the present visit.
+    pub(crate) fn done(&self, run: usize) -> Option<bool> {
+        let stay = self.runs[run].stay();
+        let counts = |phase, visit| phase == stay.phase && visit == stay.visit;
+        self.phase(run).done_when.as_ref().map(|condition| self.truth(run, condition, &counts).holds())
+    }
+
+    pub(crate) fn optional(&self, run: usize, phase: usize) -> bool {
+        match &self.skill(run).phases[phase].optional {
+            Optional::No => false,
+            Optional::Yes => true,
+            Optional::When(condition) => self.holds(run, Some(condition)),
+        }
+    }
+
+    /// Whether a phase strictly between may be passed over.
+    pub(crate) fn passes(&self, run: usize, phase: usize) -> bool {
+        self.optional(run, phase) || self.skill(run).phases[phase].done_when.is_none()
+    }
+
+    /// Whether a call that the phase lists, decided in this visit, ended so.
+    pub(crate) fn listed_call_ended(&self, run: usize, stay: &Stay, outcome: Outcome) -> bool {
+        let phase = &self.skill(run).phases[stay.phase];
+        self.ended().iter().any(|call| {
+            call.decided.contains(&(run, stay.phase, stay.visit))
+                && call.outcome == Some(outcome)
+                && has(phase, &call.asked, self.skill(run))
+                && !forbids(&self.skill(run).global_forbidden, &call.asked, self.skill(run))
+        })
+    }
+}
+
+/// What the log says of a session's calls, up to some place.
+#[derive(Default)]
+struct Told {
+    calls: BTreeMap<usize, Option<Outcome>>,
+    launched: BTreeSet<usize>,
+    agents: BTreeMap<String, usize>,
+}
+
+impl Told {
+    fn open(&self) -> Vec<usize> {
+        self.calls.iter().filter(|(_, outcome)| outcome.is_none()).map(|(place, _)| *place).collect()
+    }
+
+    /// Open calls that nobody will hear of again.
+    fn forget(&mut self, which: &dyn Fn(usize) -> bool) {
+        for place in self.open().into_iter().filter(|place| which(*place)) {
+            self.calls.insert(place, Some(Outcome::Unknown));
+        }
+    }
+
+    fn hear(&mut self, log: &[Entry], place: usize, entry: &Entry) {
+        let by_id = |told: &Self, id: &str| {
+            told.open().into_iter().find(|place| asked(&log[*place].event).unwrap().call.id.as_deref() == Some(id))
+        };
+        let launched = self.launched.clone();
+        match &entry.event.kind {
+            EventKind::ToolCall { .. } if entry.decided.is_some() => {
+                self.calls.insert(place, None);
+            }
+            EventKind::ToolResult { .. } => self.result(log, &entry.event),
+            EventKind::Permission { id: Some(id), outcome: PermissionOutcome::Refused } => {
+                if let Some(place) = by_id(self, id) {
+                    self.calls.insert(place, Some(Outcome::Refused));
+                }
+            }
+            EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop {} => {
+                let same = |place: usize| log[place].event.subagent() == entry.event.subagent();
+                self.forget(&|place| !launched.contains(&place) && same(place));
+            }
+            EventKind::SessionEnd {} => self.forget(&|_| true),
+            EventKind::SubagentStart { id, call, .. } => {
+                let starters: Vec<usize> = self
+                    .open()
+                    .into_iter()
+                    .filter(|place| asked(&log[*place].event).unwrap().call.tool.name == "Agent")
+                    .filter(|place| !self.agents.values().any(|other| other == place))
+                    .collect();
+                let starter = match call {
+                    Some(call) => by_id(self, call),
+                    None if starters.len() == 1 => starters.first().copied(),
+                    None => None,
+                };
+                if let Some(place) = starter {
+                    self.agents.retain(|_, other| *other != place);
+                    self.agents.insert(id.clone(), place);
+                }
+            }
+            EventKind::SubagentStop { id, .. } => {
+                self.forget(&|place| log[place].event.subagent() == Some(id));
+                if let Some(place) = self.agents.get(id).copied()
+                    && self.launched.contains(&place)
+                    && self.calls[&place].is_none()
+                {
+                    self.calls.insert(place, Some(Outcome::Ok));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn result(&mut self, log: &[Entry], event: &Event) {
+        let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, .. } = &event.kind else { return };
+        let outcome = match (outcome, ok) {
+            (Some(outcome), _) => *outcome,
+            (None, Some(true)) => Outcome::Ok,
+            (None, _) => Outcome::Failed,
+        };
+        let own = |place: &usize| {
+            let call = asked(&log[*place].event).unwrap().call;
+            match id {
+                Some(id) => call.id.as_ref() == Some(id),
+                None => {
+                    call.id.is_none()
+                        && log[*place].event.subagent() == event.subagent()
+                        && Some(&call.tool.name) == tool.as_ref()
+                        && Some(&call.input) == input.as_ref()
+                }
+            }
+        };
+        let Some(place) = self.open().into_iter().find(own) else { return };
+        let executes = asked(&log[place].event).unwrap().call.tool.labels.contains("execute");
+        let outcome = match (outcome, exit_code) {
+            (Outcome::Launched, _) => {
+                self.launched.insert(place);
+                return;
+            }
+            (Outcome::Ok, None) if executes => Outcome::Unknown,
+            (Outcome::Ok, Some(code)) if *code != 0 => Outcome::Failed,
+            (outcome, _) => outcome,
+        };
+        self.calls.insert(place, Some(outcome));
+    }
+}

@@ -1,0 +1,138 @@
+//! Ways and moves: what can follow, whether the way is open, and where a run goes (rules 3.1, 3.2).
+
+use phasegate_core::event::{By, Outcome};
+use phasegate_core::policy::{Back, Edge, Leave};
+use phasegate_core::state::Status;
+
+use crate::model::{Stay, World};
+
+/// Where a run goes.
+pub(crate) enum Move {
+    Stays,
+    /// By request.
+    Enters {
+        to: usize,
+        skips: Vec<usize>,
+    },
+    /// By completion.
+    Goes {
+        to: usize,
+    },
+    Returns,
+    Back {
+        to: usize,
+    },
+}
+
+impl World {
+    /// Every way forward from the present phase with its end: the shortest first, then as the edges are written.
+    pub(crate) fn following(&self, run: usize) -> Vec<(Vec<&Edge>, usize)> {
+        fn walk<'a>(
+            world: &'a World,
+            run: usize,
+            at: usize,
+            way: &mut Vec<&'a Edge>,
+            all: &mut Vec<(Vec<&'a Edge>, usize)>,
+        ) {
+            for edge in &world.skill(run).phases[at].next {
+                let been = edge.to == world.runs[run].stay().phase || way.iter().any(|taken| taken.to == edge.to);
+                if !been {
+                    way.push(edge);
+                    all.push((way.clone(), edge.to));
+                    walk(world, run, edge.to, way, all);
+                    way.pop();
+                }
+            }
+        }
+        let mut all = Vec::new();
+        walk(self, run, self.runs[run].stay().phase, &mut Vec::new(), &mut all);
+        all.sort_by_key(|(way, _)| way.len());
+        all
+    }
+
+    pub(crate) fn open(&self, run: usize, way: &[&Edge]) -> bool {
+        let (first, last) = (way[0], way[way.len() - 1]);
+        (self.done(run) != Some(false) || first.early)
+            && way.windows(2).all(|pair| pair[1].early || self.passes(run, pair[0].to))
+            && way.iter().all(|edge| self.holds(run, edge.when.as_ref()))
+            && self.holds(run, self.skill(run).phases[last.to].requires.as_ref())
+    }
+
+    pub(crate) fn go(&mut self, run: usize, how: Move) {
+        match how {
+            Move::Stays => {}
+            Move::Goes { to } => self.enter(run, to, false, 0),
+            Move::Enters { to, skips } => {
+                let provisional = self.phase(run).done_when.is_some();
+                let before = self.runs[run].skipped.len();
+                for phase in skips {
+                    let name = self.skill(run).phases[phase].name.clone();
+                    self.runs[run].skipped.push((name, By::Agent));
+                }
+                self.enter(run, to, provisional, before);
+            }
+            Move::Returns => {
+                let left = self.runs[run].stays.pop().unwrap();
+                self.runs[run].skipped.truncate(left.skipped);
+                // One step: the phase returned to is not left that way again.
+                self.runs[run].stays.last_mut().unwrap().provisional = false;
+            }
+            Move::Back { to } => {
+                let from = self.runs[run].stay().phase;
+                self.runs[run].backs.push((from, to));
+                self.runs[run].stays.retain(|stay| stay.phase < to);
+                self.enter(run, to, false, 0);
+            }
+        }
+    }
+
+    pub(crate) fn enter(&mut self, run: usize, phase: usize, provisional: bool, skipped: usize) {
+        let run = &mut self.runs[run];
+        run.visits += 1;
+        run.stays.push(Stay { phase, visit: run.visits, provisional, skipped });
+    }
+
+    /// Phases with `leave: on_done` are left as soon as they are done, or failed where that leads back.
+    pub(crate) fn settle(&mut self, session: &str) {
+        for run in self.live(session) {
+            for _ in 0..=self.skill(run).phases.len() {
+                if self.runs[run].status != Status::Active || self.phase(run).leave != Leave::OnDone {
+                    break;
+                }
+                match self.by_itself(run) {
+                    Move::Stays => break,
+                    how => self.go(run, how),
+                }
+            }
+        }
+    }
+
+    /// Where a run goes without being asked.
+    fn by_itself(&mut self, run: usize) -> Move {
+        let phase = self.phase(run);
+        match self.done(run) {
+            Some(true) if phase.next.is_empty() => {
+                self.runs[run].status = Status::Finished;
+                Move::Stays
+            }
+            Some(true) => {
+                let edge = phase.next.iter().find(|edge| self.open(run, &[edge]));
+                edge.map_or(Move::Stays, |edge| Move::Goes { to: edge.to })
+            }
+            Some(false) => {
+                let back = phase.back.iter().find(|back| back.on_failure && self.may_go_back(run, back));
+                back.map_or(Move::Stays, |back| Move::Back { to: back.to })
+            }
+            None => Move::Stays,
+        }
+    }
+
+    /// Whether a way back is not used up, and what it asks for holds.
+    pub(crate) fn may_go_back(&self, run: usize, back: &Back) -> bool {
+        let stay = self.runs[run].stay();
+        let taken = self.runs[run].backs.iter().filter(|way| **way == (stay.phase, back.to)).count();
+        taken < back.limit as usize
+            && (!back.on_failure || self.listed_call_ended(run, stay, Outcome::Failed))
+            && self.holds(run, back.when.as_ref())
+    }
+}

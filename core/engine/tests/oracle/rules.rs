@@ -1,0 +1,219 @@
+//! Judging and moving, straight from rules 3.1 and 3.2.
+
+use phasegate_core::decide::Line;
+use phasegate_core::event::{By, Outcome};
+use phasegate_core::policy::{Back, Edge, LeaveSkill, Mode, Unlisted};
+use phasegate_core::state::Status;
+use phasegate_core::{Code, Effect, Event, EventKind};
+
+use crate::matching::{Asked, forbids, has, only_reads, permits};
+use crate::model::{Entry, Run, Stay, World, asked};
+use crate::moves::Move;
+
+/// What a run says to a call, and what it would do if the call is let through.
+enum Says {
+    Line(Line, Move),
+    Ends,
+}
+
+/// The answer to an event.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) effect: Effect,
+    pub(crate) code: Option<Code>,
+    /// The lines of the runs that gave this effect.
+    pub(crate) lines: Vec<Line>,
+}
+
+impl World {
+    /// Hears one event and answers it, if it asks for an answer.
+    pub(crate) fn hear(&mut self, event: &Event) -> Option<Answer> {
+        let session = event.session.clone();
+        self.log.push(Entry { event: event.clone(), decided: None });
+        self.settle(&session);
+        let answer = match &event.kind {
+            EventKind::ToolCall { .. } => Some(self.call(&session, &asked(event).unwrap())),
+            EventKind::Skill { name, .. } => {
+                self.invoke(&session, name);
+                None
+            }
+            EventKind::Command { by, name, args } => self.command(&session, *by, name, args["skill_name"].as_str()),
+            _ => None,
+        };
+        self.settle(&session);
+        answer
+    }
+
+    fn call(&mut self, session: &str, asked: &Asked) -> Answer {
+        let live = self.live(session);
+        let said: Vec<(usize, Says)> = live.into_iter().map(|run| (run, self.judge(run, asked))).collect();
+        let mut answer = Answer { effect: Effect::Allow, code: None, lines: vec![] };
+        for (run, says) in &said {
+            let Says::Line(line, _) = says else { continue };
+            let effect = match (line.is_violation(), self.runs[*run].mode) {
+                (false, _) => Effect::Allow,
+                (true, Mode::Warn) => Effect::Warn,
+                (true, Mode::Block) => Effect::Deny,
+            };
+            if effect > answer.effect {
+                answer = Answer { effect, code: code(*line), lines: vec![] };
+            }
+            if effect == answer.effect {
+                answer.lines.push(*line);
+            }
+        }
+        if answer.effect < Effect::Ask {
+            let mut decided = Vec::new();
+            for (run, says) in said {
+                match says {
+                    Says::Ends => self.runs[run].status = Status::Finished,
+                    Says::Line(_, how) => {
+                        self.go(run, how);
+                        let stay = self.runs[run].stay();
+                        decided.push((run, stay.phase, stay.visit));
+                    }
+                }
+            }
+            self.log.last_mut().unwrap().decided = Some(decided);
+        }
+        answer
+    }
+
+    fn judge(&self, run: usize, asked: &Asked) -> Says {
+        let (line, how) = self.line(run, asked);
+        if line.is_violation()
+            && self.skill(run).leave_skill == LeaveSkill::Finished
+            && self.over(run)
+            && self.done(run) == Some(true)
+        {
+            return Says::Ends;
+        }
+        Says::Line(line, how)
+    }
+
+    /// Whether the run's last phase is done: none follows, or only optional ones.
+    fn over(&self, run: usize) -> bool {
+        let last = |at: usize| self.skill(run).phases[at].next.is_empty();
+        let optional = |edge: &Edge| self.holds(run, edge.when.as_ref()) && self.optional(run, edge.to);
+        self.done(run) != Some(false)
+            && (last(self.runs[run].stay().phase)
+                || self.following(run).iter().any(|(way, end)| last(*end) && way.iter().all(|edge| optional(edge))))
+    }
+
+    fn line(&self, run: usize, asked: &Asked) -> (Line, Move) {
+        let (skill, phase, stay) = (self.skill(run), self.phase(run), self.runs[run].stay());
+        let forbidden = forbids(&phase.forbidden, asked, skill);
+        if forbids(&skill.global_forbidden, asked, skill) {
+            return (Line::GlobalForbidden, Move::Stays);
+        }
+        if permits(&phase.allowed, asked, skill) && !forbidden {
+            return (Line::Allowed, Move::Stays);
+        }
+        if let [.., before, _] = self.runs[run].stays.as_slice()
+            && stay.provisional
+            && !self.listed_call_ended(run, stay, Outcome::Ok)
+            && has(&skill.phases[before.phase], asked, skill)
+        {
+            return (Line::Returned, Move::Returns);
+        }
+        if let Some(to) =
+            self.following(run).into_iter().map(|way| way.1).find(|to| has(&skill.phases[*to], asked, skill))
+        {
+            let open = self.following(run).into_iter().find(|(way, end)| *end == to && self.open(run, way));
+            match open {
+                None => return (Line::NotDone, Move::Stays),
+                Some((way, _)) if !forbidden || self.done(run) == Some(true) => {
+                    let mut skips: Vec<usize> = way.iter().map(|edge| edge.to).filter(|at| *at != to).collect();
+                    if self.done(run) == Some(false) {
+                        skips.insert(0, stay.phase);
+                    }
+                    return (Line::Entered, Move::Enters { to, skips });
+                }
+                Some(_) => {}
+            }
+        }
+        let back = |back: &&Back| has(&skill.phases[back.to], asked, skill) && self.may_go_back(run, back);
+        if let Some(back) = phase.back.iter().find(back) {
+            return (Line::Back, Move::Back { to: back.to });
+        }
+        let passes = match skill.unlisted {
+            Unlisted::Allow => true,
+            Unlisted::ReadOnly => only_reads(asked, skill),
+            Unlisted::Deny => false,
+        };
+        match (forbidden, passes) {
+            (true, _) => (Line::Forbidden, Move::Stays),
+            (false, true) => (Line::Unlisted, Move::Stays),
+            (false, false) => (Line::UnlistedDenied, Move::Stays),
+        }
+    }
+
+    fn invoke(&mut self, session: &str, name: &str) {
+        let Some(skill) = self.policy.skills.iter().position(|skill| skill.name == name) else { return };
+        if let Some(run) = self.live(session).into_iter().find(|run| self.runs[*run].skill == skill) {
+            if !self.over(run) {
+                return;
+            }
+            self.runs[run].status = Status::Finished;
+        }
+        self.begin(session, skill);
+    }
+
+    fn begin(&mut self, session: &str, skill: usize) {
+        self.runs.push(Run {
+            skill,
+            mode: self.policy.skills[skill].mode.unwrap_or(Mode::Warn),
+            scope: self.policy.skills[skill].scope,
+            session: session.to_string(),
+            status: Status::Active,
+            stays: vec![Stay { phase: 0, visit: 1, provisional: false, skipped: 0 }],
+            visits: 1,
+            skipped: vec![],
+            backs: vec![],
+        });
+    }
+
+    fn command(&mut self, session: &str, by: By, name: &str, skill: Option<&str>) -> Option<Answer> {
+        let refused = |code| Some(Answer { effect: Effect::Deny, code: Some(code), lines: vec![] });
+        let live = self.live(session);
+        match name {
+            "approve" if by == By::Human => {
+                self.approved.insert("go".to_string());
+                None
+            }
+            "approve" => refused(Code::CommandRefused),
+            "activate_skill" if !live.is_empty() => refused(Code::SkillActive),
+            "activate_skill" if !self.policy.skills.iter().any(|known| Some(known.name.as_str()) == skill) => {
+                refused(Code::SkillUnknown)
+            }
+            "activate_skill" => {
+                self.invoke(session, skill.unwrap());
+                None
+            }
+            _ => {
+                let run = live.into_iter().find(|run| Some(self.skill(*run).name.as_str()) == skill)?;
+                let may = by == By::Human
+                    || match self.skill(run).leave_skill {
+                        LeaveSkill::Agent => true,
+                        LeaveSkill::Finished => self.over(run),
+                        LeaveSkill::Human => false,
+                    };
+                if !may {
+                    return refused(Code::SkillNotLeft);
+                }
+                self.runs[run].status = if self.over(run) { Status::Finished } else { Status::Left };
+                None
+            }
+        }
+    }
+}
+
+fn code(line: Line) -> Option<Code> {
+    match line {
+        Line::GlobalForbidden => Some(Code::GlobalForbidden),
+        Line::NotDone => Some(Code::NotDone),
+        Line::Forbidden => Some(Code::PhaseForbidden),
+        Line::UnlistedDenied => Some(Code::Unlisted),
+        Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted => None,
+    }
+}
