@@ -9,6 +9,7 @@ pub mod compare;
 pub mod case;
 pub mod driver;
 pub mod story;
+pub mod walkthrough;
 pub mod upstream;
 pub mod session;
 pub mod player;

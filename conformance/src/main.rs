@@ -1,9 +1,13 @@
-//! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `stage` sets one up.
+//! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `walkthrough` the seed's in columns,
+//! `stage` sets a session up.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use owo_colors::OwoColorize as _;
+use phasegate_conformance::case::Case;
+use phasegate_conformance::cases;
 use phasegate_conformance::demo::show;
 use phasegate_conformance::platform::{all_sessions, bless_from_now_on};
 use phasegate_conformance::player::Stage;
@@ -11,6 +15,7 @@ use phasegate_conformance::report::Report;
 use phasegate_conformance::session::Session;
 use phasegate_conformance::suite::{Suite, load};
 use phasegate_conformance::trial::Trial;
+use phasegate_conformance::walkthrough::{WALKTHROUGH, table};
 
 /// One suite for every platform.
 #[derive(Parser)]
@@ -32,6 +37,8 @@ enum Task {
         #[arg(long)]
         all: bool,
     },
+    /// Play the seed's walkthrough in each form of its skill, and print what was decided side by side.
+    Walkthrough,
     /// Set a recorded session up in a folder, play it up to its first judged call, and print adapter and frame of that.
     Stage {
         /// The folder; what it holds is removed.
@@ -70,6 +77,7 @@ fn main() -> ExitCode {
     match Args::parse().task {
         Task::Run(selection) => run(&selection),
         Task::Play { sessions, all } => ended(play(&sessions, all)),
+        Task::Walkthrough => ended(walkthrough()),
         Task::Stage { folder } => ended(stage(&folder)),
     }
 }
@@ -113,6 +121,15 @@ fn play(names: &[String], all: bool) -> Result<(), String> {
     if rest > 0 {
         anstream::println!("\n{rest} more sessions are recorded; `--all` plays them too");
     }
+    Ok(())
+}
+
+fn walkthrough() -> Result<(), String> {
+    let path = cases().join(WALKTHROUGH);
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let case = Case::parse(&text)?;
+    let rows = table(&case)?;
+    anstream::print!("\n{}\n{}\n{rows}", case.name.bold(), "each cell: what was decided -> phase after".dimmed());
     Ok(())
 }
 

@@ -1,21 +1,35 @@
-//! `cargo xtask demo`: recorded sessions, played through the real binary, a process for every frame.
+//! `cargo xtask demo`: recorded sessions, played through the real binary, a process for every frame, then the seed's
+//! walkthrough in its two forms.
 
 use crate::failure::Result;
 use crate::process::{cargo, run as run_command};
 
+/// The name that stands for the walkthrough alone.
+const WALKTHROUGH: &str = "walkthrough";
+
 /// Which sessions.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Sessions by name (`<adapter>/<story>@<version>`).
+    /// Sessions by name (`<adapter>/<story>@<version>`), or `walkthrough` for the table of the seed's walkthrough.
     sessions: Vec<String>,
     /// Every session.
     #[arg(long)]
     all: bool,
 }
 
-/// Plays the sessions.
+/// Plays the sessions; the walkthrough follows where no session was named.
 pub(crate) fn run(args: &Args) -> Result {
     run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate", "--package", "phasegate-conformance"]))?;
-    let mut command = cargo(&["run", "--quiet", "--package", "phasegate-conformance", "--", "play"]);
-    run_command(command.args(&args.sessions).args(args.all.then_some("--all")))
+    let (tables, sessions): (Vec<&String>, Vec<&String>) = args.sessions.iter().partition(|name| *name == WALKTHROUGH);
+    if args.all || !sessions.is_empty() || tables.is_empty() {
+        run_command(runner("play").args(&sessions).args(args.all.then_some("--all")))?;
+    }
+    if sessions.is_empty() || !tables.is_empty() {
+        run_command(&mut runner(WALKTHROUGH))?;
+    }
+    Ok(())
+}
+
+fn runner(task: &str) -> std::process::Command {
+    cargo(&["run", "--quiet", "--package", "phasegate-conformance", "--", task])
 }
