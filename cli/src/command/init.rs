@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope};
-use phasegate_runtime::{Locations, Project, Runtime};
+use phasegate_runtime::{Project, Runtime};
 use serde_json::json;
 
 use super::adapters::{place, signs};
@@ -64,8 +64,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         Some(_) => Project::at(&runtime.locations, &context.start()?),
         None => context.find_project(&runtime)?,
     };
-    let adapters = platforms(args, &runtime.locations, &project)?;
-    let setting = Setting { args, context, runtime, project, adapters };
+    let mut setting = Setting { args, context, runtime, project, adapters: Vec::new() };
+    setting.adapters = platforms(&setting)?;
     if args.undo {
         return undo::run(&setting);
     }
@@ -112,12 +112,20 @@ impl Setting<'_> {
     }
 }
 
-fn platforms(args: &Args, locations: &Locations, project: &Project) -> Result<Vec<&'static dyn Adapter>, Failure> {
+/// Whether the platform leaves signs in the project or the user's home.
+fn detected(adapter: &dyn Adapter, setting: &Setting<'_>) -> bool {
+    !signs(adapter, &setting.project.root, &setting.runtime.locations.home).is_empty()
+}
+
+fn platforms(setting: &Setting<'_>) -> Result<Vec<&'static dyn Adapter>, Failure> {
+    let args = setting.args;
+    if args.undo && args.platforms.is_empty() {
+        return undo::platforms(setting);
+    }
     let all = phasegate_adapters::all();
     let known = all.iter().map(|adapter| adapter.id()).collect::<Vec<_>>().join(", ");
     if args.platforms.is_empty() {
-        let found: Vec<_> =
-            all.into_iter().filter(|adapter| !signs(*adapter, &project.root, &locations.home).is_empty()).collect();
+        let found: Vec<_> = all.into_iter().filter(|adapter| detected(*adapter, setting)).collect();
         if found.is_empty() {
             return Err(Failure::new("no platform is detected here").with_help(format!("name one: {known}")));
         }

@@ -69,6 +69,100 @@ fn undo_leaves_a_file_that_was_changed_since_and_takes_only_its_own_part_out_of_
 }
 
 #[test]
+fn undo_takes_out_what_an_earlier_init_wrote_into_a_file_that_was_edited_since() {
+    for (first, model) in [(Some("{\"model\":\"m\"}\n"), true), (None, false)] {
+        let world = World::unguarded();
+        if let Some(text) = first {
+            world.write(".claude/settings.json", text);
+        }
+        let path = world.root().join(".claude/settings.json");
+        world.run(&["init", "claude-code"], 0);
+        let mut settings: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        settings["hooks"].as_object_mut().unwrap().remove("Stop").unwrap();
+        fs::write(&path, settings.to_string()).unwrap();
+        world.run(&["init", "claude-code"], 0);
+        assert!(fs::read_to_string(&path).unwrap().contains("\"Stop\""));
+        assert!(world.run(&["init", "--undo"], 0).contains("undone"));
+        if model {
+            let after: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            assert_eq!(after, json!({"model": "m"}));
+        } else {
+            assert!(files(&world.root()).is_empty(), "{:?}", files(&world.root()));
+        }
+    }
+}
+
+#[test]
+fn undo_gives_back_to_the_letter_what_was_there_first_also_a_hook_of_ours() {
+    let world = World::unguarded();
+    let old = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/old/phasegate hook claude-code"}]}]}}"#;
+    world.write(".claude/settings.json", old);
+    world.run(&["init"], 0);
+    world.run(&["init", "--undo"], 0);
+    assert_eq!(fs::read_to_string(world.root().join(".claude/settings.json")).unwrap(), old);
+}
+
+#[test]
+fn undo_needs_no_sign_of_the_platform() {
+    let world = World::unguarded();
+    assert!(world.run(&["init", "--undo"], 0).contains("nothing to undo"));
+    world.run(&["init", "claude-code", "--skill", "lsp-refactor"], 0);
+    fs::remove_dir_all(world.root().join(".claude")).unwrap();
+    assert!(world.run(&["init", "--undo"], 0).contains("undone"));
+    assert!(files(&world.root()).is_empty(), "{:?}", files(&world.root()));
+}
+
+/// A writing that failed leaves the record, and the folder that was made for the file.
+#[test]
+fn a_folder_that_init_made_is_removed_also_after_a_second_try() {
+    let world = World::unguarded();
+    world.run(&["init", "claude-code"], 0);
+    fs::remove_file(world.root().join(".claude/settings.json")).unwrap();
+    world.run(&["init", "claude-code"], 0);
+    world.run(&["init", "--undo"], 0);
+    assert!(files(&world.root()).is_empty(), "{:?}", files(&world.root()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_one_and_its_target_is_written_whether_it_is_there_or_not() {
+    for (target, text) in [("../mine/dot.json", None), ("../mine/dot.json", Some("{}\n")), ("loose.json", None)] {
+        let world = World::unguarded();
+        fs::create_dir(world.root().join(".claude")).unwrap();
+        fs::create_dir(world.root().join("mine")).unwrap();
+        let link = world.root().join(".claude/settings.json");
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let file = world.root().join(".claude").join(target);
+        if let Some(text) = text {
+            fs::write(&file, text).unwrap();
+        }
+        world.run(&["init"], 0);
+        assert!(link.is_symlink());
+        assert!(fs::read_to_string(&file).unwrap().contains("hook claude-code"));
+        world.run(&["init", "--undo"], 0);
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), text);
+    }
+}
+
+#[test]
+fn a_hook_that_its_user_wrapped_is_kept_and_named() {
+    let world = World::unguarded();
+    let hook = "LOG=1 phasegate hook claude-code || exit 2";
+    world.write(
+        ".claude/settings.json",
+        &json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": hook, "timeout": 9}]}]}}).to_string(),
+    );
+    let before = files(&world.root());
+    let output = world.phasegate(&["init"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && told.contains(hook) && told.contains("hooks.Stop"), "{told}");
+    assert_eq!(files(&world.root()), before);
+    assert!(world.run(&["init", "--undo"], 0).contains("nothing to undo"));
+    assert_eq!(files(&world.root()), before);
+}
+
+#[test]
 fn a_skill_that_is_not_shipped_changes_nothing() {
     let world = World::unguarded();
     let output = world.phasegate(&["init", "claude-code", "--skill", "lsp-refactr"]).output().unwrap();

@@ -47,10 +47,26 @@ pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
     }
 }
 
+/// The most links that are followed from one path, as systems have it.
+const MOST_LINKS: usize = 40;
+
+/// The file that a path leads to: the end of its links, also where nothing is there yet.
+pub(crate) fn target(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if let Ok(found) = path.canonicalize() {
+            return found;
+        }
+        let Ok(link) = path.read_link() else { break };
+        path = path.parent().map(|folder| folder.join(&link)).unwrap_or(link);
+    }
+    path
+}
+
 /// Writes or removes the files. A link is followed, so that what it points to changes and the link stays.
 pub(crate) fn write(changes: &[Change]) -> Result<(), Failure> {
     for change in changes {
-        let path = change.path.canonicalize().unwrap_or_else(|_| change.path.clone());
+        let path = target(&change.path);
         write_one(&path, change.after.as_deref())
             .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))?;
     }

@@ -1,5 +1,6 @@
 //! What `init` changed, kept outside the project so that it can be undone to the letter.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Change;
@@ -15,6 +16,9 @@ use crate::output::Failure;
 pub(crate) struct Record {
     /// The files, in the order of their first change.
     pub(crate) files: Vec<Written>,
+    /// The platforms that `init` wired, by their ids.
+    #[serde(default)]
+    pub(crate) platforms: BTreeSet<String>,
 }
 
 /// One file that `init` wrote.
@@ -22,8 +26,12 @@ pub(crate) struct Record {
 pub(crate) struct Written {
     /// The file.
     pub(crate) path: PathBuf,
-    /// Its text before the first `init`; `None` if there was no file.
+    /// Its text before the first `init`, or before the last one that met another text than `init` had left; `None` if
+    /// there was no file.
     pub(crate) before: Option<String>,
+    /// Whether `before` is of a later `init`, so that it can hold what an earlier one wrote.
+    #[serde(default)]
+    pub(crate) edited: bool,
     /// The digest of the text that the last `init` wrote.
     pub(crate) after: String,
     /// Whether `init` made the folder that holds it.
@@ -49,21 +57,31 @@ pub(crate) fn read(setting: &Setting<'_>) -> Result<Record, Failure> {
 /// Adds changes that are about to be written.
 pub(crate) fn note(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
     let mut record = read(setting)?;
+    record.platforms.extend(setting.adapters.iter().map(|adapter| adapter.id().to_string()));
     for change in changes {
         let after = digest(change.after.as_deref());
         let before = digest(change.before.as_deref());
-        let made_folder = !change.path.parent().is_some_and(Path::exists);
+        let made_folder = !apply::target(&change.path).parent().is_some_and(Path::exists);
         match record.files.iter_mut().find(|written| written.path == change.path) {
-            Some(written) if written.after == before => written.after = after,
-            Some(written) => *written = written_now(change, after, made_folder),
-            None => record.files.push(written_now(change, after, made_folder)),
+            Some(written) => {
+                // The text before is found again where the last writing failed.
+                if written.after != before && digest(written.before.as_deref()) != before {
+                    written.before = change.before.clone();
+                    written.edited = true;
+                }
+                written.after = after;
+                written.made_folder |= made_folder;
+            }
+            None => record.files.push(Written {
+                path: change.path.clone(),
+                before: change.before.clone(),
+                edited: false,
+                after,
+                made_folder,
+            }),
         }
     }
     save(setting, &record)
-}
-
-fn written_now(change: &Change, after: String, made_folder: bool) -> Written {
-    Written { path: change.path.clone(), before: change.before.clone(), after, made_folder }
 }
 
 fn save(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {

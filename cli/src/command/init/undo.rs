@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use phasegate_adapter::Change;
+use phasegate_adapter::{Adapter, Change};
 use phasegate_core::Code;
 use phasegate_core::event::By;
 use serde_json::json;
 
-use super::record::{self, Record, digest};
-use super::{Setting, apply};
+use super::record::{self, Record, Written, digest};
+use super::{Setting, apply, detected};
 use crate::exit::Exit;
 use crate::output::Failure;
 
@@ -22,9 +22,9 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     for written in &record.files {
         let now = apply::read(&written.path)?;
         if digest(now.as_deref()) == written.after {
-            let change = Change { path: written.path.clone(), before: now, after: written.before.clone() };
+            let change = Change { path: written.path.clone(), before: now, after: restored(setting, written)? };
             changes.insert(written.path.clone(), change);
-        } else if now.is_some() {
+        } else if now.is_some() && now != written.before {
             touched.push(written.path.clone());
         }
     }
@@ -43,6 +43,30 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     }
     finish(setting, &changes, &touched);
     Ok(if touched.is_empty() { Exit::Done } else { Exit::No })
+}
+
+/// The platforms whose settings may hold what `init` wrote: those that it wired and those detected now.
+pub(crate) fn platforms(setting: &Setting<'_>) -> Result<Vec<&'static dyn Adapter>, Failure> {
+    let wired = record::read(setting)?.platforms;
+    let mut adapters = phasegate_adapters::all();
+    adapters.retain(|adapter| wired.contains(adapter.id()) || detected(*adapter, setting));
+    Ok(adapters)
+}
+
+/// The text that a file gets back: the one that `init` found there, without what an earlier `init` had put into it.
+fn restored(setting: &Setting<'_>, written: &Written) -> Result<Option<String>, Failure> {
+    let mut text = written.before.clone();
+    if !written.edited {
+        return Ok(text);
+    }
+    for adapter in phasegate_adapters::all() {
+        let mut request = setting.request(adapter)?;
+        request.existing = text.iter().map(|text| (written.path.clone(), text.clone())).collect();
+        for change in adapter.uninstall(&request)? {
+            text = change.after;
+        }
+    }
+    Ok(text)
 }
 
 /// Undoing is for a person: it is refused while an agent runs a program that could be this one.
@@ -67,7 +91,7 @@ fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
 /// Removes folders that `init` made and that are empty now, the record, and the memory of a guarded project.
 fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
     for written in record.files.iter().filter(|written| written.made_folder) {
-        if let Some(folder) = written.path.parent() {
+        if let Some(folder) = apply::target(&written.path).parent() {
             let _ = std::fs::remove_dir(folder);
         }
     }
