@@ -73,7 +73,8 @@ impl Output {
         self.line(format_args!("{value:#}"));
     }
 
-    /// Prints a failure: to standard error, as JSON where the answer would have been JSON.
+    /// Prints a failure to standard error. Where the answer would have been JSON it is one object, the only form that a
+    /// failure has there: `{"error": {"code", "message", "help"}}`, of which `code` and `help` may be `null`.
     pub fn failure(&self, failure: &Failure) {
         if self.json {
             let error = json!({"code": failure.code, "message": failure.message, "help": failure.help});

@@ -28,7 +28,7 @@ pub struct Answer {
     pub by: By,
 }
 
-/// Gives a command to a session. A refusal is printed too where the answer is JSON.
+/// Gives a command to a session. A refusal is a failure like any other: nothing goes to standard output.
 ///
 /// # Errors
 ///
@@ -53,12 +53,7 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
         Failure::new(format!("nothing guards `{}`", project.root.display())).with_help("run `phasegate init` first")
     })?;
     match step.decision {
-        Some(decision) if !decision.lets_through() => {
-            if context.out.json {
-                context.out.value(&step.result.unwrap_or_default());
-            }
-            Err(refused(&decision, by))
-        }
+        Some(decision) if !decision.lets_through() => Err(refused(&decision, by)),
         _ => Ok(Answer { session, result: step.result.unwrap_or_default(), by }),
     }
 }

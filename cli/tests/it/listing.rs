@@ -60,14 +60,25 @@ fn colours_are_for_terminals_or_those_who_ask() {
 }
 
 #[test]
-fn a_refused_command_is_json_where_json_was_asked_for() {
+fn a_command_and_its_failure_are_json_where_json_was_asked_for() {
     let world = World::guarded("block");
+    assert_eq!(failure(&world, &["--json", "activate", "careful"], 2), Value::Null, "no session is known");
     world.call("s", "t0", "Skill", serde_json::json!({"skill": "careful"}));
-    let refused: Value = serde_json::from_str(&world.run(&["--json", "activate", "careful"], 1)).unwrap();
-    assert_eq!((refused["is_error"].as_bool(), refused["code"].as_str()), (Some(true), Some("skill-active")));
-    let ended: Value = serde_json::from_str(&world.run(&["--json", "deactivate"], 0)).unwrap();
+    assert_eq!(failure(&world, &["--json", "activate", "careful"], 1), "skill-active");
+    let ended = json(&world, &["--json", "deactivate"]);
     assert_eq!(ended, serde_json::json!({"status": "deactivated"}));
-    let begun: Value =
-        serde_json::from_str(&world.run(&["--json", "activate", "careful", "--mode", "warn"], 0)).unwrap();
+    assert_eq!(failure(&world, &["--json", "activate", "nothing"], 1), "skill-unknown");
+    let begun = json(&world, &["--json", "activate", "careful", "--mode", "warn"]);
     assert_eq!((begun["status"].as_str(), begun["mode"].as_str()), (Some("activated"), Some("block")));
+}
+
+/// The code of a failure, which is one object on standard error whatever failed.
+fn failure(world: &World, args: &[&str], status: i32) -> Value {
+    let output = world.phasegate(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(status), "{args:?}");
+    assert!(output.stdout.is_empty(), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
+    let told: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(told.as_object().unwrap().keys().collect::<Vec<_>>(), ["error"]);
+    assert_eq!(told["error"].as_object().unwrap().keys().collect::<Vec<_>>(), ["code", "help", "message"]);
+    told["error"]["code"].clone()
 }
