@@ -38,6 +38,8 @@ use phasegate_core::event::By;
 use phasegate_core::state::{Project, Run, Session, Status};
 use phasegate_core::{Event, Facts, Policy, State, step};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use rules::Answer;
 
 /// Where a run stands: skill, phase, status, visits that still count, skipped phases.
@@ -107,5 +109,33 @@ proptest! {
             let policy = serde_json::to_string(&policy).unwrap();
             prop_assert!(false, "{}\n{}", policy, found);
         }
+    }
+}
+
+#[test]
+fn random_sessions_come_to_every_line() {
+    let mut seen = BTreeMap::<String, u32>::new();
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..2_000 {
+        let genes = random::genes().new_tree(&mut runner).unwrap().current();
+        let mut world = World::new(random::policy(&genes));
+        for (event, facts) in random::events(&genes) {
+            world.facts = facts;
+            let answer = world.hear(&event);
+            for line in answer.iter().flat_map(|answer| &answer.lines) {
+                *seen.entry(format!("{line:?}")).or_default() += 1;
+            }
+            if let Some(code) = answer.and_then(|answer| answer.code) {
+                *seen.entry(code.id().to_string()).or_default() += 1;
+            }
+        }
+        for run in &world.runs {
+            *seen.entry(format!("{:?} after {} visits", run.status, run.visits.min(4))).or_default() += 1;
+        }
+    }
+    let lines = ["Allowed", "Returned", "Entered", "Back", "Unlisted", "GlobalForbidden", "NotDone", "Forbidden"];
+    let ends = ["UnlistedDenied", "Finished after 1 visits", "Finished after 2 visits", "Active after 4 visits"];
+    for wanted in lines.iter().chain(&ends) {
+        assert!(seen.get(*wanted).is_some_and(|times| *times > 20), "{wanted} is seen too seldom: {seen:?}");
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Stay {
     pub(crate) skipped: usize,
 }
 
-/// An activation of a skill. Its stays are those that still count, the present one last.
+/// An activation of a skill. Its stays are those that still count, one a phase, the present one last.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) skill: usize,
@@ -40,9 +40,9 @@ impl Run {
         self.stays.last().unwrap()
     }
 
-    /// Whether calls of this visit still count: it is the last stay in its phase.
+    /// Whether calls of this visit still count.
     fn counts(&self, phase: usize, visit: u32) -> bool {
-        self.stays.iter().rev().find(|stay| stay.phase == phase).is_some_and(|stay| stay.visit == visit)
+        self.stays.iter().any(|stay| stay.phase == phase && stay.visit == visit)
     }
 }
 
@@ -201,7 +201,11 @@ impl Told {
         };
         let launched = self.launched.clone();
         match &entry.event.kind {
-            EventKind::ToolCall { .. } if entry.decided.is_some() => {
+            EventKind::ToolCall { id, .. } if entry.decided.is_some() => {
+                // Of two open calls under one id nobody knows which one a result is about.
+                if let Some(place) = id.as_ref().and_then(|id| by_id(self, id)) {
+                    self.calls.insert(place, Some(Outcome::Unknown));
+                }
                 self.calls.insert(place, None);
             }
             EventKind::ToolResult { .. } => self.result(log, &entry.event),
@@ -266,7 +270,9 @@ impl Told {
         };
         let Some(place) = self.open().into_iter().find(own) else { return };
         let executes = asked(&log[place].event).unwrap().call.tool.labels.contains("execute");
+        let stranger = event.subagent().is_some() && event.subagent() != log[place].event.subagent();
         let outcome = match (outcome, exit_code) {
+            _ if stranger => Outcome::Unknown,
             (Outcome::Launched, _) => {
                 self.launched.insert(place);
                 return;

@@ -86,9 +86,22 @@ impl World {
         }
     }
 
+    /// A person passes over the present phase. `false` if nothing follows.
+    pub(crate) fn skip(&mut self, run: usize) -> bool {
+        let phase = self.phase(run);
+        let (name, next) = (phase.name.clone(), phase.next.first().map(|edge| edge.to));
+        if let Some(to) = next {
+            self.runs[run].skipped.push((name, By::Human));
+            self.enter(run, to, false, 0);
+        }
+        next.is_some()
+    }
+
     pub(crate) fn enter(&mut self, run: usize, phase: usize, provisional: bool, skipped: usize) {
         let run = &mut self.runs[run];
         run.visits += 1;
+        // A phase that is entered anew starts with nothing.
+        run.stays.retain(|stay| stay.phase != phase);
         run.stays.push(Stay { phase, visit: run.visits, provisional, skipped });
     }
 

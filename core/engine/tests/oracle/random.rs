@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug)]
 pub(crate) struct Genes {
     skills: Vec<([u8; 12], Vec<[u8; 40]>)>,
-    events: Vec<[u8; 12]>,
+    events: Vec<[u8; 14]>,
 }
 
 pub(crate) fn genes() -> impl Strategy<Value = Genes> {
-    let phases = prop::collection::vec(prop::array::uniform(any::<u8>()), 1..5);
+    let phases = prop::collection::vec(prop::array::uniform(any::<u8>()), 1..6);
     let skill = (prop::array::uniform(any::<u8>()), phases);
-    let events = prop::collection::vec(prop::array::uniform(any::<u8>()), 1..40);
+    let events = prop::collection::vec(prop::array::uniform(any::<u8>()), 1..48);
     (prop::collection::vec(skill, 1..3), events).prop_map(|(skills, events)| Genes { skills, events })
 }
 
@@ -39,13 +39,13 @@ impl Dice<'_> {
     }
 }
 
-/// Most calls and most lines of a policy are about the first three.
+/// Most calls and most lines of a policy are about the first four.
 const TOOLS: [&str; 9] = ["a", "b", "c", "d", "ab", "Read", "Edit", "Bash", "Agent"];
 
 fn tool(dice: &mut Dice<'_>) -> &'static str {
-    match dice.below(16) {
+    match dice.below(24) {
         at @ 0..9 => TOOLS[at],
-        at => TOOLS[at % 3],
+        at => TOOLS[at % 4],
     }
 }
 
@@ -101,16 +101,20 @@ fn when(dice: &mut Dice<'_>, atom: &mut u32, one_in: usize) -> Value {
 
 fn phase(genes: &[u8; 40], at: usize, number: usize, atom: &mut u32) -> Value {
     let dice = &mut Dice(genes.iter());
-    let allowed = matchers(dice, 1, 3);
+    let mut allowed = matchers(dice, 1, 3);
+    if !dice.one_in(4) {
+        allowed[0] = json!({"text": "m", "tool": {"exact": TOOLS[at % 4]}, "server": "bare"});
+    }
     let done = match dice.below(8) {
-        0..3 => Value::Null,
-        3 | 4 => condition(dice, atom, 1),
+        0 | 1 => Value::Null,
+        2 => condition(dice, atom, 1),
         at => {
             *atom += 1;
             let wanted = if at == 7 { json!("ended") } else { json!({"outcome": "ok"}) };
             json!({"call": {"atom": *atom - 1, "wanted": wanted, "matcher": allowed[0]}})
         }
     };
+    let forbidden = if dice.one_in(3) { matchers(dice, 1, 2) } else { vec![] };
     let optional = match dice.below(8) {
         6 => json!("yes"),
         7 => json!({"when": condition(dice, atom, 0)}),
@@ -118,21 +122,22 @@ fn phase(genes: &[u8; 40], at: usize, number: usize, atom: &mut u32) -> Value {
     };
     let leave = if dice.one_in(6) { "on_done" } else { "on_call" };
     let mut next = Vec::new();
-    for to in at + 1..number {
-        if (to == at + 1 && !dice.one_in(5)) || (to > at + 1 && dice.one_in(5)) {
+    for to in 0..number {
+        let usual = if to == at + 1 { !dice.one_in(5) } else { dice.one_in(if to > at { 5 } else { 12 }) };
+        if usual && to != at {
             next.push(json!({"to": to, "when": when(dice, atom, 6), "early": dice.one_in(6)}));
         }
     }
     let mut back = Vec::new();
     for to in 0..at {
-        if dice.one_in(4) {
-            let (limit, failure) = (dice.below(3), dice.one_in(2));
+        if dice.one_in(2) {
+            let (limit, failure) = (dice.below(4), dice.one_in(2));
             back.push(json!({"to": to, "limit": limit, "on_failure": failure, "when": when(dice, atom, 6)}));
         }
     }
     json!({
-        "name": format!("p{at}"), "description": "", "allowed": allowed, "forbidden": matchers(dice, 0, 2),
-        "requires": when(dice, atom, 4), "done_when": done, "optional": optional, "leave": leave,
+        "name": format!("p{at}"), "description": "", "allowed": allowed, "forbidden": forbidden,
+        "requires": when(dice, atom, 6), "done_when": done, "optional": optional, "leave": leave,
         "next": next, "back": back,
     })
 }
@@ -155,7 +160,7 @@ fn skill(at: usize, (head, phases): &([u8; 12], Vec<[u8; 40]>)) -> Value {
         "unlisted": if seed { "allow" } else { dice.pick(&["read_only", "deny", "allow"]) },
         "leave_skill": if seed { "agent" } else { dice.pick(&["finished", "agent", "human"]) },
         "servers": if dice.one_in(2) { json!(["lsp"]) } else { json!([]) },
-        "tools": notes, "global_forbidden": if dice.one_in(4) { matchers(dice, 1, 1) } else { vec![] },
+        "tools": notes, "global_forbidden": if dice.one_in(8) { matchers(dice, 1, 1) } else { vec![] },
         "phases": phases,
     })
 }
@@ -192,14 +197,20 @@ pub(crate) fn events(genes: &Genes) -> Vec<(Event, Facts)> {
     let mut calls = Vec::new();
     let mut file = FactValue::Absent;
     let mut told = Vec::new();
-    for genes in std::iter::repeat_n(&[0; 12], lines.len()).chain(&genes.events) {
+    for genes in &genes.events {
         let dice = &mut Dice(genes.iter());
-        let line = if told.len() < lines.len() { lines[told.len()].clone() } else { line(dice, &mut calls) };
+        lines.push(line(dice, &mut calls));
+        // Many calls end well, and at once.
+        if lines.last().is_some_and(|line| line["event"] == "tool_call") && dice.one_in(2) {
+            lines.push(ended(&calls[calls.len() - 1], "ok"));
+        }
         if dice.one_in(16) {
             file = dice.pick(&[FactValue::File("d".into()), FactValue::Absent, FactValue::Unknown]);
         }
-        let facts = Facts::from([(FactKey::File("f".into()), Fact::from(file.clone()))]);
-        told.push((Event::from_value(line).unwrap(), facts));
+        for line in lines.drain(..) {
+            let facts = Facts::from([(FactKey::File("f".into()), Fact::from(file.clone()))]);
+            told.push((Event::from_value(line).unwrap(), facts));
+        }
     }
     told
 }
@@ -210,12 +221,12 @@ fn line(dice: &mut Dice<'_>, calls: &mut Vec<Value>) -> Value {
     let by = dice.pick(&["agent", "human"]);
     let name = dice.pick(&["s", "t"]);
     match kind {
-        0..13 => call(dice, session, calls),
-        13..22 => match dice.below(4).min(calls.len()) {
+        0..12 => call(dice, session, calls),
+        12..23 => match (dice.below(6) + 3).div_euclid(3).min(calls.len()) {
             0 => call(dice, session, calls),
             back => result(dice, &calls[calls.len() - back]),
         },
-        22 | 23 => {
+        23 => {
             let mut line = json!({"event": "batch_end", "session": session});
             if dice.one_in(4) {
                 line["agent"] = agent();
@@ -235,8 +246,12 @@ fn line(dice: &mut Dice<'_>, calls: &mut Vec<Value>) -> Value {
         }
         29 => json!({"event": "command", "by": by, "name": "approve", "args": {"name": "go"}, "session": session}),
         30 => {
-            let command = dice.pick(&["deactivate_skill", "activate_skill"]);
-            json!({"event": "command", "by": by, "name": command, "args": {"skill_name": name}, "session": session})
+            let command = dice.pick(&["deactivate_skill", "activate_skill", "skip_phase", "set_mode"]);
+            let mut args = json!({"skill_name": name});
+            if command == "set_mode" {
+                args["mode"] = json!(dice.pick(&["warn", "block"]));
+            }
+            json!({"event": "command", "by": by, "name": command, "args": args, "session": session})
         }
         _ => match calls.last().map(|call| call["id"].clone()) {
             Some(id) if id.is_string() => {
@@ -271,8 +286,10 @@ fn call(dice: &mut Dice<'_>, session: &str, calls: &mut Vec<Value>) -> Value {
         7 => line["server"] = json!("evil"),
         _ => {}
     }
-    if !dice.one_in(6) {
-        line["id"] = json!(format!("c{}", calls.len()));
+    match dice.below(24) {
+        0..20 => line["id"] = json!(format!("c{}", calls.len())),
+        20 => line["id"] = json!(format!("c{}", calls.len().saturating_sub(1))),
+        _ => {}
     }
     if dice.one_in(6) {
         line["agent"] = agent();
@@ -281,22 +298,30 @@ fn call(dice: &mut Dice<'_>, session: &str, calls: &mut Vec<Value>) -> Value {
     line
 }
 
-fn result(dice: &mut Dice<'_>, call: &Value) -> Value {
-    let outcome =
-        dice.pick(&["ok", "ok", "ok", "ok", "ok", "failed", "failed", "launched", "refused", "cancelled", "unknown"]);
-    let mut line = json!({"event": "tool_result", "outcome": outcome, "session": call["session"]});
+/// How a call ended, as its platform would say.
+fn ended(call: &Value, outcome: &str) -> Value {
+    let mut line = json!({"event": "tool_result", "outcome": outcome, "exit_code": 0, "session": call["session"]});
     if call["id"].is_string() {
         line["id"] = call["id"].clone();
     } else {
         line["tool"] = call["tool"].clone();
         line["input"] = call["input"].clone();
     }
-    if call.get("agent").is_some() {
+    if call["agent"].is_object() {
         line["agent"] = call["agent"].clone();
     }
+    line
+}
+
+fn result(dice: &mut Dice<'_>, call: &Value) -> Value {
+    let outcomes = ["ok", "ok", "ok", "failed", "failed", "failed", "launched", "refused", "cancelled", "unknown"];
+    let mut line = ended(call, dice.pick(&outcomes));
+    if dice.one_in(12) {
+        line["agent"] = agent();
+    }
     match dice.below(4) {
-        2 => line["exit_code"] = json!(0),
-        3 => line["exit_code"] = json!(1),
+        0 | 1 => line["exit_code"] = Value::Null,
+        2 => line["exit_code"] = json!(1),
         _ => {}
     }
     line

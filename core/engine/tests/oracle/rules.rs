@@ -5,6 +5,7 @@ use phasegate_core::event::{By, Outcome};
 use phasegate_core::policy::{Back, Edge, LeaveSkill, Mode, Unlisted};
 use phasegate_core::state::Status;
 use phasegate_core::{Code, Effect, Event, EventKind};
+use serde_json::Value;
 
 use crate::matching::{Asked, forbids, has, only_reads, permits};
 use crate::model::{Entry, Run, Stay, World, asked};
@@ -37,7 +38,7 @@ impl World {
                 self.invoke(&session, name);
                 None
             }
-            EventKind::Command { by, name, args } => self.command(&session, *by, name, args["skill_name"].as_str()),
+            EventKind::Command { by, name, args } => self.command(&session, *by, name, args),
             _ => None,
         };
         self.settle(&session);
@@ -173,7 +174,8 @@ impl World {
         });
     }
 
-    fn command(&mut self, session: &str, by: By, name: &str, skill: Option<&str>) -> Option<Answer> {
+    fn command(&mut self, session: &str, by: By, name: &str, args: &Value) -> Option<Answer> {
+        let skill = args["skill_name"].as_str();
         let refused = |code| Some(Answer { effect: Effect::Deny, code: Some(code), lines: vec![] });
         let live = self.live(session);
         match name {
@@ -190,8 +192,19 @@ impl World {
                 self.invoke(session, skill.unwrap());
                 None
             }
+            "set_mode" | "skip_phase" if by != By::Human => refused(Code::CommandRefused),
             _ => {
-                let run = live.into_iter().find(|run| Some(self.skill(*run).name.as_str()) == skill)?;
+                let run = live.into_iter().find(|run| Some(self.skill(*run).name.as_str()) == skill);
+                let Some(run) = run else {
+                    return if name == "deactivate_skill" { None } else { refused(Code::CommandInvalid) };
+                };
+                if name == "set_mode" {
+                    self.runs[run].mode = if args["mode"] == "warn" { Mode::Warn } else { Mode::Block };
+                    return None;
+                }
+                if name == "skip_phase" {
+                    return if self.skip(run) { None } else { refused(Code::CommandInvalid) };
+                }
                 let may = by == By::Human
                     || match self.skill(run).leave_skill {
                         LeaveSkill::Agent => true,
