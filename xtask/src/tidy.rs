@@ -9,6 +9,7 @@ mod documents;
 mod forgotten;
 mod machine_paths;
 mod manifests;
+mod named_paths;
 mod platform_names;
 mod purity;
 
@@ -43,6 +44,7 @@ const CHECKS: &[Check] = &[
     ("forgotten test files", forgotten::check),
     ("machine paths", machine_paths::check),
     ("documents", documents::check),
+    ("named paths", named_paths::check),
 ];
 
 /// Runs every check.
