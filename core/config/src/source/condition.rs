@@ -47,7 +47,7 @@ pub struct ConditionSource {
     pub at_least: Option<u64>,
     /// With `contains`: the greatest number of times.
     pub at_most: Option<u64>,
-    /// A person approved this name, with `/phasegate approve NAME` or `phasegate approve NAME`.
+    /// A person approved this name, by the control command `approve`.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub approved: Option<String>,
 }
