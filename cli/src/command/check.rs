@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
-use phasegate_config::{Diagnostic, Severity, SourceFile, compile};
+use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile};
+use phasegate_core::Code;
 use phasegate_runtime::discover::named;
 use serde_json::{Value, json};
 
@@ -56,7 +57,31 @@ fn read_named(paths: &[PathBuf], context: &Context) -> Result<(Vec<SourceFile>, 
         files.extend(found.files);
         problems.extend(found.problems);
     }
+    problems.extend(files.iter().filter(|file| is_without_phases(file)).map(without_phases));
     Ok((files, problems))
+}
+
+/// Whether the file is a skill's that says nothing of phases. Where it says something wrong, that is a mistake of its own.
+fn is_without_phases(file: &SourceFile) -> bool {
+    let alone = || compile(std::slice::from_ref(file));
+    file.kind == Kind::SkillMd
+        && matches!(alone(), found if found.policy.skills.is_empty() && found.diagnostics.is_empty())
+}
+
+fn without_phases(file: &SourceFile) -> Diagnostic {
+    Diagnostic {
+        code: Code::ConfigMissing,
+        severity: Severity::Warning,
+        path: file.path.clone(),
+        line: 1,
+        column: 1,
+        span: (0, 0),
+        message: "the file holds no phases".into(),
+        cause: Some("its front matter has no `tool_permissions`, so it guards nothing".into()),
+        suggestion: Some(
+            "put `tool_permissions` with `phases` into its front matter, between the leading `---` lines".into(),
+        ),
+    }
 }
 
 fn print(context: &Context, found: &Diagnostic, files: &[SourceFile]) {

@@ -57,8 +57,16 @@ pub(crate) struct PhasePlaces {
     pub(crate) allowed: Vec<Span>,
     pub(crate) forbidden: Vec<Span>,
     pub(crate) done_when: Span,
-    /// Every matcher in the phase's conditions.
-    pub(crate) conditions: Vec<(Matcher, Span)>,
+    /// Every call that the phase's conditions ask for.
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// A call that a condition asks for.
+pub(crate) struct Asked {
+    /// The number of the call test.
+    pub(crate) atom: u32,
+    pub(crate) matcher: Matcher,
+    pub(crate) span: Span,
 }
 
 /// The value of a key, or the node itself where there is none.

@@ -1,6 +1,6 @@
 //! All configs of a project to one policy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy, Skill};
@@ -36,7 +36,7 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
     let mut skills = combine::by_name(found, &mut |file, finding| work.report(file, finding));
     settings.sort_by_key(|(number, ..)| std::cmp::Reverse((work.level(*number), std::cmp::Reverse(*number))));
     uses(&mut work, &settings, &mut skills);
-    let everywhere = everywhere(&mut work, &settings);
+    let everywhere = everywhere(&mut work, &settings, &skills);
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
     let mut policy = Policy { skills: skills.into_values().collect(), ..Policy::default() };
     version::stamp(&mut policy);
@@ -77,14 +77,18 @@ impl Work<'_> {
     }
 }
 
-fn everywhere(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)]) -> Everywhere {
+fn everywhere(
+    work: &mut Work<'_>,
+    settings: &[(usize, SettingsSource, Node)],
+    skills: &BTreeMap<String, Skill>,
+) -> Everywhere {
     let mut everywhere = Everywhere::default();
     for (number, source, node) in settings {
         everywhere.mode = everywhere.mode.max(source.mode.map(Into::into));
         everywhere.unlisted = everywhere.unlisted.max(source.unlisted.map(Into::into));
         everywhere.locked |= source.locked;
         if let Some(findings) = work.findings.get_mut(*number) {
-            everywhere.forbidden.extend(skills::forbidden_by(source, node, findings));
+            everywhere.forbidden.extend(skills::forbidden_by(source, node, skills.values(), findings));
         }
     }
     everywhere
@@ -146,7 +150,10 @@ fn no_effect(name: &str, span: Span) -> Finding {
 }
 
 fn unknown(used: &Use<'_>, own: &[String]) -> Finding {
-    let known = || shipped().iter().map(|shipped| shipped.name).chain(own.iter().map(String::as_str));
+    // A skill of one's own may stand in for a shipped one.
+    let known: BTreeSet<&str> =
+        shipped().iter().map(|shipped| shipped.name).chain(own.iter().map(String::as_str)).collect();
+    let known = || known.iter().copied();
     Finding::error(Code::SkillUnknownUse, used.span, format!("there is no skill `{}`", used.name))
         .suggest(did_you_mean(used.name, known()).unwrap_or_else(|| format!("the skills are {}", listed(known()))))
 }

@@ -12,6 +12,7 @@ mod read;
 mod front;
 mod report;
 mod nearest;
+mod slip;
 mod paths;
 mod validate;
 mod build;
@@ -26,6 +27,7 @@ use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy};
 
 pub use compile::compile;
+pub use front::names_permissions;
 pub use shipped::{Shipped, find_shipped, shipped, shipped_policy};
 pub use source::Form;
 

@@ -2,10 +2,15 @@
 
 mod contradiction;
 mod cover;
+mod known;
+mod misspelt;
 mod names;
 mod possible;
 mod reach;
 mod sample;
+mod uses;
+
+pub(crate) use names::check_settings;
 
 use crate::build::Built;
 use crate::report::Finding;
@@ -14,9 +19,9 @@ use crate::report::Finding;
 pub(crate) fn check(built: &Built, findings: &mut Vec<Finding>) {
     let damaged = damaged(built, findings);
     contradiction::check(built, findings);
-    names::check(built, findings);
+    let misspelt = names::check(built, findings);
     let possible = possible::Possible::new(&built.skill);
-    reach::check(built, &possible, &damaged, findings);
+    reach::check(built, &possible, (&damaged, &misspelt), findings);
 }
 
 /// For each phase whether a mistake took something out of it: then what it lacks is no mistake of its own.

@@ -17,15 +17,6 @@ fn likeness(word: &str, candidate: &str) -> f64 {
     if begins { distance.max(0.8) } else { distance }
 }
 
-/// Whether two names differ by a slip only: letter case, or one letter of a longer name.
-pub(crate) fn slip(name: &str, other: &str) -> bool {
-    if name == other {
-        return false;
-    }
-    let (a, b) = (name.to_lowercase(), other.to_lowercase());
-    a == b || (a.chars().count().min(b.chars().count()) >= 5 && strsim::damerau_levenshtein(&a, &b) == 1)
-}
-
 /// Words as a list in backticks: `a`, `b`.
 pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,6 @@
 //! Skill texts to skills.
 
+use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
 use serde_json::Value;
 
@@ -61,14 +62,18 @@ pub(crate) fn read_settings(file: &SourceFile, findings: &mut Vec<Finding>) -> O
     typed(&node, findings).map(|source| (source, node))
 }
 
-/// The matchers that settings forbid everywhere.
-pub(crate) fn forbidden_by(
+/// The matchers that settings forbid everywhere, in each of these skills.
+pub(crate) fn forbidden_by<'s>(
     settings: &SettingsSource,
     node: &Node,
+    skills: impl IntoIterator<Item = &'s Skill>,
     findings: &mut Vec<Finding>,
-) -> Vec<phasegate_core::matcher::Matcher> {
+) -> Vec<Matcher> {
     let mut builder = Builder::new(findings, false);
-    matcher::list(&mut builder, &settings.global_forbidden, build::child(node, "global_forbidden")).0
+    let (matchers, spans) =
+        matcher::list(&mut builder, &settings.global_forbidden, build::child(node, "global_forbidden"));
+    meaning::check_settings((&matchers, &spans), skills, findings);
+    matchers
 }
 
 fn typed<T: serde::de::DeserializeOwned>(node: &Node, findings: &mut Vec<Finding>) -> Option<T> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use phasegate_config::{Diagnostic, Kind, Level, Severity, SourceFile};
+use phasegate_config::{Diagnostic, Kind, Level, Severity, SourceFile, names_permissions};
 use phasegate_core::Code;
 
 use crate::locations::Locations;
@@ -14,8 +14,6 @@ use crate::project::FOLDER;
 const LARGEST: u64 = 1024 * 1024;
 /// The most entries of one folder that are looked at.
 const MOST: usize = 1000;
-/// What a skill's front matter says if it holds phases.
-const PERMISSIONS: &str = "tool_permissions";
 
 /// What discovery found.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +45,7 @@ impl Found {
 fn guards(file: &SourceFile) -> bool {
     match file.kind {
         Kind::Settings | Kind::Skill => true,
-        Kind::SkillMd => file.text.contains(PERMISSIONS),
+        Kind::SkillMd => names_permissions(&file.text),
     }
 }
 
@@ -270,6 +268,17 @@ mod tests {
         let top = folder.path();
         write(&top.join("p/.tool/skills/x/SKILL.md"), "---\nname: x\n---\n");
         assert!(!discover(&locations(top), &top.join("p"), &[".tool/skills"]).guards());
+    }
+
+    #[test]
+    fn a_skill_with_phases_guards_and_so_does_one_whose_key_is_misspelt() {
+        for key in ["tool_permissions", "tool_permisions", "tool-permissions", "metadata: {toolPermissions"] {
+            let folder = tempfile::tempdir().unwrap();
+            let top = folder.path();
+            write(&top.join("p/.tool/skills/x/SKILL.md"), format!("---\nname: x\n{key}: broken\n---\n"));
+            let found = discover(&locations(top), &top.join("p"), &[".tool/skills"]);
+            assert!(found.guards() && found.project_guards(), "{key}");
+        }
     }
 
     #[test]

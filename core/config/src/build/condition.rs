@@ -3,16 +3,15 @@
 use phasegate_core::Code;
 use phasegate_core::condition::{CallTest, Condition, FileIs, FileTest, Wanted};
 use phasegate_core::event::Outcome;
-use phasegate_core::matcher::Matcher;
 
-use super::{Builder, child, matcher};
-use crate::node::{Node, Span};
+use super::{Asked, Builder, child, matcher};
+use crate::node::Node;
 use crate::paths;
 use crate::report::Finding;
 use crate::source::{ConditionSource, MatcherSource, Matchers};
 
-/// Every matcher of a condition with its place.
-pub(super) type Seen = Vec<(Matcher, Span)>;
+/// Every call that a condition asks for.
+pub(super) type Seen = Vec<Asked>;
 
 /// Builds a condition; `None` if nothing of it could be built.
 pub(super) fn build(
@@ -64,8 +63,9 @@ fn calls(
         };
         for (source, node) in sources.iter().zip(child(node, key).items()) {
             if let Some(matcher) = matcher::one(builder, source, node) {
-                seen.push((matcher.clone(), node.span));
-                parts.push(Condition::Call(CallTest { atom: builder.next_atom(), wanted, matcher }));
+                let atom = builder.next_atom();
+                seen.push(Asked { atom, matcher: matcher.clone(), span: node.span });
+                parts.push(Condition::Call(CallTest { atom, wanted, matcher }));
             }
         }
     }

@@ -47,7 +47,7 @@ struct Inner<'a, 'f> {
 
 impl Inner<'_, '_> {
     fn condition(&mut self, source: Option<&ConditionSource>, node: &Node) -> Option<Condition> {
-        condition::build(self.builder, source?, node, &mut self.places.conditions)
+        condition::build(self.builder, source?, node, &mut self.places.asked)
     }
 
     fn optional(&mut self, source: &PhaseSource, node: &Node) -> Optional {

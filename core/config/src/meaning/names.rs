@@ -1,101 +1,88 @@
-//! Names that nothing has: labels that nobody gives, tools that are probably misspelt.
+//! Names that nothing has: what is lost by them decides whether they are mistakes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::event::builtin_labels;
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::Skill;
 
+use super::known::Known;
+use super::misspelt::{Doubt, Names};
+use super::uses::{self, Counts, Decides, Place, Use};
 use crate::build::Built;
-use crate::nearest::{did_you_mean, listed, slip};
 use crate::node::Span;
 use crate::report::Finding;
 
-/// The canonical names of the tools that agent hosts have.
-const HOST_TOOLS: [&str; 24] = [
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "Edit",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "Glob",
-    "Grep",
-    "LS",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "Read",
-    "Skill",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Write",
-    "TaskCreate",
-    "TaskUpdate",
-];
-const LABELS: [&str; 5] = ["delegate", "execute", "network", "read", "write"];
-
-/// Warns of names that nothing has.
-pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
-    let matchers = matchers(built);
-    labels(built, &matchers, findings);
-    servers(built, &matchers, findings);
-    tools(built, &matchers, findings);
-    no_servers(built, findings);
-}
-
-fn matchers(built: &Built) -> Vec<(&Matcher, Span)> {
+/// Reports names that nothing has; gives the phases that can never be done because of one.
+pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) -> BTreeSet<usize> {
     let skill = &built.skill;
-    let mut all: Vec<(&Matcher, Span)> = Vec::new();
-    all.extend(skill.global_forbidden.iter().zip(built.places.global_forbidden.iter().copied()));
-    for (phase, places) in skill.phases.iter().zip(&built.places.phases) {
-        all.extend(phase.allowed.iter().zip(places.allowed.iter().copied()));
-        all.extend(phase.forbidden.iter().zip(places.forbidden.iter().copied()));
-        all.extend(places.conditions.iter().map(|(matcher, span)| (matcher, *span)));
+    let all = uses::all(built);
+    let names = Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, open: false };
+    no_servers(built, findings);
+    let doubts: Vec<(&Use<'_>, Doubt)> =
+        all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
+    let dead = doubts.iter().filter(|(_, doubt)| doubt.sure && !skill.seed).filter_map(|(used, _)| match used.place {
+        Place::Asked(atom) => Some(atom),
+        Place::Everywhere | Place::Forbidden(_) | Place::Allowed => None,
+    });
+    let (decides, never_done) = uses::decisive(skill, &dead.collect());
+    for (used, doubt) in doubts {
+        let lost = match used.place {
+            Place::Allowed => None,
+            Place::Asked(atom) => decides.get(&atom).copied().map(Lost::Condition),
+            Place::Everywhere | Place::Forbidden(_) => (!stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden),
+        };
+        let finding = finding(&doubt, used.span, lost.filter(|_| doubt.sure && !skill.seed));
+        findings.push(finding);
     }
-    all
+    never_done
 }
 
-fn labels(built: &Built, matchers: &[(&Matcher, Span)], findings: &mut Vec<Finding>) {
-    let given = built.skill.tools.iter().flat_map(|note| &note.labels).map(String::as_str);
-    let known: BTreeSet<&str> = LABELS.into_iter().chain(given).collect();
-    for (matcher, span) in matchers {
-        let ToolPattern::Label(label) = &matcher.tool else { continue };
-        if known.contains(label.as_str()) {
-            continue;
-        }
-        let suggestion = did_you_mean(label, known.iter().copied())
-            .unwrap_or_else(|| format!("the labels are {}; `tools` can give others", listed(known.iter().copied())));
-        findings.push(
-            Finding::warning(Code::MatcherNeverMatches, *span, format!("no tool has the label `{label}`"))
-                .suggest(suggestion),
-        );
+/// Reports names that nothing has in what settings forbid for every one of these skills.
+pub(crate) fn check_settings<'s>(
+    (matchers, spans): (&[Matcher], &[Span]),
+    skills: impl IntoIterator<Item = &'s Skill>,
+    findings: &mut Vec<Finding>,
+) {
+    let all = uses::listed(matchers, spans, Place::Everywhere);
+    // Settings stand for skills that may come later too, and these may give labels of their own.
+    let names = Names { known: Known::of(skills), counts: Counts::default(), servers: &[], open: true };
+    for used in &all {
+        let Some(doubt) = names.doubt(used, &all) else { continue };
+        let lost = (doubt.sure && !stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden);
+        findings.push(finding(&doubt, used.span, lost));
     }
 }
 
-fn servers(built: &Built, matchers: &[(&Matcher, Span)], findings: &mut Vec<Finding>) {
-    let listed: Vec<&str> = built.skill.servers.iter().map(String::as_str).collect();
-    for (matcher, span) in matchers {
-        let ServerPattern::Named(server) = &matcher.server else { continue };
-        if listed.contains(&server.as_str()) {
-            continue;
-        }
-        if let Some(meant) = listed.iter().find(|known| slip(server, known)) {
-            findings.push(
-                Finding::warning(
-                    Code::MatcherNeverMatches,
-                    *span,
-                    format!("server `{server}` is not listed under `servers`"),
-                )
-                .suggest(format!("did you mean `{meant}`?")),
-            );
-        }
-    }
+/// What is lost if a matcher matches nothing.
+enum Lost {
+    /// Nothing is forbidden.
+    Forbidden,
+    /// A condition is decided.
+    Condition(Decides),
+}
+
+/// Whether what was probably meant is forbidden too, so that nothing is lost.
+fn stands_beside(doubt: &Doubt, used: &Use<'_>, all: &[Use<'_>]) -> bool {
+    let beside = |other: &Use<'_>| other.place == used.place || other.place == Place::Everywhere;
+    all.iter().any(|other| beside(other) && Some(&other.matcher.text) == doubt.meant.as_ref())
+}
+
+fn finding(doubt: &Doubt, span: Span, lost: Option<Lost>) -> Finding {
+    let Some(lost) = lost else {
+        let finding = Finding::warning(Code::MatcherNeverMatches, span, doubt.message.clone());
+        let finding = finding.suggest(doubt.suggestion.clone());
+        return doubt.cause.map_or(finding.clone(), |cause| finding.cause(cause));
+    };
+    let cause = match lost {
+        Lost::Forbidden => "what matches no call forbids nothing",
+        Lost::Condition(Decides::Shut) => "what matches no call is never seen, so the condition can never hold",
+        Lost::Condition(Decides::Open) => "what matches no call is never seen, so the `not` always holds",
+    };
+    let real = doubt.key.map(|key| format!(" If the name is right, list it under `{key}`")).unwrap_or_default();
+    Finding::error(Code::MatcherNeverMatches, span, doubt.message.clone())
+        .cause(cause)
+        .suggest(format!("{}{real}", doubt.suggestion))
 }
 
 /// Tools of MCP servers by bare names, where the skill lists no server: an allowed list then means a host's own tools only.
@@ -125,35 +112,5 @@ fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
             .cause("a name without a server allows the tools of the servers that the skill lists, and it lists none")
             .suggest(format!("add `servers: [NAME]` to the skill, or write `mcp__NAME__{name}`")),
         );
-    }
-}
-
-/// A name that is used once, and differs by a slip from one that a host has, that `tools` lists, or that is used more often.
-fn tools(built: &Built, matchers: &[(&Matcher, Span)], findings: &mut Vec<Finding>) {
-    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
-    for (matcher, _) in matchers {
-        if let ToolPattern::Exact(name) = &matcher.tool {
-            *uses.entry(name).or_default() += 1;
-        }
-    }
-    let noted = built.skill.tools.iter().filter_map(|note| match &note.matcher.tool {
-        ToolPattern::Exact(name) => Some(name.as_str()),
-        ToolPattern::Any | ToolPattern::Prefix(_) | ToolPattern::Label(_) => None,
-    });
-    let known: BTreeSet<&str> = HOST_TOOLS.into_iter().chain(noted).collect();
-    for (matcher, span) in matchers {
-        let ToolPattern::Exact(name) = &matcher.tool else { continue };
-        let own = uses.get(name.as_str()).copied().unwrap_or_default();
-        if known.contains(name.as_str()) || !builtin_labels(name).is_empty() {
-            continue;
-        }
-        let used_more = uses.iter().filter(|(_, count)| **count > own).map(|(other, _)| *other);
-        if let Some(meant) = known.iter().copied().chain(used_more).find(|other| slip(name, other)) {
-            findings.push(
-                Finding::warning(Code::MatcherNeverMatches, *span, format!("`{name}` is probably misspelt"))
-                    .cause("another tool has nearly the same name")
-                    .suggest(format!("did you mean `{meant}`?")),
-            );
-        }
     }
 }

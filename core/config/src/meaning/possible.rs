@@ -1,7 +1,7 @@
 //! What can happen in a phase at all: which calls it takes, and whether it can be done.
 
 use phasegate_core::condition::Condition;
-use phasegate_core::matcher::Use;
+use phasegate_core::matcher::{Matcher, Use};
 use phasegate_core::policy::{Edge, Leave, Optional, Phase, Skill, Unlisted};
 use phasegate_core::tool::{EXECUTE, READ, WRITE};
 
@@ -37,13 +37,29 @@ impl<'s> Possible<'s> {
             Condition::All(parts) => parts.iter().all(|part| self.satisfiable(at, phase, part)),
             // An empty list stands for parts that were reported and taken out.
             Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| self.satisfiable(at, phase, part)),
-            Condition::Call(test) => self
-                .samples
-                .iter()
-                .filter(|sample| sample.fits(&test.matcher, self.skill, Use::Permit))
-                .any(|sample| self.made_in(at, phase, sample) || self.enters_forbidden(at, sample)),
+            Condition::Call(test) => self.can_be_made(at, phase, &test.matcher),
             Condition::Not(_) | Condition::File(_) | Condition::Approved(_) => true,
         }
+    }
+
+    fn selected(&self, matcher: &Matcher) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter(|sample| sample.fits(matcher, self.skill, Use::Permit))
+    }
+
+    /// Whether a call that the matcher selects can be made in the phase.
+    pub(super) fn can_be_made(&self, at: usize, phase: &Phase, matcher: &Matcher) -> bool {
+        self.selected(matcher).any(|sample| self.made_in(at, phase, sample) || self.enters_forbidden(at, sample))
+    }
+
+    /// Whether the phase allows a call that the matcher selects, whatever it forbids.
+    pub(super) fn allows(&self, phase: &Phase, matcher: &Matcher) -> bool {
+        self.selected(matcher).any(|sample| sample.fits_any(&phase.allowed, self.skill, Use::Permit))
+    }
+
+    /// What forbids in the phase a call that the matcher selects.
+    pub(super) fn forbids(&self, phase: &'s Phase, matcher: &Matcher) -> Option<&'s Matcher> {
+        let lists = || phase.forbidden.iter().chain(&self.skill.global_forbidden);
+        self.selected(matcher).find_map(|sample| lists().find(|other| sample.fits(other, self.skill, Use::Forbid)))
     }
 
     /// Whether the call is made in the phase, and does not lead elsewhere.

@@ -1,28 +1,34 @@
 //! Phases that no sequence of calls makes current, and phases that can never be done.
 
+use std::collections::BTreeSet;
+
 use phasegate_core::Code;
-use phasegate_core::policy::Leave;
+use phasegate_core::condition::Condition;
+use phasegate_core::matcher::{Matcher, ToolPattern};
+use phasegate_core::policy::{Leave, Phase};
 
 use super::possible::Possible;
 use crate::build::Built;
+use crate::nearest::listed;
+use crate::node::Span;
 use crate::report::Finding;
 
 /// Reports what is never reached and what is never done.
-pub(super) fn check(built: &Built, possible: &Possible<'_>, damaged: &[bool], findings: &mut Vec<Finding>) {
+///
+/// Phases that a mistake `damaged` are passed over, and those that are never done because of a `misspelt` name.
+pub(super) fn check(
+    built: &Built,
+    possible: &Possible<'_>,
+    (damaged, misspelt): (&[bool], &BTreeSet<usize>),
+    findings: &mut Vec<Finding>,
+) {
     let reached = reached(possible);
     for (at, (phase, places)) in built.skill.phases.iter().zip(&built.places.phases).enumerate() {
         if damaged.get(at) == Some(&true) {
             continue;
         }
-        if !possible.can_be_done(at) {
-            findings.push(
-                Finding::error(
-                    Code::PhaseNeverDone,
-                    places.done_when,
-                    format!("phase `{}` can never be done", phase.name),
-                )
-                .cause("no call that its `done_when` asks for can be made in it"),
-            );
+        if !possible.can_be_done(at) && !misspelt.contains(&at) {
+            findings.push(never_done(possible, at, phase, places.done_when));
         }
         if reached.get(at) == Some(&false) {
             let cause = if phase.allowed.is_empty() {
@@ -36,6 +42,46 @@ pub(super) fn check(built: &Built, possible: &Possible<'_>, damaged: &[bool], fi
                     .lenient(built.skill.seed),
             );
         }
+    }
+}
+
+fn never_done(possible: &Possible<'_>, at: usize, phase: &Phase, span: Span) -> Finding {
+    let mut asked: Vec<&Matcher> = Vec::new();
+    phase.done_when.iter().for_each(|condition| wanted(condition, &mut asked));
+    asked.retain(|matcher| !possible.can_be_made(at, phase, matcher));
+    let names = listed(asked.iter().map(|matcher| matcher.text.as_str()).collect::<BTreeSet<_>>());
+    let finding = Finding::error(Code::PhaseNeverDone, span, format!("phase `{}` can never be done", phase.name))
+        .cause(format!("its `done_when` asks for {names}, and no such call can be made in it"));
+    let phases = &possible.skill.phases;
+    let forbidden = asked.iter().filter(|matcher| possible.allows(phase, matcher));
+    let mut forbidden = forbidden.filter_map(|matcher| Some((matcher, possible.forbids(phases.get(at)?, matcher)?)));
+    if let Some((matcher, by)) = forbidden.next() {
+        let labels = if matches!(by.tool, ToolPattern::Label(_)) {
+            ", or give the tool its labels under `tools`: one without any is taken to have all but `read`"
+        } else {
+            ""
+        };
+        return finding.suggest(format!("do not forbid `{}` by `{}`{labels}", matcher.text, by.text));
+    }
+    let takes = |other: &Phase, matcher: &Matcher| {
+        let at = phases.iter().position(|phase| phase.name == other.name);
+        at.is_some_and(|at| possible.allows(other, matcher) && possible.can_be_made(at, other, matcher))
+    };
+    let others = phases.iter().filter(|other| asked.iter().any(|matcher| takes(other, matcher)));
+    let others: Vec<&str> = others.map(|other| other.name.as_str()).collect();
+    if others.is_empty() {
+        return finding.suggest(format!("let the phase allow {names}"));
+    }
+    let others = listed(others);
+    finding.suggest(format!("let the phase allow {names}, or ask for it in a phase that allows it: {others}"))
+}
+
+/// The calls that a condition wants to have seen.
+fn wanted<'c>(condition: &'c Condition, found: &mut Vec<&'c Matcher>) {
+    match condition {
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| wanted(part, found)),
+        Condition::Call(test) => found.push(&test.matcher),
+        Condition::Not(_) | Condition::File(_) | Condition::Approved(_) => {}
     }
 }
 

@@ -125,7 +125,7 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
 }
 
 /// Every condition of a phase.
-fn conditions(phase: &Phase) -> impl Iterator<Item = &phasegate_core::condition::Condition> {
+pub(super) fn conditions(phase: &Phase) -> impl Iterator<Item = &phasegate_core::condition::Condition> {
     let optional = match &phase.optional {
         Optional::When(condition) => Some(condition),
         Optional::No | Optional::Yes => None,

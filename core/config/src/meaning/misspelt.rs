@@ -1,0 +1,141 @@
+//! Matchers that nothing can match: a label that no tool has, a tool or a server that is probably misspelt.
+
+use phasegate_core::matcher::{ServerPattern, ToolPattern};
+
+use super::known::{Known, host_tools, is_host_tool};
+use super::uses::{Counts, Place, Use};
+use crate::nearest::{listed, nearest};
+use crate::slip::{Slip, host_slip, slip};
+
+/// Why a matcher probably matches nothing.
+pub(super) struct Doubt {
+    /// What is wrong, as a fragment.
+    pub(super) message: String,
+    /// What was probably meant, as a pattern.
+    pub(super) meant: Option<String>,
+    /// What to write instead.
+    pub(super) suggestion: String,
+    /// Whether no call will match, as far as one can know.
+    pub(super) sure: bool,
+    /// Why, where that is all there is to say.
+    pub(super) cause: Option<&'static str>,
+    /// The key under which the name makes sense, if it is right.
+    pub(super) key: Option<&'static str>,
+}
+
+/// What matchers are held against.
+pub(super) struct Names<'b> {
+    pub(super) known: Known<'b>,
+    pub(super) counts: Counts<'b>,
+    pub(super) servers: &'b [String],
+    /// Whether tools that are not seen here may have labels of their own.
+    pub(super) open: bool,
+}
+
+impl Names<'_> {
+    /// Why the matcher probably matches nothing, if so.
+    pub(super) fn doubt(&self, used: &Use<'_>, all: &[Use<'_>]) -> Option<Doubt> {
+        let by_tool = match &used.matcher.tool {
+            ToolPattern::Any => None,
+            ToolPattern::Label(label) => self.label(label),
+            ToolPattern::Exact(name) => self.name(name, used),
+            ToolPattern::Prefix(prefix) => self.prefix(prefix, all),
+        };
+        by_tool.or_else(|| self.server(used))
+    }
+
+    fn label(&self, label: &str) -> Option<Doubt> {
+        let labels = &self.known.labels;
+        if labels.contains(label) {
+            return None;
+        }
+        let meant = nearest(label, labels.iter().copied());
+        Some(Doubt {
+            message: format!("no tool has the label `{label}`"),
+            suggestion: meant.map_or_else(
+                || format!("the labels are {}; `tools` can give others", listed(labels.iter().copied())),
+                |meant| format!("did you mean `{meant}`?"),
+            ),
+            sure: meant.is_some() || !self.open,
+            meant: meant.map(|meant| format!("@{meant}")),
+            cause: None,
+            key: None,
+        })
+    }
+
+    fn server(&self, used: &Use<'_>) -> Option<Doubt> {
+        let ServerPattern::Named(server) = &used.matcher.server else { return None };
+        if self.servers.contains(server) {
+            return None;
+        }
+        let (found, meant) = self.servers.iter().filter_map(|known| slip(server, known).map(|s| (s, known))).max()?;
+        Some(Doubt {
+            message: format!("server `{server}` is not listed under `servers`"),
+            meant: None,
+            suggestion: format!("did you mean `{meant}`?"),
+            sure: found == Slip::Sure,
+            cause: None,
+            key: Some("servers"),
+        })
+    }
+
+    fn name(&self, name: &str, used: &Use<'_>) -> Option<Doubt> {
+        let on_host = used.matcher.server == ServerPattern::Bare;
+        if self.known.notes(name) || (on_host && is_host_tool(name)) {
+            return None;
+        }
+        let hosts = host_tools().filter(|_| on_host).filter_map(|host| Some((host_slip(name, host)?, true, host)));
+        let noted = self.known.noted.iter().filter_map(|other| Some((slip(name, other)?, true, *other)));
+        let others = self.counts.beside(used.matcher).filter(|other| self.more_real(other, name, used.place));
+        let others = others.filter_map(|other| Some((slip(name, other)?, false, other)));
+        let all = hosts.chain(noted).chain(others);
+        let (found, _, meant) = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)))?;
+        // A host's own tools begin with a capital letter: what else does is none of its own.
+        let like_a_host = is_host_tool(meant) && name.starts_with(char::is_uppercase);
+        let both_real = self.counts.allowed.contains(name) && self.counts.of_name(meant) > 0;
+        Some(Doubt {
+            message: format!("`{name}` is probably misspelt"),
+            meant: Some(meant.to_string()),
+            suggestion: format!("did you mean `{meant}`?"),
+            sure: found == Slip::Sure && (like_a_host || !both_real),
+            cause: Some("another tool has nearly the same name"),
+            key: Some("tools"),
+        })
+    }
+
+    /// Whether what the config says elsewhere makes it more probable that `other` is real than that `name` is.
+    fn more_real(&self, other: &str, name: &str, place: Place) -> bool {
+        let counts = &self.counts;
+        counts.of_name(other) > counts.of_name(name)
+            || (place.forbids() && counts.wanted.contains(other) && !counts.wanted.contains(name))
+            || (!place.forbids() && counts.allowed.contains(other) && !counts.allowed.contains(name))
+    }
+
+    /// A beginning that no name here begins with, and that is nearly how one begins.
+    fn prefix(&self, prefix: &str, all: &[Use<'_>]) -> Option<Doubt> {
+        let names = || {
+            let used = all.iter().filter_map(|used| match &used.matcher.tool {
+                ToolPattern::Exact(name) => Some(name.as_str()),
+                ToolPattern::Prefix(other) if other != prefix => Some(other.as_str()),
+                ToolPattern::Prefix(_) | ToolPattern::Any | ToolPattern::Label(_) => None,
+            });
+            used.chain(self.known.noted_or_begun())
+        };
+        let stem = prefix.trim_end_matches('_');
+        if host_tools().chain(names()).any(|name| name.starts_with(stem)) {
+            return None;
+        }
+        let parts = stem.split('_').count();
+        let beginning = |name: &str| name.split('_').take(parts).collect::<Vec<_>>().join("_");
+        let meant = names().map(beginning).filter(|begins| slip(stem, begins) == Some(Slip::Sure)).min()?;
+        let meant = format!("{meant}{}*", if stem == prefix { "" } else { "_" });
+        Some(Doubt {
+            message: format!("`{prefix}*` is probably misspelt"),
+            suggestion: format!("did you mean `{meant}`?"),
+            meant: Some(meant),
+            sure: true,
+            cause: Some("other names here begin nearly so"),
+            key: Some("tools"),
+        })
+    }
+}

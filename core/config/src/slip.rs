@@ -1,0 +1,197 @@
+//! Slips of the pen: whether a name is another one, misspelt.
+//!
+//! Names that differ as names of real tools do (`get_user` and `set_user`, `get_test` and `get_tests`, `step_1` and
+//! `step_2`) are no sure slips.
+
+/// How sure it is that one name is another one, misspelt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Slip {
+    /// Both may be real.
+    Likely,
+    /// Hardly anybody names two tools so.
+    Sure,
+}
+
+/// Whether `name` is `known`, misspelt.
+pub(crate) fn slip(name: &str, known: &str) -> Option<Slip> {
+    if name == known {
+        return None;
+    }
+    let (a, b) = (words(name), words(known));
+    let (joined_a, joined_b) = (a.concat(), b.concat());
+    if joined_a == joined_b {
+        return Some(Slip::Sure);
+    }
+    if a.len() != b.len() {
+        return word_slip(&joined_a, &joined_b).filter(|_| joined_a.len().min(joined_b.len()) >= 6);
+    }
+    let mut slips = a.iter().zip(&b).filter(|(a, b)| a != b).map(|(a, b)| word_slip(a, b));
+    match (slips.next(), slips.next(), slips.next()) {
+        (Some(only), None, _) => only,
+        (Some(Some(Slip::Sure)), Some(Some(Slip::Sure)), None) => Some(Slip::Sure),
+        _ => None,
+    }
+}
+
+/// Whether `name` is `host`, a tool of an agent host, misspelt. These are few and begin with a capital letter: what
+/// begins so and is nearly one of them is meant to be one.
+pub(crate) fn host_slip(name: &str, host: &str) -> Option<Slip> {
+    let (a, b) = (name.to_lowercase(), host.to_lowercase());
+    if name != host && a == b {
+        return Some(Slip::Sure);
+    }
+    if !name.starts_with(char::is_uppercase) || digits(&a) != digits(&b) {
+        return slip(name, host);
+    }
+    let shorter = a.chars().count().min(b.chars().count());
+    let begins_alike = a.chars().next() == b.chars().next();
+    match strsim::damerau_levenshtein(&a, &b) {
+        1 if shorter >= 3 && (begins_alike || a.chars().count() == 1 + shorter || word_slip(&a, &b).is_some()) => {
+            Some(Slip::Sure)
+        }
+        1 if shorter >= 4 => Some(Slip::Likely),
+        2 if shorter >= 7 && begins_alike => Some(Slip::Sure),
+        _ => None,
+    }
+}
+
+/// The words of a name: `apply_edit` and `applyEdit` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower_before = false;
+    for letter in name.chars() {
+        let starts = !letter.is_alphanumeric() || (letter.is_uppercase() && lower_before);
+        if starts && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+        lower_before = letter.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn digits(word: &str) -> Vec<char> {
+    word.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// Whether one word is another one, misspelt.
+fn word_slip(a: &str, b: &str) -> Option<Slip> {
+    if digits(a) != digits(b) {
+        return None;
+    }
+    let (long, short): (Vec<char>, Vec<char>) = if a.chars().count() >= b.chars().count() {
+        (a.chars().collect(), b.chars().collect())
+    } else {
+        (b.chars().collect(), a.chars().collect())
+    };
+    let before = long.iter().zip(&short).take_while(|(a, b)| a == b).count();
+    let rest = short.len() - before;
+    let after = long.iter().rev().zip(short.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let differs =
+        |word: &[char]| word.iter().skip(before).take(word.len() - before - after).copied().collect::<Vec<_>>();
+    match (differs(&long).as_slice(), differs(&short).as_slice()) {
+        ([a, b], [c, d]) if (a, b) == (d, c) => (short.len() >= 4 - before.min(1)).then_some(Slip::Sure),
+        ([extra], []) => left_out(*extra, &long, before, after),
+        ([_], [_]) if before == 0 => None,
+        ([_], [_]) if after == 0 => (short.len() >= 5).then_some(Slip::Likely),
+        ([_], [_]) => match short.len() {
+            0..=4 => None,
+            5 => Some(Slip::Likely),
+            _ => Some(Slip::Sure),
+        },
+        _ => {
+            let far = strsim::damerau_levenshtein(a, b) > 2;
+            (!far && short.len() >= 8 && before > 0 && after > 0).then_some(Slip::Sure)
+        }
+    }
+}
+
+/// One letter more in one of two words.
+fn left_out(extra: char, long: &[char], before: usize, after: usize) -> Option<Slip> {
+    let doubled = before.checked_sub(1).and_then(|at| long.get(at)) == Some(&extra);
+    match (before, after) {
+        (0, _) => None,
+        _ if long.len() < 4 => None,
+        (_, 0) if extra == 's' => (long.len() >= 5).then_some(Slip::Likely),
+        (_, 0) if !doubled => (long.len() >= 5).then_some(Slip::Likely),
+        _ => Some(Slip::Sure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Slip, host_slip, slip};
+
+    #[test]
+    fn slips_are_sure_where_no_two_tools_are_named_so() {
+        for (name, known) in [
+            ("aply_edit", "apply_edit"),
+            ("apply_edti", "apply_edit"),
+            ("apply-edit", "apply_edit"),
+            ("applyEdit", "apply_edit"),
+            ("APPLY_EDIT", "apply_edit"),
+            ("apply_edt", "apply_edit"),
+            ("applyy_edit", "apply_edit"),
+            ("blast_raduis", "blast_radius"),
+            ("find_refrneces", "find_references"),
+            ("analyze", "analyse"),
+        ] {
+            assert_eq!(slip(name, known), Some(Slip::Sure), "{name} {known}");
+            assert_eq!(slip(known, name), Some(Slip::Sure), "{known} {name}");
+        }
+    }
+
+    #[test]
+    fn names_of_real_tools_are_no_sure_slips() {
+        for (name, known) in [
+            ("get_test", "get_tests"),
+            ("get_user", "set_user"),
+            ("simulate_chain", "simulate_edit"),
+            ("read_file", "load_file"),
+            ("read_file", "read_files"),
+            ("step_1", "step_2"),
+            ("preview_edit", "review_edit"),
+            ("create_node", "create_mode"),
+            ("import_x", "export_x"),
+            ("lock", "unlock"),
+            ("start_lsp", "restart_lsp"),
+            ("create", "created"),
+            ("a", "b"),
+        ] {
+            assert_ne!(slip(name, known), Some(Slip::Sure), "{name} {known}");
+            assert_ne!(slip(known, name), Some(Slip::Sure), "{known} {name}");
+        }
+    }
+
+    #[test]
+    fn tools_of_hosts_are_known_by_their_capital_letter() {
+        for (name, host) in [
+            ("Raed", "Read"),
+            ("Grepp", "Grep"),
+            ("Bsah", "Bash"),
+            ("Wirte", "Write"),
+            ("wirte", "Write"),
+            ("bash", "Bash"),
+            ("BASH", "Bash"),
+            ("Rea", "Read"),
+            ("Edits", "Edit"),
+            ("NotebokEdti", "NotebookEdit"),
+        ] {
+            assert_eq!(host_slip(name, host), Some(Slip::Sure), "{name} {host}");
+        }
+        for (name, host) in [
+            ("Bash", "Bash"),
+            ("Head", "Read"),
+            ("hash", "Bash"),
+            ("emit", "Edit"),
+            ("kill", "Skill"),
+            ("batch", "Bash"),
+            ("read_file", "Read"),
+        ] {
+            assert_ne!(host_slip(name, host), Some(Slip::Sure), "{name} {host}");
+        }
+    }
+}
