@@ -29,6 +29,7 @@ mod model;
 mod moves;
 mod random;
 mod rules;
+mod sessions;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -104,7 +105,7 @@ proptest! {
 
     #[test]
     fn the_engine_decides_as_the_text_says(genes in random::genes()) {
-        let (policy, events) = (random::policy(&genes), random::events(&genes));
+        let (policy, events) = (random::policy(&genes), sessions::events(&genes));
         if let Some(found) = differ(&policy, &events) {
             let policy = serde_json::to_string(&policy).unwrap();
             prop_assert!(false, "{}\n{}", policy, found);
@@ -119,7 +120,7 @@ fn random_sessions_come_to_every_line() {
     for _ in 0..2_000 {
         let genes = random::genes().new_tree(&mut runner).unwrap().current();
         let mut world = World::new(random::policy(&genes));
-        for (event, facts) in random::events(&genes) {
+        for (event, facts) in sessions::events(&genes) {
             world.facts = facts;
             let answer = world.hear(&event);
             for line in answer.iter().flat_map(|answer| &answer.lines) {

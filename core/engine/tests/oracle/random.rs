@@ -1,17 +1,16 @@
-//! Random policies and random sessions, read from bytes so that a failure shrinks to few of them.
+//! Random policies, read from bytes so that a failure shrinks to few of them; and the bytes of sessions.
 
+use phasegate_core::Policy;
 use phasegate_core::condition::Condition;
-use phasegate_core::fact::{Fact, FactKey, FactValue};
 use phasegate_core::policy::{Edge, Phase};
-use phasegate_core::{Event, Facts, Policy};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// What a case is made of. Zeros mean the plainest thing there is.
 #[derive(Clone, Debug)]
 pub(crate) struct Genes {
-    skills: Vec<([u8; 12], Vec<[u8; 40]>)>,
-    events: Vec<[u8; 14]>,
+    pub(crate) skills: Vec<([u8; 12], Vec<[u8; 40]>)>,
+    pub(crate) events: Vec<[u8; 14]>,
 }
 
 pub(crate) fn genes() -> impl Strategy<Value = Genes> {
@@ -22,19 +21,19 @@ pub(crate) fn genes() -> impl Strategy<Value = Genes> {
 }
 
 /// Reads choices from bytes.
-struct Dice<'a>(std::slice::Iter<'a, u8>);
+pub(crate) struct Dice<'a>(pub(crate) std::slice::Iter<'a, u8>);
 
 impl Dice<'_> {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::from(*self.0.next().unwrap_or(&0)) % n
     }
 
     /// True in one of `n` cases; never for a zero.
-    fn one_in(&mut self, n: usize) -> bool {
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == n - 1
     }
 
-    fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }
 }
@@ -42,7 +41,7 @@ impl Dice<'_> {
 /// Most calls and most lines of a policy are about the first four.
 const TOOLS: [&str; 9] = ["a", "b", "c", "d", "ab", "Read", "Edit", "Bash", "Agent"];
 
-fn tool(dice: &mut Dice<'_>) -> &'static str {
+pub(crate) fn tool(dice: &mut Dice<'_>) -> &'static str {
     match dice.below(24) {
         at @ 0..9 => TOOLS[at],
         at => TOOLS[at % 4],
@@ -186,143 +185,4 @@ fn plain(phase: &mut Phase, at: usize, last: usize) {
     phase.leave = phasegate_core::policy::Leave::OnCall;
     phase.back = vec![];
     phase.next = if at == last { vec![] } else { vec![Edge { to: at + 1, when: None, early: false }] };
-}
-
-/// The events that the genes say, each with what is known of the world at that moment.
-pub(crate) fn events(genes: &Genes) -> Vec<(Event, Facts)> {
-    let mut lines = vec![json!({"event": "skill", "name": "s", "by": "agent", "session": "m"})];
-    if genes.skills.len() > 1 {
-        lines.push(json!({"event": "skill", "name": "t", "by": "agent", "session": "m"}));
-    }
-    let mut calls = Vec::new();
-    let mut file = FactValue::Absent;
-    let mut told = Vec::new();
-    for genes in &genes.events {
-        let dice = &mut Dice(genes.iter());
-        lines.push(line(dice, &mut calls));
-        // Many calls end well, and at once.
-        if lines.last().is_some_and(|line| line["event"] == "tool_call") && dice.one_in(2) {
-            lines.push(ended(&calls[calls.len() - 1], "ok"));
-        }
-        if dice.one_in(16) {
-            file = dice.pick(&[FactValue::File("d".into()), FactValue::Absent, FactValue::Unknown]);
-        }
-        for line in lines.drain(..) {
-            let facts = Facts::from([(FactKey::File("f".into()), Fact::from(file.clone()))]);
-            told.push((Event::from_value(line).unwrap(), facts));
-        }
-    }
-    told
-}
-
-fn line(dice: &mut Dice<'_>, calls: &mut Vec<Value>) -> Value {
-    let kind = dice.below(32);
-    let session = if dice.one_in(12) { "n" } else { "m" };
-    let by = dice.pick(&["agent", "human"]);
-    let name = dice.pick(&["s", "t"]);
-    match kind {
-        0..12 => call(dice, session, calls),
-        12..23 => match (dice.below(6) + 3).div_euclid(3).min(calls.len()) {
-            0 => call(dice, session, calls),
-            back => result(dice, &calls[calls.len() - back]),
-        },
-        23 => {
-            let mut line = json!({"event": "batch_end", "session": session});
-            if dice.one_in(4) {
-                line["agent"] = agent();
-            }
-            line
-        }
-        24 => json!({"event": "prompt", "text": "go on", "session": session}),
-        25 => json!({"event": dice.pick(&["stop", "session_end"]), "session": session}),
-        26 => json!({"event": "skill", "name": name, "by": by, "session": session}),
-        27 => {
-            let id = calls.last().map_or(Value::Null, |call| call["id"].clone());
-            let id = if dice.one_in(2) { id } else { Value::Null };
-            json!({"event": "subagent_start", "id": format!("s{}", calls.len()), "type": "t", "call": id, "session": session})
-        }
-        28 => {
-            json!({"event": "subagent_stop", "id": format!("s{}", calls.len().saturating_sub(dice.below(4))), "type": "t", "session": session})
-        }
-        29 => json!({"event": "command", "by": by, "name": "approve", "args": {"name": "go"}, "session": session}),
-        30 => {
-            let command = dice.pick(&["deactivate_skill", "activate_skill", "skip_phase", "set_mode"]);
-            let mut args = json!({"skill_name": name});
-            if command == "set_mode" {
-                args["mode"] = json!(dice.pick(&["warn", "block"]));
-            }
-            json!({"event": "command", "by": by, "name": command, "args": args, "session": session})
-        }
-        _ => match calls.last().map(|call| call["id"].clone()) {
-            Some(id) if id.is_string() => {
-                json!({"event": "permission", "id": id, "outcome": "refused", "session": session})
-            }
-            _ => json!({"event": "idle", "session": session}),
-        },
-    }
-}
-
-fn agent() -> Value {
-    json!({"id": "s1", "type": "t"})
-}
-
-fn call(dice: &mut Dice<'_>, session: &str, calls: &mut Vec<Value>) -> Value {
-    let mut line = json!({"event": "tool_call", "tool": tool(dice), "session": session});
-    line["input"] = match dice.below(16) {
-        4 => json!({"x": 1}),
-        5 => json!({"x": 2, "y": "s"}),
-        6 => json!({"x": "1"}),
-        7 => json!({"x": 1, "y": "t"}),
-        _ => json!({}),
-    };
-    match dice.below(16) {
-        5 => line["labels"] = json!(["read"]),
-        6 => line["labels"] = json!(["write"]),
-        7 => line["labels"] = json!(["read", "execute"]),
-        _ => {}
-    }
-    match dice.below(16) {
-        6 => line["server"] = json!("lsp"),
-        7 => line["server"] = json!("evil"),
-        _ => {}
-    }
-    match dice.below(24) {
-        0..20 => line["id"] = json!(format!("c{}", calls.len())),
-        20 => line["id"] = json!(format!("c{}", calls.len().saturating_sub(1))),
-        _ => {}
-    }
-    if dice.one_in(6) {
-        line["agent"] = agent();
-    }
-    calls.push(line.clone());
-    line
-}
-
-/// How a call ended, as its platform would say.
-fn ended(call: &Value, outcome: &str) -> Value {
-    let mut line = json!({"event": "tool_result", "outcome": outcome, "exit_code": 0, "session": call["session"]});
-    if call["id"].is_string() {
-        line["id"] = call["id"].clone();
-    } else {
-        line["tool"] = call["tool"].clone();
-        line["input"] = call["input"].clone();
-    }
-    if call["agent"].is_object() {
-        line["agent"] = call["agent"].clone();
-    }
-    line
-}
-
-fn result(dice: &mut Dice<'_>, call: &Value) -> Value {
-    let outcomes = ["ok", "ok", "ok", "failed", "failed", "failed", "launched", "refused", "cancelled", "unknown"];
-    let mut line = ended(call, dice.pick(&outcomes));
-    if dice.one_in(12) {
-        line["agent"] = agent();
-    }
-    match dice.below(4) {
-        0 | 1 => line["exit_code"] = Value::Null,
-        2 => line["exit_code"] = json!(1),
-        _ => {}
-    }
-    line
 }
