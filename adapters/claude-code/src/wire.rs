@@ -29,8 +29,8 @@ impl Head {
     /// Reads the head of a frame: one JSON object with at least a session and an event name. The rest is only skimmed.
     pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
         let text = text(frame)?;
-        // A list would do for a structure as well, field by field.
-        if text.trim_start().starts_with('[') {
+        // Told here, in words a reader knows; and a list would do for a structure, field by field.
+        if !text.trim_start().starts_with('{') {
             return Err(bad("the hook's input is not a JSON object"));
         }
         let head: Self = parse(text)?;

@@ -171,7 +171,7 @@ impl Matcher {
 
     fn fits_server(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
         match (&self.server, subject.call.tool.server.as_deref()) {
-            (ServerPattern::Named(wanted), Some(server)) => fit(wanted == server),
+            (ServerPattern::Named(wanted), Some(server)) => fit(same_server(wanted, server)),
             // The seed compares names without their prefix.
             (ServerPattern::Named(_), None) if matches!(servers, Servers::Every) => Fit::Yes,
             (ServerPattern::Named(_), None) => Fit::Doubt,
@@ -181,7 +181,7 @@ impl Matcher {
             (ServerPattern::Bare, Some(_)) if matches!(self.tool, ToolPattern::Label(_)) => Fit::Yes,
             (ServerPattern::Bare, Some(server)) => match servers {
                 Servers::Every => Fit::Yes,
-                Servers::Listed(listed) => fit(listed.iter().any(|known| known == server)),
+                Servers::Listed(listed) => fit(listed.iter().any(|known| same_server(known, server))),
             },
         }
     }
@@ -247,6 +247,13 @@ impl PathTest {
             Some(folder) => path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
         }
     }
+}
+
+/// Whether two names mean one server. Clients write `my lsp` as `my_lsp` in a tool's name: what is no letter of ASCII,
+/// digit, `-` or `_` counts as `_`.
+fn same_server(one: &str, other: &str) -> bool {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    one.chars().map(letter).eq(other.chars().map(letter))
 }
 
 fn fit(yes: bool) -> Fit {
