@@ -88,3 +88,13 @@ impl Output {
         }
     }
 }
+
+/// A span of time in its largest whole unit.
+pub(crate) fn duration(span: std::time::Duration) -> String {
+    match span.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3600 => format!("{} min", seconds / 60),
+        seconds @ 3600..86_400 => format!("{} h", seconds / 3600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}

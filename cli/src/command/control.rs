@@ -1,13 +1,13 @@
 //! What `activate` and `deactivate` share: a command of a person, given to one session.
 
 use phasegate_core::event::By;
-use phasegate_core::{Decision, Event, EventKind};
-use phasegate_runtime::sessions::sessions;
+use phasegate_core::{Code, Decision, Event, EventKind};
+use phasegate_runtime::sessions::{OpenProgram, sessions};
 use serde_json::Value;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::Failure;
+use crate::output::{Failure, duration};
 
 /// Which session a command is for.
 #[derive(Debug, clap::Args)]
@@ -47,26 +47,38 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
             "start a session on a platform that phasegate is wired into; `phasegate status` lists those it knows",
         )
     })?;
-    let by = runtime.command_by(&project)?;
+    let open = runtime.open_program(&project)?;
+    let by = if open.is_some() { By::Agent } else { By::Human };
     let kind = EventKind::Command { by, name: name.to_string(), args };
     let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?.ok_or_else(|| {
         Failure::new(format!("nothing guards `{}`", project.root.display())).with_help("run `phasegate init` first")
     })?;
     match step.decision {
-        Some(decision) if !decision.lets_through() => Err(refused(&decision, by)),
+        Some(decision) if !decision.lets_through() => Err(refused(&decision, open.as_ref())),
         _ => Ok(Answer { session, result: step.result.unwrap_or_default(), by }),
     }
 }
 
-fn refused(decision: &Decision, by: By) -> Failure {
-    let note = match by {
-        By::Agent => "; a call that can run programs is open in this project, so the command counts as the agent's",
-        By::Human | By::Platform => "",
+fn refused(decision: &Decision, open: Option<&OpenProgram>) -> Failure {
+    let for_a_person = matches!(decision.code, Some(Code::CommandRefused | Code::SkillNotLeft));
+    let (note, help) = match open.filter(|_| for_a_person) {
+        // The decision's own way out may be this very command.
+        Some(call) => (
+            format!(
+                "; a call of `{}` that can run programs has been open in session `{}` for {}, so the command counts as \
+                 the agent's",
+                call.tool,
+                call.session,
+                duration(call.age)
+            ),
+            format!("let that call end, stop it or end session `{}`, then give the command again", call.session),
+        ),
+        None => (String::new(), decision.recovery.clone()),
     };
     Failure {
         exit: Exit::No,
         code: decision.code,
         message: format!("{}{note}", decision.reason),
-        help: Some(decision.recovery.clone()).filter(|help| !help.is_empty()),
+        help: Some(help).filter(|help| !help.is_empty()),
     }
 }

@@ -46,7 +46,7 @@ pub fn run(platform: &str) -> ExitCode {
     match Locations::from_environment() {
         Ok(locations) => {
             let environment = std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
                 .collect();
             let hook = Hook { locations, environment, limit: limit_from_environment() };
             hook.answer(adapter, adapters, std::io::stdin(), |reply| send(reply));

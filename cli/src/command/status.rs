@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::Failure;
+use crate::output::{Failure, duration};
 
 /// The arguments of `phasegate status`.
 #[derive(Debug, clap::Args)]
@@ -136,11 +136,8 @@ pub(crate) fn words(value: Option<&Value>) -> Vec<&str> {
 }
 
 fn age(moment: SystemTime) -> String {
-    let seconds = moment.elapsed().unwrap_or_default().as_secs();
-    match seconds {
-        0..60 => "active just now".to_string(),
-        60..3600 => format!("active {} min ago", seconds / 60),
-        3600..86_400 => format!("active {} h ago", seconds / 3600),
-        _ => format!("active {} days ago", seconds / 86_400),
+    match moment.elapsed().unwrap_or_default() {
+        recent if recent.as_secs() < 60 => "active just now".to_string(),
+        past => format!("active {} ago", duration(past)),
     }
 }

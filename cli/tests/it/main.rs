@@ -9,6 +9,7 @@
 
 mod bad_input;
 mod cmd;
+mod fail_closed;
 mod hook;
 mod init;
 mod listing;

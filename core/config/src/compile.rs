@@ -24,13 +24,20 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
     let mut work = Work { files: &files, findings: vec![Vec::new(); files.len()] };
     let mut found = Vec::new();
     let mut settings: Vec<(usize, SettingsSource, Node)> = Vec::new();
+    let mut mode_unclear = false;
     for (number, file) in files.iter().enumerate() {
         let Some(findings) = work.findings.get_mut(number) else { continue };
         match file.kind {
             Kind::Settings => {
-                settings.extend(skills::read_settings(file, findings).map(|(source, node)| (number, source, node)));
+                let read = skills::read_settings(file, findings);
+                mode_unclear |= read.is_none();
+                settings.extend(read.map(|(source, node)| (number, source, node)));
             }
-            Kind::Skill | Kind::SkillMd => found.extend(skills::read_skill(number, file, findings)),
+            Kind::Skill | Kind::SkillMd => {
+                let read = skills::read_skill(number, file, findings);
+                mode_unclear |= read.is_none() && file.kind == Kind::Skill;
+                found.extend(read);
+            }
         }
     }
     let mut skills = combine::by_name(found, &mut |file, finding| work.report(file, finding));
@@ -40,8 +47,10 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
     let mut policy = Policy { skills: skills.into_values().collect(), ..Policy::default() };
     version::stamp(&mut policy);
+    mode_unclear |= work.findings.iter().flatten().any(Finding::hides_a_mode);
     let settings = Settings {
         mode: everywhere.mode,
+        mode_unclear,
         audit_log: settings.iter().find_map(|(_, source, _)| source.audit_log.clone()),
         found: files.iter().any(|file| file.kind == Kind::Settings),
     };

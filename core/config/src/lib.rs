@@ -90,6 +90,9 @@ impl Compiled {
 pub struct Settings {
     /// The least strict mode any run may have.
     pub mode: Option<Mode>,
+    /// Whether some config may ask for a mode that could not be understood: then `mode` and the skills' modes are not
+    /// all that is asked for.
+    pub mode_unclear: bool,
     /// Where the seed's audit events are also written, as JSON Lines.
     pub audit_log: Option<String>,
     /// Whether any settings file was given at all.

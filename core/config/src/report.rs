@@ -55,6 +55,19 @@ impl Finding {
         takes_out && (start..end).contains(&self.span.start)
     }
 
+    /// Whether a mode may have been asked for here that could not be understood.
+    pub(crate) fn hides_a_mode(&self) -> bool {
+        let suggestion = self.suggestion.as_deref().unwrap_or_default();
+        // A mistake about a mode names the key or lists the modes, in its message or in what it suggests.
+        let about_mode =
+            || ["`mode`", "`block`"].iter().any(|word| self.message.contains(word) || suggestion.contains(word));
+        match self.code {
+            Code::ConfigSyntax => self.severity == Severity::Error,
+            Code::ConfigValue | Code::ConfigKeyUnknown | Code::ConfigKeyDuplicate => about_mode(),
+            _ => false,
+        }
+    }
+
     /// The mistake as others see it. Every one has a suggestion: at least the code's own way out.
     pub(crate) fn in_file(self, path: &str) -> Diagnostic {
         Diagnostic {

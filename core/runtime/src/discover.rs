@@ -70,6 +70,18 @@ pub fn discover(locations: &Locations, root: &Path, skill_folders: &[&str]) -> F
     search.found
 }
 
+/// Whether the `.phasegate` folder of this root has a config that guards, or something that cannot be read and might.
+#[must_use]
+pub fn guards_itself(root: &Path) -> bool {
+    let folder = root.join(FOLDER);
+    if folder.symlink_metadata().is_err_and(|error| absent(&error)) {
+        return false;
+    }
+    let mut search = Search { root, found: Found::default(), level: Level::Project };
+    search.config_folder(&folder);
+    search.found.guards()
+}
+
 /// Reads one config file that a person names, as what its name says it is.
 #[must_use]
 pub fn named(path: &Path, root: &Path) -> Found {

@@ -23,7 +23,8 @@ const GRACE: Duration = Duration::from_millis(500);
 pub struct Hook {
     /// The folders outside of projects.
     pub locations: Locations,
-    /// The environment of the process, for the adapter.
+    /// The environment of the process, for the adapter. A value that is not UTF-8 is given as an empty one, so that it
+    /// is not taken for one that is not set.
     pub environment: BTreeMap<String, String>,
     /// How long the answer may take.
     pub limit: Duration,
@@ -53,7 +54,7 @@ impl Hook {
                 let frame: Frame = frame.get().cloned().unwrap_or_else(unread);
                 let stance = match watch.get() {
                     Stance::Unknown => late_stance(Arc::clone(&runtime), adapter, frame.clone()),
-                    known @ (Stance::Unguarded | Stance::Warn | Stance::Block) => known,
+                    known @ (Stance::Unsure | Stance::Unguarded | Stance::Warn | Stance::Block) => known,
                 };
                 stance.answer(adapter, &frame, &problem)
             }
@@ -62,7 +63,7 @@ impl Hook {
             let (bytes, problem) = read(input);
             let frame = frame.get_or_init(|| Frame { bytes, environment: self.environment });
             if let Some(problem) = problem {
-                watch.set(runtime.stance(&runtime.project_of(adapter, frame, None)));
+                watch.set(runtime.stance_for(adapter, frame));
                 return watch.get().answer(adapter, frame, &problem);
             }
             runtime.handle_frame(adapter, frame, &deadline, &watch)
@@ -73,7 +74,7 @@ impl Hook {
 
 /// The stance of the project, looked for once more after the answer has failed.
 fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
-    let look = move || runtime.stance(&runtime.project_of(adapter, &frame, None));
+    let look = move || runtime.stance_for(adapter, &frame);
     try_within(GRACE, look).unwrap_or(Stance::Unknown)
 }
 

@@ -24,6 +24,13 @@ pub struct KeptSession {
     pub memory: Value,
     /// The settings the session began with.
     pub settings: KeptSettings,
+    /// The digest of the file that its policy is stored in; empty if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub policy_digest: String,
+    /// Whether the record with this state changed what matters, so that the project is still to note how far the
+    /// journal has come.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub anchor_due: bool,
 }
 
 /// The state in a project's journal.

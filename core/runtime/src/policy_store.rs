@@ -15,7 +15,7 @@ use crate::discover::Found;
 use crate::files::{Readers, make_folder, replace};
 
 /// The format of stored policies that this version writes and reads.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The folder of compiled policies.
 #[derive(Clone, Debug)]
@@ -44,8 +44,10 @@ pub enum Current {
     Ready(Box<Ready>),
     /// They have mistakes.
     Invalid {
-        /// The mode the settings ask for, as far as it could be understood.
+        /// The strictest mode the configs ask for, as far as they could be understood.
         mode: Option<Mode>,
+        /// Whether a mode may be asked for that could not be understood.
+        unclear: bool,
         /// The mistakes.
         diagnostics: Vec<Diagnostic>,
     },
@@ -58,6 +60,8 @@ pub struct Ready {
     pub policy: Policy,
     /// The settings.
     pub settings: KeptSettings,
+    /// The digest of the file that the policy is stored in.
+    pub digest: String,
     /// Whether configs of the project itself take part.
     pub own: bool,
 }
@@ -79,7 +83,8 @@ struct Stored<T> {
 
 #[derive(Serialize, Deserialize)]
 struct CacheEntry {
-    version: String,
+    /// The digest of the stored policy.
+    policy: String,
     settings: KeptSettings,
 }
 
@@ -103,31 +108,36 @@ impl PolicyStore {
         let digest = content_digest(&found.files);
         if found.problems.is_empty()
             && let Some(entry) = self.read::<CacheEntry>("cache", &digest)
-            && let Some(policy) = self.read::<Policy>("policies", &entry.version)
+            && let Some(policy) = self.policy(&entry.policy)
         {
-            return Ok(Current::Ready(Box::new(Ready { policy, settings: entry.settings, own })));
+            let ready = Ready { policy, settings: entry.settings, digest: entry.policy, own };
+            return Ok(Current::Ready(Box::new(ready)));
         }
         let compiled = compile(&found.files);
         if compiled.has_errors() || !found.problems.is_empty() {
             let mut diagnostics = found.problems.clone();
             diagnostics.extend(compiled.diagnostics);
-            return Ok(Current::Invalid { mode: compiled.settings.mode, diagnostics });
+            let modes = compiled.policy.skills.iter().filter_map(|skill| skill.mode).chain(compiled.settings.mode);
+            let unclear = compiled.settings.mode_unclear || !found.problems.is_empty();
+            return Ok(Current::Invalid { mode: modes.max(), unclear, diagnostics });
         }
         let settings = KeptSettings { mode: compiled.settings.mode, audit_log: compiled.settings.audit_log };
-        let ready = Ready { policy: compiled.policy, settings, own };
-        self.save(&digest, &ready).map_err(|error| {
+        let mut ready = Ready { policy: compiled.policy, settings, digest: String::new(), own };
+        self.save(&digest, &mut ready).map_err(|error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))
         })?;
         Ok(Current::Ready(Box::new(ready)))
     }
 
-    /// The policy of this version, with the skills that live runs of `state` began with.
+    /// The policy of this version that is stored in the file with this digest, with the skills that live runs of
+    /// `state` began with.
     ///
     /// # Errors
     ///
-    /// `policy-missing`: the policy, or the skill of a live run, is not in the store.
-    pub fn load(&self, version: &str, state: &State) -> Result<Policy, Problem> {
-        let policy = self.read::<Policy>("policies", version).ok_or_else(|| {
+    /// `policy-missing`: the policy, or the skill of a live run, is not in the store, or the policy was changed there.
+    pub fn load(&self, version: &str, digest: &str, state: &State) -> Result<Policy, Problem> {
+        let stored = self.policy(digest).filter(|policy| policy.version == version);
+        let policy = stored.ok_or_else(|| {
             Problem::new(Code::PolicyMissing, format!("the compiled policy `{version}` is gone or damaged"))
         })?;
         self.with_earlier(policy, state)
@@ -152,31 +162,47 @@ impl PolicyStore {
         Ok(policy)
     }
 
-    fn save(&self, digest: &str, ready: &Ready) -> io::Result<()> {
+    /// Stores what was compiled, and notes the digest of the policy's file.
+    fn save(&self, digest: &str, ready: &mut Ready) -> io::Result<()> {
         for skill in &ready.policy.skills {
-            self.write("skills", &skill.version, skill)?;
+            self.write("skills", &skill.version, &packed(skill)?)?;
         }
-        self.write("policies", &ready.policy.version, &ready.policy)?;
-        let entry = CacheEntry { version: ready.policy.version.clone(), settings: ready.settings.clone() };
-        self.write("cache", digest, entry)
+        let policy = packed(&ready.policy)?;
+        ready.digest = sha256_hex(&policy);
+        self.write("policies", &ready.digest, &policy)?;
+        let entry = CacheEntry { policy: ready.digest.clone(), settings: ready.settings.clone() };
+        self.write("cache", digest, &packed(entry)?)
     }
 
-    fn write<T: Serialize>(&self, kind: &str, name: &str, content: T) -> io::Result<()> {
+    fn write(&self, kind: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(kind, name).ok_or_else(|| io::Error::other("a version is not a digest"))?;
         path.parent().map_or(Ok(()), make_folder)?;
-        replace(&path, &serde_json::to_vec(&Stored { format: FORMAT, content })?, Readers::Owner)
+        replace(&path, bytes, Readers::Owner)
+    }
+
+    /// The policy whose file has this digest; `None` if it is gone or its content has another one.
+    fn policy(&self, digest: &str) -> Option<Policy> {
+        let bytes = std::fs::read(self.path("policies", digest)?).ok()?;
+        (sha256_hex(&bytes) == digest).then(|| unpacked(&bytes))?
     }
 
     fn read<T: DeserializeOwned>(&self, kind: &str, name: &str) -> Option<T> {
-        let bytes = std::fs::read(self.path(kind, name)?).ok()?;
-        let stored: Stored<T> = serde_json::from_slice(&bytes).ok()?;
-        (stored.format == FORMAT).then_some(stored.content)
+        unpacked(&std::fs::read(self.path(kind, name)?).ok()?)
     }
 
     fn path(&self, kind: &str, name: &str) -> Option<PathBuf> {
         let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         plain.then(|| self.folder.join(kind).join(format!("{name}.json")))
     }
+}
+
+fn packed(content: impl Serialize) -> io::Result<Vec<u8>> {
+    Ok(serde_json::to_vec(&Stored { format: FORMAT, content })?)
+}
+
+fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let stored: Stored<T> = serde_json::from_slice(bytes).ok()?;
+    (stored.format == FORMAT).then_some(stored.content)
 }
 
 /// The first mistakes, as one text.

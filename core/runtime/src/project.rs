@@ -9,6 +9,7 @@ use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
+use crate::discover::guards_itself;
 use crate::files::{Readers, make_folder, replace};
 use crate::locations::Locations;
 
@@ -35,19 +36,53 @@ pub struct Remembered {
 }
 
 impl Project {
-    /// The project that `start` lies in: the nearest folder from there upwards that has a `.phasegate` folder or is
-    /// remembered as guarded, else the nearest one with `.git`, else `start` itself.
+    /// The project that `start` lies in: the nearest folder from there upwards that has configs in a `.phasegate` folder
+    /// or is remembered as guarded, else the nearest one with an empty `.phasegate` folder, else with `.git`, else
+    /// `start` itself.
     #[must_use]
     pub fn find(locations: &Locations, start: &Path) -> Self {
         let start = start.canonicalize().unwrap_or_else(|_| start.to_path_buf());
         let at = |root: &Path| Self::at(locations, root);
-        let guarded = |root: &&Path| root.join(FOLDER).is_dir() || at(root).memory().exists();
+        let guarded = |root: &&Path| at(root).memory().exists() || guards_itself(root);
         let root = start
             .ancestors()
             .find(guarded)
+            .or_else(|| start.ancestors().find(|root| root.join(FOLDER).is_dir()))
             .or_else(|| start.ancestors().find(|root| root.join(".git").exists()))
             .unwrap_or(&start);
         at(root)
+    }
+
+    /// The project that a session began in; `None` if that is not known.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`: it is kept and cannot be read.
+    pub fn of_session(locations: &Locations, session: &str) -> Result<Option<Self>, Problem> {
+        let path = session_root(&locations.state, session);
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Some(Self::at(locations, &path_from(bytes)))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                Err(Problem::new(Code::StateUnreadable, format!("`{}` cannot be read: {error}", path.display())))
+            }
+        }
+    }
+
+    /// Keeps that a session began in this project.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: the state folder cannot be written.
+    pub fn keep_session(&self, locations: &Locations, session: &str) -> Result<(), Problem> {
+        let path = session_root(&locations.state, session);
+        let write = || {
+            path.parent().map_or(Ok(()), make_folder)?;
+            replace(&path, self.root.as_os_str().as_encoded_bytes(), Readers::Owner)
+        };
+        write().map_err(|error: io::Error| {
+            Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", path.display()))
+        })
     }
 
     /// The project whose root is this folder, given without links.
@@ -134,6 +169,22 @@ pub fn session_key(session: &str) -> String {
     name_of(session.as_bytes())
 }
 
+/// The file that keeps the root of the project that a session began in.
+fn session_root(state: &Path, session: &str) -> PathBuf {
+    state.join("sessions").join(session_key(session))
+}
+
+#[cfg(unix)]
+fn path_from(bytes: Vec<u8>) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt as _;
+    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+}
+
+#[cfg(not(unix))]
+fn path_from(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn name_of(bytes: &[u8]) -> String {
     sha256_hex(bytes).chars().take(DIGITS).collect()
 }
@@ -162,7 +213,28 @@ mod tests {
         std::fs::remove_dir(outer.join(FOLDER)).unwrap();
         let again = Project::find(&locations, &inner);
         assert_eq!((again.root.clone(), again.remembered()), (outer, Ok(Some(Remembered { mode: Mode::Block }))));
+        std::fs::create_dir_all(inner.join(FOLDER).join("skills")).unwrap();
+        assert_eq!(
+            Project::find(&locations, &inner).root,
+            again.root,
+            "a nearer folder without a config hides nothing"
+        );
+        std::fs::write(inner.join(FOLDER).join("config.yaml"), "mode: warn\n").unwrap();
+        assert_eq!(Project::find(&locations, &inner).root, inner);
+        std::fs::remove_dir_all(inner.join(FOLDER)).unwrap();
         again.forget().unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
+    }
+
+    #[test]
+    fn a_session_is_known_by_the_project_it_began_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().to_path_buf();
+        let locations =
+            Locations { state: top.join("state"), user: top.join("u"), machine: top.join("m"), home: top.clone() };
+        assert_eq!(Project::of_session(&locations, "s"), Ok(None));
+        let project = Project::at(&locations, &top.join("p"));
+        project.keep_session(&locations, "s").unwrap();
+        assert_eq!(Project::of_session(&locations, "s"), Ok(Some(project)));
     }
 }

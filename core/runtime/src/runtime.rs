@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use phasegate_adapter::{Adapter, Frame, Problem, Reply};
-use phasegate_core::{Event, Step};
+use phasegate_adapter::{Adapter, Address, Frame, Problem, Reply};
+use phasegate_core::{Code, Event, Step};
 
 use crate::deadline::Deadline;
 use crate::discover::{Found, discover};
@@ -63,21 +63,45 @@ impl Runtime {
         }
     }
 
-    /// The project a frame belongs to: the platform's own variable, else the frame's folder, else the process's.
+    /// How a problem with a frame is answered that does not say which session it belongs to.
     #[must_use]
-    pub fn project_of(&self, adapter: &dyn Adapter, frame: &Frame, cwd: Option<&Path>) -> Project {
-        let named = adapter
-            .places()
-            .project_variables
-            .iter()
-            .find_map(|name| frame.environment.get(*name))
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute());
-        let start = named
-            .or_else(|| cwd.map(Path::to_path_buf))
+    pub fn stance_for(&self, adapter: &dyn Adapter, frame: &Frame) -> Stance {
+        self.project_of(adapter, frame, None).map_or(Stance::Unsure, |project| self.stance(&project))
+    }
+
+    /// The project a frame belongs to: the one that the platform's own variable names, else the one its session began
+    /// in, else that of the frame's folder, else that of the process's.
+    ///
+    /// # Errors
+    ///
+    /// `bad-input`: the variable is set and names no absolute folder. `state-unreadable`: where the session began is
+    /// kept and cannot be read.
+    pub fn project_of(
+        &self,
+        adapter: &dyn Adapter,
+        frame: &Frame,
+        address: Option<&Address>,
+    ) -> Result<Project, Problem> {
+        let variables = adapter.places().project_variables;
+        let named = variables.iter().find_map(|name| frame.environment.get_key_value(*name));
+        if let Some((name, value)) = named {
+            let path = Path::new(value);
+            return if path.is_absolute() {
+                Ok(Project::find(&self.locations, path))
+            } else {
+                Err(Problem::new(Code::BadInput, format!("`{name}` is set and names no absolute folder")))
+            };
+        }
+        if let Some(project) =
+            address.map_or(Ok(None), |address| Project::of_session(&self.locations, &address.session))?
+        {
+            return Ok(project);
+        }
+        let start = address
+            .and_then(|address| address.cwd.clone())
             .or_else(|| std::env::current_dir().ok())
             .unwrap_or_else(|| PathBuf::from("/"));
-        Project::find(&self.locations, &start)
+        Ok(Project::find(&self.locations, &start))
     }
 
     /// Decides a frame. There always is a reply: where the frame cannot be decided, it is a denial in block mode, a
@@ -87,11 +111,17 @@ impl Runtime {
         let address = match adapter.address(frame) {
             Ok(address) => address,
             Err(problem) => {
-                watch.set(self.stance(&self.project_of(adapter, frame, None)));
+                watch.set(self.stance_for(adapter, frame));
                 return watch.get().answer(adapter, frame, &problem);
             }
         };
-        let project = self.project_of(adapter, frame, address.cwd.as_deref());
+        let project = match self.project_of(adapter, frame, Some(&address)) {
+            Ok(project) => project,
+            Err(problem) => {
+                watch.set(Stance::Unsure);
+                return watch.get().answer(adapter, frame, &problem);
+            }
+        };
         tracing::debug!(event = address.event, session = address.session, root = %project.root.display(), "frame");
         let steps = Transaction::open(self, project.clone(), &address.session, (deadline, watch))
             .and_then(|transaction| transaction.map(|open| decide_frame(open, adapter, frame)).transpose());

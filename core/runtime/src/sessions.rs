@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
+use phasegate_core::policy::Mode;
 use phasegate_core::{Event, EventKind, Facts, Policy, State, event::By, step};
 use serde_json::{Value, json};
 
@@ -16,6 +17,9 @@ use crate::runtime::Runtime;
 
 /// A call that stays open longer than this no longer counts against a person's command.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// A session whose journal was not written for longer than this no longer holds the project to its run's mode; it does
+/// again with its next event.
+const LIVE_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// One session, as its journal shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,17 +32,43 @@ pub struct SessionInfo {
     pub active: SystemTime,
     /// The version of its policy; empty if it has none.
     pub policy: String,
+    /// The digest of the stored policy.
+    pub policy_digest: String,
     /// The engine's state, the project's half included.
     pub state: State,
 }
 
+/// A call that can run programs and has not ended, as far as is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenProgram {
+    /// The tool's canonical name.
+    pub tool: String,
+    /// The session it is open in.
+    pub session: String,
+    /// How long it has been open.
+    pub age: Duration,
+}
+
 impl SessionInfo {
-    /// Whether a call that can run programs is open in it.
+    /// The call that can run programs and has been open longest, of those not older than a day.
     #[must_use]
-    pub fn runs_programs(&self) -> bool {
-        let recent = self.active.elapsed().is_ok_and(|since| since < OPEN_FOR);
-        recent && self.state.session.calls.iter().any(|call| call.executes)
+    pub fn open_program(&self) -> Option<OpenProgram> {
+        let programs = self.state.session.calls.iter().filter(|call| call.may_execute);
+        let open = programs.map(|call| OpenProgram {
+            tool: call.tool.clone(),
+            session: self.id.clone(),
+            age: since(call.since.map_or(self.active, moment)),
+        });
+        open.filter(|call| call.age < OPEN_FOR).max_by_key(|call| call.age)
     }
+}
+
+fn moment(milliseconds: i64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(milliseconds).unwrap_or_default())
+}
+
+fn since(moment: SystemTime) -> Duration {
+    moment.elapsed().unwrap_or_default()
 }
 
 /// The sessions of a project.
@@ -73,14 +103,33 @@ pub fn sessions(project: &Project) -> Result<Sessions, Problem> {
     Ok(found)
 }
 
+/// Whether a run in block mode is live.
+pub(crate) fn is_strict(state: &State) -> bool {
+    state.live_runs().any(|run| run.mode == Mode::Block)
+}
+
+/// Whether a run in block mode may be live in some session of the project: one is, or a journal cannot be read.
+pub(crate) fn may_be_strict(project: &Project) -> bool {
+    let live = |path: &Path| since(written(path)) < LIVE_FOR;
+    sessions(project).map_or(true, |found| {
+        found.damaged.iter().any(|(path, _)| live(path))
+            || found.known.iter().any(|session| since(session.active) < LIVE_FOR && is_strict(&session.state))
+    })
+}
+
+/// When a journal was last written.
+fn written(path: &Path) -> SystemTime {
+    path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
 fn info(path: &Path, last: Last, shared: &KeptProject) -> Result<SessionInfo, Problem> {
     let own: KeptSession = kept(Some(&last))?;
-    let active = path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     Ok(SessionInfo {
         id: own.session.id.clone(),
         records: last.seq,
-        active,
+        active: written(path),
         policy: last.policy,
+        policy_digest: own.policy_digest,
         state: State { session: own.session, project: shared.project.clone() },
     })
 }
@@ -93,7 +142,16 @@ impl Runtime {
     ///
     /// As for [`sessions`].
     pub fn command_by(&self, project: &Project) -> Result<By, Problem> {
-        Ok(if sessions(project)?.known.iter().any(SessionInfo::runs_programs) { By::Agent } else { By::Human })
+        Ok(if self.open_program(project)?.is_some() { By::Agent } else { By::Human })
+    }
+
+    /// The call that makes a command count as the agent's, as for [`Runtime::command_by`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`sessions`].
+    pub fn open_program(&self, project: &Project) -> Result<Option<OpenProgram>, Problem> {
+        Ok(sessions(project)?.known.iter().filter_map(SessionInfo::open_program).max_by_key(|call| call.age))
     }
 
     /// As [`Runtime::command_by`], for a command that concerns every project.
@@ -120,7 +178,7 @@ impl Runtime {
     pub fn status(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
         let state = session.map(|session| session.state.clone()).unwrap_or_default();
         let policy = match session.filter(|session| !session.policy.is_empty()) {
-            Some(session) => self.store.load(&session.policy, &state)?,
+            Some(session) => self.store.load(&session.policy, &session.policy_digest, &state)?,
             None => match self.current(project)? {
                 Current::Ready(ready) => self.store.with_earlier(ready.policy, &state)?,
                 Current::Unguarded | Current::Invalid { .. } => Policy::default(),

@@ -11,6 +11,9 @@ pub enum Stance {
     /// Not known yet: by a denial.
     #[default]
     Unknown,
+    /// Something that could say that block mode applies is there and cannot be understood: by a denial, and nothing
+    /// else is asked.
+    Unsure,
     /// The project was never guarded: not at all.
     Unguarded,
     /// Nothing stricter than warn mode applies: by a warning.
@@ -36,7 +39,7 @@ impl Stance {
         match self {
             Self::Unguarded => Reply::silent(),
             Self::Warn => adapter.warn(frame, problem),
-            Self::Unknown | Self::Block => adapter.refuse(frame, problem),
+            Self::Unknown | Self::Unsure | Self::Block => adapter.refuse(frame, problem),
         }
     }
 }

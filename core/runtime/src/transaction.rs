@@ -13,6 +13,7 @@ use crate::kept::{Anchor, KeptProject, KeptSession, kept, matters};
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::{Project, Remembered, session_key};
 use crate::runtime::Runtime;
+use crate::sessions::{is_strict, may_be_strict};
 use crate::stance::{Stance, Watch};
 use crate::{audit, facts, reading};
 
@@ -30,6 +31,12 @@ pub(crate) struct Transaction<'a> {
     session_journal: Journal,
     kept_project: KeptProject,
     settings: KeptSettings,
+    /// The digest of the stored policy that the session goes by.
+    policy_digest: String,
+    /// Whether the last record is still to be anchored.
+    anchor_due: bool,
+    /// Whether the configs of now were looked for and cannot be used: the next event looks again.
+    without_policy: bool,
     /// What the adapter remembers; kept with the next record.
     pub(crate) memory: Memory,
     state: State,
@@ -51,8 +58,12 @@ impl<'a> Transaction<'a> {
         let path = project.session_journal(session);
         let mut current = None;
         match &remembered {
-            Ok(Some(memory)) => watch.set(memory.mode.into()),
-            Ok(None) if path.exists() => {}
+            Ok(Some(Remembered { mode: Mode::Block })) => watch.set(Stance::Block),
+            Ok(Some(Remembered { mode: Mode::Warn })) if !path.exists() && !project.journal().exists() => {
+                watch.set(Stance::Warn);
+            }
+            Ok(Some(_)) => watch.set(Stance::Unsure),
+            Ok(None) if path.exists() => watch.set(Stance::Unsure),
             Ok(None) => {
                 let found = runtime.current(&project)?;
                 watch.set(stance_of(&found));
@@ -80,12 +91,21 @@ impl<'a> Transaction<'a> {
             session_journal,
             kept_project,
             settings: kept_session.settings,
+            policy_digest: kept_session.policy_digest,
+            anchor_due: kept_session.anchor_due,
+            without_policy: false,
             memory: kept_session.memory,
             state,
             policy: Policy::default(),
             current,
         };
+        if watch.get() == Stance::Unsure {
+            watch.set(transaction.remembered.map_or(Stance::Unknown, |memory| memory.mode.into()));
+        }
         transaction.note_stance();
+        if transaction.session_journal.seq() == 0 {
+            transaction.project.keep_session(&runtime.locations, session)?;
+        }
         Ok(Some(transaction))
     }
 
@@ -109,8 +129,7 @@ impl<'a> Transaction<'a> {
 
     /// Records that a frame or event could not be decided; the problem, which says so if even that failed.
     pub(crate) fn note_problem(&mut self, event: Value, problem: Problem) -> Problem {
-        let failed = matches!(problem.code, Code::PolicyInvalid | Code::PolicyMissing);
-        let policy = if failed { String::new() } else { self.version() };
+        let policy = if self.without_policy { String::new() } else { self.version() };
         let mut entry = Entry {
             time: (self.runtime.now)(),
             engine: env!("CARGO_PKG_VERSION"),
@@ -121,7 +140,7 @@ impl<'a> Transaction<'a> {
             ..Entry::default()
         };
         shorten_event(&mut entry.event);
-        let state = self.session_value(&self.state);
+        let state = self.session_value(&self.state, self.anchor_due);
         match self.session_journal.append(&entry, state, Durability::Written) {
             Ok(()) => problem,
             Err(unsaved) => Problem::new(
@@ -144,7 +163,7 @@ impl<'a> Transaction<'a> {
             event: json!({"frame": digest_of(frame)}),
             ..Entry::default()
         };
-        let state = self.session_value(&self.state);
+        let state = self.session_value(&self.state, self.anchor_due);
         self.session_journal.append(&entry, state, Durability::Written)
     }
 
@@ -165,7 +184,7 @@ impl<'a> Transaction<'a> {
         let version = self.version();
         if !starts && !version.is_empty() {
             if self.policy.version != version {
-                self.policy = self.runtime.store.load(&version, &self.state)?;
+                self.policy = self.runtime.store.load(&version, &self.policy_digest, &self.state)?;
             }
             return Ok(());
         }
@@ -173,13 +192,23 @@ impl<'a> Transaction<'a> {
             Some(current) => current,
             None => self.runtime.current(&self.project)?,
         };
+        self.without_policy = true;
+        self.use_current(current)?;
+        self.without_policy = false;
+        Ok(())
+    }
+
+    /// From now on the session goes by what the configs say.
+    fn use_current(&mut self, current: Current) -> Result<(), Problem> {
         match current {
             Current::Ready(ready) => {
                 self.policy = self.runtime.store.with_earlier(ready.policy.clone(), &self.state)?;
                 self.settings = ready.settings.clone();
+                self.policy_digest.clone_from(&ready.digest);
                 if ready.own {
-                    self.remembered = Some(Remembered { mode: ready.strictest() });
-                    self.project.remember(Remembered { mode: ready.strictest() })?;
+                    let mode = if self.stays_strict() { Mode::Block } else { ready.strictest() };
+                    self.remembered = Some(Remembered { mode });
+                    self.project.remember(Remembered { mode })?;
                 }
                 self.watch.set(ready.strictest().into());
                 self.note_stance();
@@ -193,11 +222,11 @@ impl<'a> Transaction<'a> {
                 self.policy = self.runtime.store.with_earlier(Policy::default(), &self.state)?;
                 Ok(())
             }
-            Current::Invalid { mode, diagnostics } => {
-                if mode == Some(Mode::Block) {
-                    self.watch.set(Stance::Block);
+            Current::Invalid { mode, unclear, ref diagnostics } => {
+                if unclear || mode == Some(Mode::Block) {
+                    self.watch.set(stance_of(&current));
                 }
-                Err(Problem::new(Code::PolicyInvalid, summary(&diagnostics)))
+                Err(Problem::new(Code::PolicyInvalid, summary(diagnostics)))
             }
         }
     }
@@ -219,7 +248,8 @@ impl<'a> Transaction<'a> {
 
     /// Appends what an event led to: to the project's journal where that is due, then to the session's.
     fn record(&mut self, event: &Event, answer: &Step, used: Facts) -> Result<(), Problem> {
-        let durability = if matters(&self.state, &answer.state) { Durability::Synced } else { Durability::Written };
+        let matters = matters(&self.state, &answer.state);
+        let durability = if matters { Durability::Synced } else { Durability::Written };
         let time = event.time.unwrap_or_default();
         self.record_project(event, answer, time)?;
         let mut value = event.to_value();
@@ -235,8 +265,9 @@ impl<'a> Transaction<'a> {
             problem: None,
             project_seq: Some(self.project_journal.seq()),
         };
-        let state = self.session_value(&answer.state);
+        let state = self.session_value(&answer.state, matters);
         self.session_journal.append(&entry, state, durability)?;
+        self.anchor_due = matters;
         if let Some(log) = &self.settings.audit_log {
             let path = match log.strip_prefix("~/") {
                 Some(below) => self.runtime.locations.home.join(below),
@@ -251,7 +282,7 @@ impl<'a> Transaction<'a> {
         let key = session_key(&self.session);
         let seq = self.session_journal.seq();
         let anchored = self.kept_project.sessions.get(&key).map_or(0, |anchor| anchor.seq);
-        let anchor_due = seq > 0 && (anchored == 0 || seq >= anchored + ANCHOR_EVERY);
+        let anchor_due = seq > 0 && (self.anchor_due || anchored == 0 || seq >= anchored + ANCHOR_EVERY);
         let ends = seq > 0 && matches!(event.kind, EventKind::SessionEnd {});
         let changed = self.kept_project.project != answer.state.project;
         if !(anchor_due || ends || changed) {
@@ -272,11 +303,13 @@ impl<'a> Transaction<'a> {
         self.project_journal.append(&entry, to_value(&self.kept_project), durability)
     }
 
-    fn session_value(&self, state: &State) -> Value {
+    fn session_value(&self, state: &State, anchor_due: bool) -> Value {
         to_value(&KeptSession {
             session: state.session.clone(),
             memory: self.memory.clone(),
             settings: self.settings.clone(),
+            policy_digest: self.policy_digest.clone(),
+            anchor_due,
         })
     }
 
@@ -290,10 +323,16 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Whether block mode must stay remembered whatever the configs say: a run in block mode is live in some session of
+    /// the project, or a session cannot be read and may have one.
+    fn stays_strict(&self) -> bool {
+        is_strict(&self.state)
+            || (self.remembered.is_some_and(|memory| memory.mode == Mode::Block) && may_be_strict(&self.project))
+    }
+
     /// Remembers a run that is stricter than what is remembered.
     fn remember(&mut self) -> Result<(), Problem> {
-        let stricter = self.state.live_runs().any(|run| run.mode == Mode::Block);
-        if stricter && self.remembered.is_some_and(|memory| memory.mode == Mode::Warn) {
+        if is_strict(&self.state) && self.remembered.is_some_and(|memory| memory.mode == Mode::Warn) {
             self.remembered = Some(Remembered { mode: Mode::Block });
             self.project.remember(Remembered { mode: Mode::Block })?;
         }
@@ -306,6 +345,8 @@ pub(crate) fn stance_of(current: &Current) -> Stance {
     match current {
         Current::Unguarded => Stance::Unguarded,
         Current::Ready(ready) => ready.strictest().into(),
+        Current::Invalid { mode: Some(Mode::Block), .. } => Stance::Block,
+        Current::Invalid { unclear: true, .. } => Stance::Unsure,
         Current::Invalid { mode, .. } => mode.map_or(Stance::Unknown, Stance::from),
     }
 }
