@@ -79,11 +79,11 @@ pub enum FileIs {
     Sha256(String),
     /// A text occurs in it at least and at most so often.
     Contains {
-        /// The text.
+        /// The text that is counted, byte for byte, without overlaps.
         text: String,
-        /// The least number.
+        /// The least number of times.
         at_least: u64,
-        /// The greatest number, if there is one.
+        /// The greatest number of times, if there is one.
         at_most: Option<u64>,
     },
 }

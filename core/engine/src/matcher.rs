@@ -119,7 +119,7 @@ enum Fit {
 /// What a matcher is held against: a call, what its tool can do, and who calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The call.
+    /// The call, before it runs.
     pub call: &'a Call,
     /// The labels of its tool, after the policy's own table.
     pub labels: &'a Labels,

@@ -48,11 +48,11 @@ impl Policy {
 /// A skill: its phases and rules (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Skill {
-    /// Its name.
+    /// The name that it is activated and invoked by.
     pub name: String,
     /// What it is for, in a sentence.
     pub description: String,
-    /// The hash of its compiled content.
+    /// The hash of its compiled content, as hexadecimal digits; runs are tied to it.
     pub version: String,
     /// `true` for the seed's form: bare names mean every server, and a phase that is entered is not asked what it forbids.
     pub seed: bool,
@@ -64,7 +64,7 @@ pub struct Skill {
     pub unlisted: Unlisted,
     /// Who may deactivate a run before its end.
     pub leave_skill: LeaveSkill,
-    /// The servers whose tools a bare name permits.
+    /// The names of the servers whose tools a bare name in `allowed` or `done_when` means, besides the host's own.
     pub servers: Vec<String>,
     /// What the policy says about single tools.
     pub tools: Vec<ToolNote>,
@@ -91,7 +91,7 @@ impl Skill {
 /// What a policy says about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolNote {
-    /// Which tools.
+    /// The tools that the note is about.
     pub matcher: Matcher,
     /// What they can do.
     pub labels: Labels,
@@ -103,13 +103,13 @@ pub struct ToolNote {
 /// A phase: a named state of a skill's workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Its name.
+    /// The phase's name, the only one of this name in the skill.
     pub name: String,
-    /// What it is for.
+    /// What it is for, in a sentence; may be empty.
     pub description: String,
-    /// What may be called.
+    /// The calls that belong to the phase.
     pub allowed: Vec<Matcher>,
-    /// What may not.
+    /// The calls that are a violation while the run is in it; stronger than `allowed`.
     pub forbidden: Vec<Matcher>,
     /// What must hold before it is entered.
     pub requires: Option<Condition>,
@@ -121,7 +121,7 @@ pub struct Phase {
     pub leave: Leave,
     /// The ways forward, first choice first.
     pub next: Vec<Edge>,
-    /// The ways back.
+    /// The ways back to earlier phases, first choice first.
     pub back: Vec<Back>,
 }
 
@@ -152,7 +152,7 @@ pub enum Leave {
 pub struct Edge {
     /// The index of the phase it leads to.
     pub to: usize,
-    /// What must hold.
+    /// What must hold for the way to be open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
     /// Whether it may be taken by request before the phase is done.
