@@ -18,11 +18,11 @@ pub trait Driver {
 /// What a story is played with.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
-    /// The configs.
+    /// The configs of the project, in the order of discovery.
     pub files: Vec<SourceFile>,
     /// The skill that is active from the start.
     pub skill: Option<String>,
-    /// Its mode, `warn` or `block`.
+    /// The mode it is activated with, `warn` or `block`.
     pub mode: Option<String>,
 }
 

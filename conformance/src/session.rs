@@ -56,9 +56,9 @@ pub struct Answer {
 /// A recorded session.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// The name of its folder.
+    /// The name of its folder, `STORY@VERSION`.
     pub name: String,
-    /// Where it comes from.
+    /// Which client lived it, when, and in what project.
     pub about: About,
     /// The frames, in the order in which they were answered.
     pub frames: Vec<Recorded>,

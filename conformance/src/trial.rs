@@ -18,7 +18,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// The check's word.
+    /// The word that trials' names begin with, and that reports show.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -35,11 +35,11 @@ impl Check {
 pub struct Trial {
     /// Its name, the same in every run: `decide/evidence/failed-call`.
     pub id: String,
-    /// What it checks.
+    /// Which of the checks it belongs to.
     pub check: Check,
     /// The adapter it belongs to; `None` for what is the same on every platform.
     pub adapter: Option<String>,
-    /// The part of the suite.
+    /// The folder of its case, below `cases/`, by which runs are selected.
     pub area: String,
     /// Finds what does not match.
     pub run: Box<dyn Fn() -> Vec<Mismatch> + Send + Sync>,
@@ -52,9 +52,9 @@ pub struct Mismatch {
     pub place: String,
     /// What was compared, for example `decision`.
     pub field: String,
-    /// What was wanted.
+    /// The value that the case expects there; `null` for none.
     pub expected: Value,
-    /// What came.
+    /// The value that came instead; `null` for none.
     pub got: Value,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// One native message, as it arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// Its bytes.
+    /// The bytes as the platform sent them, read or not.
     pub bytes: Vec<u8>,
     /// The variables of the environment that adapters may read, for example a platform's project folder.
     pub environment: BTreeMap<String, String>,
@@ -26,7 +26,7 @@ pub struct Reply {
     pub stdout: Vec<u8>,
     /// What goes to standard error.
     pub stderr: Vec<u8>,
-    /// The exit status.
+    /// The exit status of the process that answers.
     pub status: u8,
 }
 

@@ -30,7 +30,7 @@ pub enum InstallScope {
 /// One file's change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The file.
+    /// The absolute path of the file.
     pub path: PathBuf,
     /// Its text before; `None` if it does not exist.
     pub before: Option<String>,

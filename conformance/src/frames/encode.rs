@@ -33,7 +33,7 @@ pub(super) struct Case {
     /// The problem that is answered with a warning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) warn: Option<Trouble>,
-    /// The bytes.
+    /// The expected reply, byte for byte; `--bless` writes it.
     #[serde(default)]
     reply: Bytes,
 }
@@ -60,7 +60,7 @@ pub(super) struct Told {
     obligations: Vec<Obligation>,
 }
 
-/// A problem.
+/// Why a frame could not be decided, as the adapter is told.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Trouble {

@@ -23,20 +23,20 @@ struct Provenance {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Recording {
-    /// The file, below `recordings/`.
+    /// The recording's path, below `recordings/`.
     file: String,
-    /// The client's version.
+    /// The version of the client that sent the frames.
     client: String,
-    /// The file's digest.
+    /// The SHA-256 digest of the file, in hexadecimal digits.
     sha256: String,
-    /// What drove the client.
+    /// The file name of the program that drove the client; it need not be in the repository.
     driver: String,
-    /// Its digest.
+    /// The SHA-256 digest of that program, which identifies it.
     driver_sha256: String,
     /// A script for the driver, in the adapter's folder.
     #[serde(default)]
     script: Option<String>,
-    /// Its digest.
+    /// The SHA-256 digest of the script.
     #[serde(default)]
     script_sha256: Option<String>,
 }

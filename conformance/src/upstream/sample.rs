@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
-    /// Its name.
+    /// The sample's name, which its trial has too.
     pub name: String,
     /// How its expectation is known: asserted by the original's tests, seen when running it, read from its text.
     pub origin: String,
-    /// Where.
+    /// The test, run or passage of the original that shows it.
     pub source: String,
-    /// The skills.
+    /// The skills that the original had loaded.
     pub setup: Setup,
     /// The calls, in order.
     pub calls: Vec<SampleCall>,
@@ -22,7 +22,7 @@ pub struct Sample {
     /// What is wrong with the original here.
     #[serde(default)]
     pub upstream_quirk: Option<String>,
-    /// A remark.
+    /// What a reader should know besides; nothing is compared with it.
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -31,7 +31,7 @@ pub struct Sample {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
-    /// Names of fixtures.
+    /// The `skill_name`s of the fixtures that are loaded.
     #[serde(default)]
     pub configs: Vec<String>,
     /// The file that holds them.
@@ -48,7 +48,7 @@ pub struct Setup {
 pub struct SampleCall {
     /// The tool, or one of the three commands.
     pub tool: String,
-    /// Its arguments.
+    /// The arguments of the call or command.
     pub args: Value,
 }
 
@@ -77,10 +77,10 @@ pub struct CallExpect {
     /// `allow`, `warn` or `deny`.
     #[serde(default)]
     pub decision: Option<String>,
-    /// The rule that decided.
+    /// Which of the original's rules decided, by its name there.
     #[serde(default)]
     pub rule: Option<String>,
-    /// The phase after the call.
+    /// The name of the phase after the call.
     #[serde(default)]
     pub phase_after: Option<String>,
     /// The move, if there was one.
@@ -95,7 +95,7 @@ pub struct CallExpect {
     /// Whether a command was refused.
     #[serde(default)]
     pub is_error: Option<bool>,
-    /// A command's answer.
+    /// The object that a command answers.
     #[serde(default)]
     pub json: Option<Map<String, Value>>,
     /// A refusal's whole text.
@@ -109,19 +109,19 @@ pub struct CallExpect {
     pub text_contains: Vec<String>,
 }
 
-/// A violation.
+/// A violation, as the original reports it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Violation {
-    /// The tool.
+    /// The name of the tool that was called.
     pub tool: String,
-    /// The skill.
+    /// The name of the active skill.
     pub skill: String,
-    /// The phase.
+    /// The name of the phase that it was in.
     pub current_phase: String,
-    /// Why.
+    /// Why the call is a violation, as the agent reads it.
     pub reason: String,
-    /// The way on.
+    /// What to do instead, as the agent reads it.
     pub recovery: String,
     /// Whether the call was denied.
     pub blocked: bool,
@@ -133,7 +133,7 @@ pub struct Violation {
 pub struct Response {
     /// Always true.
     pub is_error: bool,
-    /// Its text.
+    /// The whole text of the result.
     pub text: String,
 }
 
@@ -143,11 +143,11 @@ pub struct Response {
 pub struct AuditEvent {
     /// Always empty in the original.
     pub timestamp: String,
-    /// The event.
+    /// The name of the event; the original keeps it in the field of the tool.
     pub tool: String,
     /// Always null in the original.
     pub files: Value,
-    /// The event's text.
+    /// What the event tells, in the field of an edit's summary.
     pub edit_summary: AuditSummary,
     /// False for a violation.
     pub success: bool,
@@ -177,7 +177,7 @@ impl AuditEvent {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fixture {
-    /// Its name.
+    /// The skill's name.
     pub skill_name: String,
     /// Its phases, in order.
     pub phases: Vec<FixturePhase>,
@@ -190,14 +190,14 @@ pub struct Fixture {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FixturePhase {
-    /// Its name.
+    /// The phase's name.
     pub name: String,
     /// What it is for.
     #[serde(default)]
     pub description: String,
-    /// What may be called.
+    /// The patterns of the tools that may be called.
     pub allowed: Vec<String>,
-    /// What may not.
+    /// The patterns of the tools that may not.
     pub forbidden: Vec<String>,
 }
 
