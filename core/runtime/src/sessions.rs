@@ -195,3 +195,33 @@ impl Runtime {
         Ok(answer.result.unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_calls_age_is_its_own_and_not_that_of_the_journals_last_record() {
+        let hours = |hours: u64| SystemTime::now() - Duration::from_secs(hours * 60 * 60);
+        let milliseconds =
+            |moment: SystemTime| moment.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64;
+        let call = |tool: &str, ago: u64| json!({"tool": tool, "input": "", "may_execute": true, "launched": true, "since": milliseconds(hours(ago))});
+        let open = |calls: Value, written: u64| {
+            let mut state = State::default();
+            state.session.calls = serde_json::from_value(calls).unwrap();
+            let session = SessionInfo {
+                id: "s".to_string(),
+                records: 1,
+                active: hours(written),
+                policy: String::new(),
+                policy_digest: String::new(),
+                state,
+            };
+            session.open_program().map(|call| call.tool)
+        };
+        assert_eq!(open(json!([call("Bash", 25)]), 0), None, "a launched call that is forgotten locks nobody out");
+        assert_eq!(open(json!([call("Bash", 25), call("Monitor", 23), call("Task", 2)]), 0).unwrap(), "Monitor");
+        assert_eq!(open(json!([call("Bash", 23)]), 30).unwrap(), "Bash");
+        assert_eq!(open(json!([{"tool": "Read", "input": ""}]), 0), None);
+    }
+}
