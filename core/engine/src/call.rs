@@ -94,7 +94,9 @@ fn judge<'a>(
         let held = Held::new(skill, call, caller);
         let verdict = held.judge(world, run);
         let judged = Judged { run, skill, verdict: verdict.clone() };
-        let over = verdict.line.is_violation() && is_over(world, run, skill);
+        // A call that belongs to a phase to come goes through that phase's gates; it does not end the run.
+        let outside = verdict.line.is_violation() && verdict.line != Line::NotDone;
+        let over = outside && is_over(world, run, skill);
         if verdict.line.is_violation() && !over {
             let effect = guidance::effect(&judged);
             records.push(Record::PhaseViolation {

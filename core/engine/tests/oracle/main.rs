@@ -7,6 +7,7 @@
 //!
 //! * a last phase is one that no edge leaves; a run is also over where only optional phases could follow;
 //! * a call that breaks a rule ends a run only if its `done_when` holds; without one the agent may deactivate it;
+//! * a call that belongs to a phase to come never ends a run, optional as that phase may be;
 //! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
 //! * an `early` edge may be taken from a phase that is passed over, too;
 //! * a phase that was returned to is not left by returning again, and a phase entered by a way back never is;

@@ -82,11 +82,9 @@ impl World {
 
     fn judge(&self, run: usize, asked: &Asked) -> Says {
         let (line, how) = self.line(run, asked);
-        if line.is_violation()
-            && self.skill(run).leave_skill == LeaveSkill::Finished
-            && self.over(run)
-            && self.done(run) == Some(true)
-        {
+        let outside = line.is_violation() && line != Line::NotDone;
+        let free = self.skill(run).leave_skill == LeaveSkill::Finished && self.over(run);
+        if outside && free && self.done(run) == Some(true) {
             return Says::Ends;
         }
         Says::Line(line, how)
