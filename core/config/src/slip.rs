@@ -3,6 +3,8 @@
 //! Names that differ as names of real tools do (`get_user` and `set_user`, `get_test` and `get_tests`, `step_1` and
 //! `step_2`) are no sure slips.
 
+mod words;
+
 /// How sure it is that one name is another one, misspelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Slip {
@@ -39,6 +41,10 @@ pub(crate) fn host_slip(name: &str, host: &str) -> Option<Slip> {
     let (a, b) = (name.to_lowercase(), host.to_lowercase());
     if name != host && a == b {
         return Some(Slip::Sure);
+    }
+    if name.starts_with(char::is_lowercase) && words(name).concat() == b {
+        // `web_search` is how an MCP server names such a tool.
+        return Some(Slip::Likely);
     }
     if !name.starts_with(char::is_uppercase) || digits(&a) != digits(&b) {
         return slip(name, host);
@@ -81,6 +87,9 @@ fn digits(word: &str) -> Vec<char> {
 fn word_slip(a: &str, b: &str) -> Option<Slip> {
     if digits(a) != digits(b) {
         return None;
+    }
+    if words::is_word(a) && words::is_word(b) {
+        return (strsim::damerau_levenshtein(a, b) == 1).then_some(Slip::Likely);
     }
     let (long, short): (Vec<char>, Vec<char>) = if a.chars().count() >= b.chars().count() {
         (a.chars().collect(), b.chars().collect())
@@ -157,6 +166,10 @@ mod tests {
             ("create_node", "create_mode"),
             ("import_x", "export_x"),
             ("lock", "unlock"),
+            ("get_stats", "get_status"),
+            ("get_content", "get_context"),
+            ("list_collections", "list_connections"),
+            ("upload_file", "unload_file"),
             ("start_lsp", "restart_lsp"),
             ("create", "created"),
             ("a", "b"),
@@ -189,6 +202,7 @@ mod tests {
             ("emit", "Edit"),
             ("kill", "Skill"),
             ("batch", "Bash"),
+            ("web_search", "WebSearch"),
             ("read_file", "Read"),
         ] {
             assert_ne!(host_slip(name, host), Some(Slip::Sure), "{name} {host}");

@@ -106,9 +106,13 @@ impl Names<'_> {
     /// Whether what the config says elsewhere makes it more probable that `other` is real than that `name` is.
     fn more_real(&self, other: &str, name: &str, place: Place) -> bool {
         let counts = &self.counts;
-        counts.of_name(other) > counts.of_name(name)
-            || (place.forbids() && counts.wanted.contains(other) && !counts.wanted.contains(name))
-            || (!place.forbids() && counts.allowed.contains(other) && !counts.allowed.contains(name))
+        let allowed = (counts.allowed.contains(other), counts.allowed.contains(name));
+        match (place.forbids(), allowed) {
+            (_, (false, true)) => false,
+            (false, (true, false)) => true,
+            (true, _) if counts.wanted.contains(other) && !counts.wanted.contains(name) => true,
+            _ => counts.of_name(other) > counts.of_name(name),
+        }
     }
 
     /// A beginning that no name here begins with, and that is nearly how one begins.

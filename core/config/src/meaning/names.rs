@@ -75,6 +75,8 @@ fn finding(doubt: &Doubt, span: Span, lost: Option<Lost>) -> Finding {
         return doubt.cause.map_or(finding.clone(), |cause| finding.cause(cause));
     };
     let cause = match lost {
+        // Tools without labels are taken to have it.
+        Lost::Forbidden if doubt.key.is_none() => "a label that no tool has forbids no tool that has labels",
         Lost::Forbidden => "what matches no call forbids nothing",
         Lost::Condition(Decides::Shut) => "what matches no call is never seen, so the condition can never hold",
         Lost::Condition(Decides::Open) => "what matches no call is never seen, so the `not` always holds",

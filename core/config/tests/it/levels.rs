@@ -93,6 +93,33 @@ fn a_config_of_the_same_name_stands_in_for_a_shipped_skill() {
 }
 
 #[test]
+fn a_name_that_stands_for_two_skills_is_listed_once() {
+    let compiled = compile(&[
+        settings("p", Level::Project, "use: [something-else]"),
+        skill("own", Level::Project, "{skill: lsp-rename, phases: {mine: {allowed: [Read]}}}"),
+    ]);
+    let told = compiled.diagnostics[0].suggestion.as_deref().unwrap();
+    assert_eq!(told, "the skills are `lsp-refactor`, `lsp-rename`, `lsp-safe-edit`, `lsp-verify`");
+}
+
+#[test]
+fn settings_know_the_labels_and_the_tools_of_every_skill() {
+    let forbids = "global_forbidden: ['@deploy', ship_it, apply_edti]";
+    let own = "{skill: a, tools: {ship_it: {labels: [deploy]}, ship_iit: {}}, phases: {one: {allowed: [Read]}}}";
+    let uses = "use: [lsp-rename]";
+    let compiled = compile(&[
+        settings("m", Level::Machine, forbids),
+        settings("p", Level::Project, uses),
+        skill("s", Level::Project, own),
+    ]);
+    assert_eq!(mistakes(&compiled), [("m", Severity::Error, "matcher-never-matches")]);
+    assert!(compiled.diagnostics[0].message.contains("apply_edti"), "{:?}", compiled.diagnostics);
+    // Another project has other skills: what the machine's settings name for these is no error there.
+    let alone = compile(&[settings("m", Level::Machine, forbids)]);
+    assert_eq!(mistakes(&alone), [("m", Severity::Warning, "matcher-never-matches")]);
+}
+
+#[test]
 fn the_higher_level_chooses_the_form_of_a_shipped_skill() {
     let compiled = without_mistakes(&[
         settings("p", Level::Project, "use: [{skill: lsp-rename, form: compat, mode: block}]"),
