@@ -192,6 +192,7 @@ fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
         may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),
         since: event.time,
         launched: false,
+        ended: false,
         asked: effect == Effect::Ask,
         started: None,
         proves: Vec::new(),

@@ -40,8 +40,7 @@ pub(crate) fn find(
     let to = any.order.iter().copied().find(|index| skill.phases.get(*index).is_some_and(&mut *wanted))?;
     let open = search(skill, here.0, &mut |from, edge| {
         let passable = match skill.phases.get(from) {
-            _ if edge.early => true,
-            _ if from == here.0 => here.1 != Done::No,
+            _ if from == here.0 => here.1 != Done::No || edge.early,
             Some(phase) => phase.done_when.is_none() || world.optional(run, phase),
             None => false,
         };

@@ -38,10 +38,9 @@ pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records
         EventKind::SubagentStop { id, .. } => {
             give_up(policy, state, records, |call| call.agent.as_deref() == Some(id.as_str()));
             state.session.agents.retain(|known| known.id != *id);
-            let by_it = |call: &OpenCall| call.launched && call.started.as_deref() == Some(id.as_str());
+            let by_it = |call: &OpenCall| call.started.as_deref() == Some(id.as_str());
             if let Some(place) = state.session.calls.iter().position(by_it) {
-                let call = state.session.calls.remove(place);
-                close(policy, state, &call, Outcome::Ok, records);
+                over(policy, state, place, records);
             }
         }
         EventKind::Message { .. }
@@ -85,11 +84,24 @@ fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<R
             call.launched = true;
             let call = call.clone();
             close(policy, state, &call, outcome, records);
+            if call.ended {
+                over(policy, state, place, records);
+            }
         }
         return;
     }
     let call = state.session.calls.remove(place);
     close(policy, state, &call, outcome, records);
+}
+
+/// The subagent that a call started is at its end: so is the call, if it was launched; else its result is to come.
+fn over(policy: &Policy, state: &mut State, place: usize, records: &mut Vec<Record>) {
+    let Some(call) = state.session.calls.get_mut(place) else { return };
+    call.ended = true;
+    if call.launched {
+        let call = state.session.calls.remove(place);
+        close(policy, state, &call, Outcome::Ok, records);
+    }
 }
 
 /// The place of the only call that fits.

@@ -224,6 +224,9 @@ pub struct OpenCall {
     /// Whether its outcome so far is `launched`.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub launched: bool,
+    /// Whether the subagent that it started has ended already.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub ended: bool,
     /// Whether a person was asked about it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub asked: bool,

@@ -9,7 +9,7 @@
 //! * a call that breaks a rule ends a run only if its `done_when` holds; without one the agent may deactivate it;
 //! * a call that belongs to a phase to come never ends a run, optional as that phase may be;
 //! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
-//! * an `early` edge may be taken from a phase that is passed over, too;
+//! * an `early` edge may be taken from the current phase, not from one that is passed over;
 //! * a phase that was returned to is not left by returning again, and a phase entered by a way back never is;
 //! * batch, prompt and stop close the calls of their own agent, the end of a subagent also what it launched;
 //! * only the tool's own labels make a call one that runs programs; an exit status other than 0 always fails it;

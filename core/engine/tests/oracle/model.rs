@@ -180,6 +180,8 @@ impl World {
 struct Told {
     calls: BTreeMap<usize, Option<Outcome>>,
     launched: BTreeSet<usize>,
+    /// Calls whose subagent has ended.
+    over: BTreeSet<usize>,
     agents: BTreeMap<String, usize>,
 }
 
@@ -239,10 +241,12 @@ impl Told {
             EventKind::SubagentStop { id, .. } => {
                 self.forget(&|place| log[place].event.subagent() == Some(id));
                 if let Some(place) = self.agents.get(id).copied()
-                    && self.launched.contains(&place)
                     && self.calls[&place].is_none()
                 {
-                    self.calls.insert(place, Some(Outcome::Ok));
+                    self.over.insert(place);
+                    if self.launched.contains(&place) {
+                        self.calls.insert(place, Some(Outcome::Ok));
+                    }
                 }
             }
             _ => {}
@@ -275,6 +279,9 @@ impl Told {
             _ if stranger => Outcome::Unknown,
             (Outcome::Launched, _) => {
                 self.launched.insert(place);
+                if self.over.contains(&place) {
+                    self.calls.insert(place, Some(Outcome::Ok));
+                }
                 return;
             }
             (Outcome::Ok, None) if executes => Outcome::Unknown,

@@ -53,7 +53,7 @@ impl World {
     pub(crate) fn open(&self, run: usize, way: &[&Edge]) -> bool {
         let (first, last) = (way[0], way[way.len() - 1]);
         (self.done(run) != Some(false) || first.early)
-            && way.windows(2).all(|pair| pair[1].early || self.passes(run, pair[0].to))
+            && way.windows(2).all(|pair| self.passes(run, pair[0].to))
             && way.iter().all(|edge| self.holds(run, edge.when.as_ref()))
             && self.holds(run, self.skill(run).phases[last.to].requires.as_ref())
     }
