@@ -28,7 +28,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let Sessions { mut known, damaged } = sessions(&project)?;
+    let Sessions { mut known, damaged, unread } = sessions(&project)?;
     if let Some(id) = &args.session {
         known.retain(|session| session.id == *id);
         if known.is_empty() {
@@ -43,6 +43,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let fresh = runtime.status(&project, None)?;
     for (path, problem) in &damaged {
         context.out.note(format_args!("`{}` cannot be read: {problem}", path.display()));
+    }
+    if unread > 0 {
+        context.out.note(format_args!("{unread} messages of a platform could not be read"));
     }
     if context.out.json {
         context.out.value(&as_json(&project, &policy, &shown, &fresh));

@@ -28,11 +28,11 @@ fn rows(world: &World) -> Vec<(&'static str, Vec<u8>, Code)> {
         ("empty", Vec::new(), Code::BadInput),
         ("truncated", whole[..whole.len() / 2].to_vec(), Code::BadInput),
         ("two messages", [whole.clone(), whole.clone()].concat(), Code::BadInput),
-        ("huge, not JSON", huge.clone().into_bytes(), Code::BadInput),
+        ("huge, not JSON", huge.clone().into_bytes(), Code::InputTooLarge),
         (
             "huge",
             frame(json!({"tool_name": "Write", "tool_input": {"content": huge}, "tool_use_id": "t"})),
-            Code::BadInput,
+            Code::InputTooLarge,
         ),
         ("deeply nested", deep.into_bytes(), Code::BadInput),
         ("deeply nested, not a frame", nested(1_000_000).into_bytes(), Code::BadInput),

@@ -106,6 +106,9 @@ codes! {
     BadInput = "bad-input", Fault,
         "the platform's message could not be understood",
         "run `phasegate adapters` to compare the platform's version with the versions this adapter was recorded with";
+    InputTooLarge = "input-too-large", Fault,
+        "the platform's message is larger than phasegate reads",
+        "do it in smaller parts, for example write the file piece by piece";
     EventUnknown = "event-unknown", Fault,
         "the platform sent an event that this adapter does not know",
         "update phasegate, or remove the event from the platform's hook settings";

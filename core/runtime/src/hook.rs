@@ -15,6 +15,8 @@ use crate::stance::{Stance, Watch};
 
 /// The largest frame, in bytes.
 pub const LARGEST: u64 = 32 * 1024 * 1024;
+/// How much of a frame that is larger is kept, in bytes, so that the reply can be in its event's form.
+const HEAD: usize = 64 * 1024;
 /// How long the stance of a project may be looked for after the answer has failed.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -85,8 +87,9 @@ fn read(input: impl Read) -> (Vec<u8>, Option<Problem>) {
     let problem = match result {
         Err(error) => bad(format!("the message could not be read: {error}")),
         Ok(_) if bytes.len() as u64 > LARGEST => {
-            bytes = Vec::new();
-            bad(format!("the message is larger than {} MiB", LARGEST / 1024 / 1024))
+            bytes.truncate(HEAD);
+            let text = format!("the message is larger than {} MiB", LARGEST / 1024 / 1024);
+            Some(Problem::new(Code::InputTooLarge, text))
         }
         Ok(_) => None,
     };

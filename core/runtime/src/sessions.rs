@@ -78,6 +78,8 @@ pub struct Sessions {
     pub known: Vec<SessionInfo>,
     /// Journals that cannot be read, and why.
     pub damaged: Vec<(PathBuf, Problem)>,
+    /// How many messages could not be read and named no session.
+    pub unread: u64,
 }
 
 /// The sessions of a project. Journals are read without their locks.
@@ -94,6 +96,7 @@ pub fn sessions(project: &Project) -> Result<Sessions, Problem> {
             continue;
         }
         match read_last(&path).and_then(|last| last.map(|last| info(&path, last, &shared)).transpose()) {
+            Ok(Some(session)) if session.id.is_empty() => found.unread += session.records,
             Ok(session) => found.known.extend(session),
             Err(problem) => found.damaged.push((path, problem)),
         }
