@@ -292,6 +292,11 @@ pub enum By {
     Human,
 }
 
+/// The server and the tool in a name that hosts give to the tools of MCP servers: `mcp__SERVER__TOOL`.
+pub(crate) fn split_native(tool: &str) -> Option<(&str, &str)> {
+    tool.strip_prefix("mcp__")?.split_once("__").filter(|(server, name)| !server.is_empty() && !name.is_empty())
+}
+
 const ENVELOPE: [&str; 6] = ["session", "time", "cwd", "principal", "permission_mode", "agent"];
 
 impl Event {
@@ -347,15 +352,17 @@ impl Event {
         let EventKind::ToolCall { id, tool, native, server, input, labels, background, reading } = &self.kind else {
             return None;
         };
-        let known = || if server.is_none() { builtin_labels(tool) } else { Labels::new() };
+        // `mcp__lsp__apply_edit` without a server is `apply_edit` of `lsp`, under the name that hosts show.
+        let split = if server.is_none() { split_native(tool) } else { None };
+        let (server, name, native) = match split {
+            Some((server, name)) => (Some(server.to_string()), name.to_string(), native.clone().or(Some(tool.clone()))),
+            None => (server.clone(), tool.clone(), native.clone()),
+        };
+        let known = || if server.is_none() { builtin_labels(&name) } else { Labels::new() };
+        let labels = labels.clone().unwrap_or_else(known);
         Some(Call {
             id: id.clone(),
-            tool: Tool {
-                name: tool.clone(),
-                native: native.clone(),
-                server: server.clone(),
-                labels: labels.clone().unwrap_or_else(known),
-            },
+            tool: Tool { name, native, server, labels },
             input: input.clone(),
             reading: reading.clone(),
             background: *background,

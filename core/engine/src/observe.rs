@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome};
+use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome, split_native};
 use crate::moves;
 use crate::policy::Policy;
 use crate::state::{AgentInfo, Evidence, KEPT, OpenCall, Record, State, Status};
@@ -59,10 +59,11 @@ pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records
 fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<Record>) {
     let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, .. } = &event.kind else { return };
     let digest = input.as_ref().map(digest);
+    let tool = tool.as_deref().map(|tool| split_native(tool).map_or(tool, |(_, name)| name));
     let agent = event.subagent();
     let fits = |call: &OpenCall| {
         call.agent.as_deref() == agent
-            && tool.as_ref().is_none_or(|tool| *tool == call.tool)
+            && tool.is_none_or(|tool| tool == call.tool)
             && digest.as_ref().is_none_or(|digest| *digest == call.input)
     };
     let calls = &state.session.calls;
@@ -76,7 +77,7 @@ fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<R
     let executes = call.is_some_and(|call| call.executes);
     // An id that names another tool's or another agent's call proves nothing for either.
     let same = call.is_some_and(|call| {
-        tool.as_ref().is_none_or(|tool| *tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent)
+        tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent)
     });
     let outcome = if same { proven(stated, *exit_code, executes) } else { Outcome::Unknown };
     if outcome == Outcome::Launched {
