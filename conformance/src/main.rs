@@ -93,7 +93,7 @@ fn ended(result: Result<(), String>) -> ExitCode {
 }
 
 /// The stories that are shown where none is named, as the newest client lived them.
-const SHOWN: [&str; 2] = ["rename-block", "refactor-block"];
+const SHOWN: [&str; 3] = ["rename-block", "refactor-block", "refactor-warn"];
 
 fn play(names: &[String], all: bool) -> Result<(), String> {
     let sessions = all_sessions()?;
