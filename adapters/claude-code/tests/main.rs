@@ -4,7 +4,6 @@
 mod it {
     mod bad_input;
     mod cases;
-    mod decode;
-    mod encode;
     mod install;
+    mod tables;
 }

@@ -74,6 +74,8 @@ impl Recording {
             }
         };
         held("sha256", &self.sha256, &digest(&format!("recordings/{}", self.file)));
+        let text = std::fs::read_to_string(folder.join("recordings").join(&self.file)).unwrap_or_default();
+        held("paths", "", foreign_path(&text).unwrap_or_default());
         held("client", &self.client, self.file.split('/').next().unwrap_or_default());
         if let Some(script) = &self.script {
             held("script_sha256", self.script_sha256.as_deref().unwrap_or_default(), &digest(script));
@@ -85,5 +87,28 @@ impl Recording {
             held("driver", "a driver and its digest", &self.driver);
         }
         mismatches
+    }
+}
+
+/// An absolute path that does not lie in `/workspace`: recordings name no folder of the machine they were made on.
+fn foreign_path(text: &str) -> Option<&str> {
+    let places = text.match_indices('/').map(|(at, _)| text.split_at(at));
+    places.filter(|(before, _)| before.ends_with(['"', ' ', '=', '(', '\''])).map(|(_, path)| path).find_map(|path| {
+        let path = path.split(|c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c))).next()?;
+        let folder = path.trim_start_matches('/').split_once('/')?.0;
+        let letters = folder.starts_with(|c: char| c.is_ascii_alphabetic());
+        (letters && folder != "workspace").then_some(path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::foreign_path;
+
+    #[test]
+    fn only_the_workspace_is_named() {
+        assert_eq!(foreign_path(r#"{"cwd":"/workspace/project","prompt":"/demo one, a/b </tag> // x"}"#), None);
+        assert_eq!(foreign_path(r#"{"cwd":"/srv/project"}"#), Some("/srv/project"));
+        assert_eq!(foreign_path("cat /opt/x/y"), Some("/opt/x/y"));
     }
 }

@@ -40,10 +40,7 @@ pub(crate) fn decide(
     let Some(call) = event.call() else { return Decision::allow() };
     let (agent, kind) = caller(state, event);
     let caller = Caller { agent: agent.as_deref(), kind: &kind };
-    let (mut decision, opinions) = match judge(world, policy, state, (&call, caller), records) {
-        Ok(judged) => judged,
-        Err(gone) => return *gone,
-    };
+    let (mut decision, opinions) = judge(world, policy, state, (&call, caller), records);
     let mut open = open_call(&call, event, decision.effect);
     let lets_through = decision.lets_through();
     for opinion in &opinions {
@@ -83,13 +80,14 @@ fn judge<'a>(
     state: &State,
     (call, caller): (&'a Call, Caller<'a>),
     records: &mut Vec<Record>,
-) -> Result<(Decision, Vec<Opinion<'a>>), alloc::boxed::Box<Decision>> {
+) -> (Decision, Vec<Opinion<'a>>) {
     let mut decision = Decision { tool: call.tool.name.clone(), ..Decision::allow() };
     let mut opinions = Vec::new();
     let mut worst: Option<Judged<'_>> = None;
     for run in state.live_runs() {
         let Some(skill) = policy.skill_version(&run.skill, &run.version) else {
-            return Err(alloc::boxed::Box::new(gone(run)));
+            decision = stricter(decision, gone(run));
+            continue;
         };
         let held = Held::new(skill, call, caller);
         let verdict = held.judge(world, run);
@@ -114,9 +112,14 @@ fn judge<'a>(
         opinions.push(Opinion { run: run.id.clone(), skill, held, verdict, over });
     }
     if let Some(worst) = worst {
-        decision = guidance::violation(world, policy, state, &worst, (call, caller));
+        decision = stricter(guidance::violation(world, policy, state, &worst, (call, caller)), decision);
     }
-    Ok((decision, opinions))
+    (decision, opinions)
+}
+
+/// The stricter of two answers; of equally strict ones the first.
+fn stricter(one: Decision, other: Decision) -> Decision {
+    if other.effect > one.effect { other } else { one }
 }
 
 /// Whether the agent may leave the run because all that it asks for was done. It could deactivate it now; that it

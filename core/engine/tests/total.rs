@@ -133,3 +133,16 @@ proptest! {
         prop_assert_eq!(Event::from_value(event.to_value()).unwrap(), event);
     }
 }
+
+#[test]
+fn a_run_whose_policy_is_gone_never_softens_what_another_run_denies() {
+    let policy = policy();
+    let begin = |name: &str| Event::from_value(json!({"event": "skill", "name": name, "by": "agent"})).unwrap();
+    let mut state = step(&policy, &State::default(), &begin("c"), &Facts::new()).state;
+    state = step(&policy, &state, &begin("a"), &Facts::new()).state;
+    let mut without = policy.clone();
+    without.skills.retain(|skill| skill.name != "c");
+    let edit = Event::from_value(json!({"event": "tool_call", "tool": "Edit", "input": {}})).unwrap();
+    let decision = step(&without, &state, &edit, &Facts::new()).decision.unwrap();
+    assert_eq!(decision.effect, phasegate_core::Effect::Deny, "{decision:?}");
+}

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Adapter, Registered};
-use serde_json::Value;
 
 /// Set to 1, expectations are written from what the adapter does instead of being compared.
 const BLESS: &str = "PHASEGATE_BLESS";
@@ -71,16 +70,4 @@ pub(crate) fn bless(path: &Path, text: &str) {
 /// The message of a comparison that failed.
 pub(crate) fn mismatch(path: &Path, what: &str) -> String {
     format!("{}: {what}\nIf that is right: {BLESS}=1 cargo test -p phasegate-claude-code", path.display())
-}
-
-/// A value with sorted keys, for expectations that are written.
-pub(crate) fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let ordered: BTreeMap<&String, &Value> = fields.iter().collect();
-            Value::Object(ordered.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        other => other.clone(),
-    }
 }
