@@ -223,14 +223,12 @@ fn started(state: &mut State, id: &str, kind: &str, call: Option<&str>) {
         None => open.tool == AGENT && open.started.is_none(),
     };
     let mut candidates: Vec<&mut OpenCall> = state.session.calls.iter_mut().filter(untied).collect();
-    let mut tied = None;
     if let [only] = candidates.as_mut_slice() {
         only.started = Some(id.to_string());
-        tied.clone_from(&only.id);
     }
     let agents = &mut state.session.agents;
     agents.retain(|known| known.id != id);
-    agents.push(AgentInfo { id: id.to_string(), kind: kind.to_string(), call: tied });
+    agents.push(AgentInfo { id: id.to_string(), kind: kind.to_string() });
     let surplus = agents.len().saturating_sub(KEPT);
     agents.drain(..surplus);
 }

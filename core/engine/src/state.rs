@@ -275,9 +275,6 @@ pub struct AgentInfo {
     pub id: String,
     /// The kind of agent as the platform names it, for example `general-purpose`; matchers ask for it.
     pub kind: String,
-    /// The id of the call that started it, where exactly one open call can have.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<String>,
 }
 
 /// Something the host must be told or made to do (rules 3.4).
