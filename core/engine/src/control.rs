@@ -13,6 +13,7 @@ use crate::event::By;
 use crate::graph;
 use crate::moves;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
+use crate::spoken;
 use crate::state::{KEPT, Record, Run, State, Status};
 use crate::tool::SKILL;
 
@@ -74,6 +75,33 @@ pub(crate) fn command(
         }
         _ => Err(Refused { code: Code::CommandUnknown, text: format!("there is no command `{name}`") }),
     }
+}
+
+/// Carries out the command that a prompt is, for a person who typed it; `None` if the prompt is addressed to others.
+pub(crate) fn spoken(
+    world: &mut World<'_>,
+    policy: &Policy,
+    state: &mut State,
+    (prompt, typed): (&str, bool),
+    records: &mut Vec<Record>,
+) -> Option<Answer> {
+    let spoken = match spoken::command(prompt)? {
+        Ok(spoken) => spoken,
+        Err(text) => return Some(Err(invalid(&text))),
+    };
+    if !typed {
+        let text = format!("`{}` counts only where a person types it into a session in a terminal", prompt.trim_end());
+        return Some(Err(Refused { code: Code::CommandRefused, text }));
+    }
+    let answer = command(world, policy, state, (By::Human, spoken.name, &spoken.args), records);
+    Some(answer.map(|(mut told, runs)| {
+        let skill = runs.first().and_then(|id| state.run(id)).map(|run| run.skill.clone());
+        let text = spoken::told(spoken.name, &told, skill.as_deref());
+        if let Value::Object(fields) = &mut told {
+            fields.insert("text".to_string(), Value::from(text));
+        }
+        (told, runs)
+    }))
 }
 
 /// The names of all commands.

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::state::Run;
 use crate::tool::{Call, Labels, Reading, Tool};
 
 /// Something that happened or is about to happen, with who and when.
@@ -57,6 +58,15 @@ pub enum EventKind {
         /// The id of the session it came from, where the platform says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
+    },
+    /// A session goes on with copies of runs of another one, each from where it stands; before its first event, or before
+    /// that with which the agent lets it go on.
+    Join {
+        /// The id of the session that the runs are copied from.
+        from: String,
+        /// The runs, as that session's state holds them.
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Map<String, Value>>"))]
+        runs: Vec<Run>,
     },
     /// A session ends; its open calls become `unknown`.
     SessionEnd {},
@@ -208,6 +218,9 @@ pub enum EventKind {
     ConfigChanged {
         /// The file's path, or the platform's word for which settings, where it gives no path.
         path: String,
+        /// Why the guard would be gone with the settings as they are now; absent: it would not, or that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unguarded: Option<String>,
     },
     /// State from another system is taken over; only before anything else.
     State {
@@ -319,6 +332,7 @@ impl Event {
     pub fn name(&self) -> &'static str {
         match self.kind {
             EventKind::SessionStart { .. } => "session_start",
+            EventKind::Join { .. } => "join",
             EventKind::SessionEnd {} => "session_end",
             EventKind::Prompt { .. } => "prompt",
             EventKind::Message { .. } => "message",
@@ -469,7 +483,7 @@ impl EventKind {
 /// A shell counts as writing and executing until its command line is read.
 #[must_use]
 pub fn builtin_labels(tool: &str) -> Labels {
-    use crate::tool::{EXECUTE, NETWORK, READ, WRITE};
+    use crate::tool::{BASH, EXECUTE, NETWORK, READ, SHELL, WRITE};
     let words: &[&str] = match tool {
         "Read"
         | "Grep"
@@ -493,7 +507,7 @@ pub fn builtin_labels(tool: &str) -> Labels {
         | "ReadMcpResourceTool" => &[READ],
         "WebFetch" | "WebSearch" => &[READ, NETWORK],
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => &[WRITE],
-        "Bash" => &[WRITE, EXECUTE],
+        BASH => &[WRITE, EXECUTE, SHELL],
         // Starting a subagent changes nothing by itself: its calls are events of their own.
         "Agent" => &["delegate", READ],
         _ => &[],

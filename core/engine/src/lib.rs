@@ -27,7 +27,10 @@ mod moves;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod observe;
 mod control;
+mod joining;
+pub mod spoken;
 mod guidance;
+mod protection;
 mod call;
 mod obligation;
 pub mod step;

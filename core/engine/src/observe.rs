@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome, split_native};
+use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome, SessionSource, split_native};
 use crate::moves;
 use crate::policy::Policy;
 use crate::state::{AgentInfo, Evidence, KEPT, OpenCall, Record, State, Status};
@@ -24,8 +24,14 @@ pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records
     match &event.kind {
         EventKind::SessionStart { source, parent } => {
             state.session.source = Some(*source);
+            state.session.ended = false;
             if parent.is_some() {
                 state.session.parent.clone_from(parent);
+            }
+            // Whoever made the calls that are still open is gone; a conversation that is compacted goes on.
+            if *source != SessionSource::Compact {
+                state.session.agents.clear();
+                give_up(policy, state, records, |_| true);
             }
         }
         EventKind::ToolResult { .. } => result(policy, state, event, records),
@@ -33,7 +39,11 @@ pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records
         EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop {} => {
             give_up(policy, state, records, |call| call.agent.as_deref() == agent && !call.launched);
         }
-        EventKind::SessionEnd {} => give_up(policy, state, records, |_| true),
+        EventKind::Join { from, .. } => state.session.parent = Some(from.clone()),
+        EventKind::SessionEnd {} => {
+            state.session.ended = true;
+            give_up(policy, state, records, |_| true);
+        }
         EventKind::SubagentStart { id, kind, call, .. } => started(state, id, kind, call.as_deref()),
         EventKind::SubagentStop { id, .. } => {
             give_up(policy, state, records, |call| call.agent.as_deref() == Some(id.as_str()));

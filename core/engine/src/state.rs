@@ -65,6 +65,9 @@ pub struct Session {
     /// The session it came from, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// Whether it has ended and not begun again.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub ended: bool,
     /// The platform's permission mode as last stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,

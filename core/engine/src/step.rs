@@ -6,15 +6,17 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::call;
-use crate::control;
+use crate::control::{self, Answer};
 use crate::decision::Decision;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
+use crate::joining;
 use crate::moves;
 use crate::obligation;
 use crate::observe;
 use crate::policy::Policy;
+use crate::protection;
 use crate::state::{Obligation, Record, State, Status};
 
 /// What one event led to.
@@ -60,10 +62,20 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Ste
         EventKind::ToolCall { .. } => {
             Some(call::decide(&mut world, policy, &mut next, (event, &mut touched), &mut records))
         }
+        EventKind::ConfigChanged { path, unguarded: Some(why) } => Some(protection::unwired(policy, &next, path, why)),
         // A context that begins, or begins anew, has not heard where the runs stand.
         EventKind::SessionStart { .. } | EventKind::SubagentStart { .. } => {
             touched.extend(next.live_runs().map(|run| run.id.clone()));
             None
+        }
+        EventKind::Join { runs, .. } => {
+            touched.extend(joining::join(&mut next, runs, &mut records));
+            None
+        }
+        EventKind::Prompt { text, interactive } => {
+            let typed = *interactive == Some(true) && event.subagent().is_none();
+            let answer = control::spoken(&mut world, policy, &mut next, (text, typed), &mut records);
+            take(answer, &mut touched, &mut result)
         }
         EventKind::Skill { name, by, .. } => {
             touched.extend(control::invoked(&mut world, policy, &mut next, (name, *by), &mut records));
@@ -71,13 +83,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Ste
         }
         EventKind::Command { by, name, args } => {
             let answer = control::command(&mut world, policy, &mut next, (*by, name, args), &mut records);
-            let (told, refusal, runs) = match answer {
-                Ok((told, runs)) => (told, None, runs),
-                Err(refused) => (refused.result(), Some(refused.decision()), Vec::new()),
-            };
-            touched.extend(runs);
-            result = Some(told);
-            refusal
+            take(Some(answer), &mut touched, &mut result)
         }
         _ => None,
     };
@@ -86,6 +92,19 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Ste
     obligation::give(&mut next, event, decision.as_ref());
     let obligations = next.session.obligations.clone();
     Step { decision, state: next, records, obligations, result, needs: world.into_wanted() }
+}
+
+/// Takes the answer of a command, if there was one; the decision where it was refused.
+fn take(answer: Option<Answer>, touched: &mut Vec<String>, result: &mut Option<Value>) -> Option<Decision> {
+    let (told, refusal) = match answer? {
+        Ok((told, runs)) => {
+            touched.extend(runs);
+            (told, None)
+        }
+        Err(refused) => (refused.result(), Some(refused.decision())),
+    };
+    *result = Some(told);
+    refusal
 }
 
 /// Moves the runs that are left as soon as their phase is done.

@@ -12,6 +12,7 @@
 //! * an `early` edge may be taken from the current phase, not from one that is passed over;
 //! * a phase that was returned to is not left by returning again, and a phase entered by a way back never is;
 //! * batch, prompt and stop close the calls of their own agent, the end of a subagent also what it launched;
+//! * a session that starts, and is not merely compacted, closes the calls of all;
 //! * only the tool's own labels make a call one that runs programs; an exit status other than 0 always fails it;
 //! * a globally forbidden call that warn mode let through is not one that the phase lists.
 //!

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::condition::{CallTest, Condition, Truth};
-use phasegate_core::event::{By, Outcome, PermissionOutcome};
+use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::policy::{Mode, Optional, Phase, Policy, Scope, Skill};
 use phasegate_core::state::Status;
 use phasegate_core::{Event, EventKind, Facts};
@@ -221,6 +221,7 @@ impl Told {
                 self.forget(&|place| !launched.contains(&place) && same(place));
             }
             EventKind::SessionEnd {} => self.forget(&|_| true),
+            EventKind::SessionStart { source, .. } if *source != SessionSource::Compact => self.forget(&|_| true),
             EventKind::SubagentStart { id, call, .. } => {
                 let starters: Vec<usize> = self
                     .open()

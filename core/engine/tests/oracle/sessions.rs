@@ -52,7 +52,11 @@ fn line(dice: &mut Dice<'_>, calls: &mut Vec<Value>) -> Value {
             line
         }
         24 => json!({"event": "prompt", "text": "go on", "session": session}),
-        25 => json!({"event": dice.pick(&["stop", "session_end"]), "session": session}),
+        25 => match dice.below(4) {
+            0 => json!({"event": "session_start", "source": dice.pick(&["resume", "compact"]), "session": session}),
+            1 => json!({"event": "session_end", "session": session}),
+            _ => json!({"event": "stop", "session": session}),
+        },
         26 => json!({"event": "skill", "name": name, "by": by, "session": session}),
         27 => {
             let id = calls.last().map_or(Value::Null, |call| call["id"].clone());

@@ -1,0 +1,131 @@
+//! Commands that a person types as a prompt: `/phasegate approve NAME` and its like, to the letter or not at all.
+//!
+//! | typed | command |
+//! |---|---|
+//! | `/phasegate activate SKILL [warn or block]` | `activate_skill` |
+//! | `/phasegate deactivate [SKILL]` | `deactivate_skill` |
+//! | `/phasegate approve NAME` | `approve` |
+//! | `/phasegate skip [SKILL]` | `skip_phase` |
+//! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::{Map, Value};
+
+/// The first word of every command that is typed as a prompt.
+pub const WORD: &str = "/phasegate";
+
+/// How the commands are written, for whoever has mistyped one.
+const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `skip [SKILL]`, \
+                     `mode warn|block [SKILL]`";
+
+/// A command as it was typed: its name as a control command, and its arguments.
+pub(crate) struct Spoken {
+    pub(crate) name: &'static str,
+    pub(crate) args: Value,
+}
+
+/// Whether a prompt is addressed to phasegate: it begins with [`WORD`], as a word of its own.
+#[must_use]
+pub fn addressed(prompt: &str) -> bool {
+    prompt.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+}
+
+/// The command that a prompt is; `None` if it is addressed to somebody else.
+///
+/// # Errors
+///
+/// It is addressed to phasegate and is none of its commands; the text says how they are written.
+pub(crate) fn command(prompt: &str) -> Option<Result<Spoken, String>> {
+    let rest = prompt.strip_prefix(WORD).filter(|_| addressed(prompt))?;
+    let words: Vec<&str> = rest.split(' ').filter(|word| !word.is_empty()).collect();
+    let one_line = !rest.trim_end().contains(char::is_control);
+    let words: Vec<&str> = words.iter().map(|word| word.trim_end()).filter(|word| !word.is_empty()).collect();
+    let spoken = if one_line { read(&words) } else { None };
+    Some(spoken.ok_or_else(|| format!("`{}` is no command; write {FORMS}, and nothing else", shown(prompt))))
+}
+
+fn read(words: &[&str]) -> Option<Spoken> {
+    let mode = |word: &str| matches!(word, "warn" | "block");
+    Some(match *words {
+        ["activate", skill] => spoken("activate_skill", &[("skill_name", skill)]),
+        ["activate", skill, word] if mode(word) => spoken("activate_skill", &[("skill_name", skill), ("mode", word)]),
+        ["deactivate"] => spoken("deactivate_skill", &[]),
+        ["deactivate", skill] => spoken("deactivate_skill", &[("skill_name", skill)]),
+        ["approve", name] => spoken("approve", &[("name", name)]),
+        ["skip"] => spoken("skip_phase", &[]),
+        ["skip", skill] => spoken("skip_phase", &[("skill_name", skill)]),
+        ["mode", word] if mode(word) => spoken("set_mode", &[("mode", word)]),
+        ["mode", word, skill] if mode(word) => spoken("set_mode", &[("mode", word), ("skill_name", skill)]),
+        _ => return None,
+    })
+}
+
+fn spoken(name: &'static str, args: &[(&str, &str)]) -> Spoken {
+    let args: Map<String, Value> = args.iter().map(|(key, value)| ((*key).to_string(), Value::from(*value))).collect();
+    Spoken { name, args: Value::Object(args) }
+}
+
+/// The beginning of a prompt, for a message.
+fn shown(prompt: &str) -> String {
+    let line = prompt.lines().next().unwrap_or_default();
+    if line.chars().count() > 60 { line.chars().take(60).chain(['…']).collect() } else { line.to_string() }
+}
+
+/// What a command that was carried out has done, as a sentence for the user and the agent.
+pub(crate) fn told(name: &str, result: &Value, skill: Option<&str>) -> String {
+    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
+    match (name, skill) {
+        ("approve", _) => format!("phasegate: the user approved `{}`", text("name")),
+        ("activate_skill", _) => {
+            format!("phasegate: the user activated the skill `{}` ({} mode)", text("skill"), text("mode"))
+        }
+        ("skip_phase", _) => {
+            format!(
+                "phasegate: the user skipped a phase of `{}`; it is in \"{}\"",
+                text("skill"),
+                text("current_phase")
+            )
+        }
+        ("set_mode", _) => format!("phasegate: the user set `{}` to {} mode", text("skill"), text("mode")),
+        (_, Some(skill)) => format!("phasegate: the user ended the skill `{skill}`"),
+        (_, None) => "phasegate: no skill was active".to_string(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn read(prompt: &str) -> Option<Option<(&'static str, String)>> {
+        command(prompt).map(|spoken| spoken.ok().map(|spoken| (spoken.name, spoken.args.to_string())))
+    }
+
+    #[test]
+    fn a_prompt_is_a_command_to_the_letter_or_not_at_all() {
+        let args = |text: &str| text.to_string();
+        assert_eq!(read("/phasegate approve plan"), Some(Some(("approve", args(r#"{"name":"plan"}"#)))));
+        assert_eq!(read("/phasegate approve plan\n"), Some(Some(("approve", args(r#"{"name":"plan"}"#)))));
+        assert_eq!(read("/phasegate deactivate"), Some(Some(("deactivate_skill", args("{}")))));
+        assert_eq!(read("/phasegate skip s"), Some(Some(("skip_phase", args(r#"{"skill_name":"s"}"#)))));
+        assert!(read("/phasegate mode warn s").unwrap().is_some());
+        assert!(read("/phasegate activate s block").unwrap().is_some());
+        for wrong in [
+            "/phasegate",
+            "/phasegate approve",
+            "/phasegate approve a b",
+            "/phasegate approve plan\nand go on",
+            "/phasegate approve\tplan",
+            "/phasegate mode loose",
+            "/phasegate please",
+        ] {
+            assert_eq!(read(wrong), Some(None), "{wrong}");
+        }
+        for other in ["approve plan", " /phasegate approve plan", "please /phasegate approve plan", "/phasegates x"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+}
