@@ -30,6 +30,7 @@ pub use compile::compile;
 pub use front::names_permissions;
 pub use shipped::{Shipped, find_shipped, shipped, shipped_policy};
 pub use source::Form;
+pub use version::of_skill as skill_version;
 
 /// Whose config a text is. A higher level hides a lower one's skill of the same name; strictness combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,8 +19,9 @@ pub(crate) fn stamp(policy: &mut Policy) {
     policy.version = digest(&names);
 }
 
-/// The version of one skill, whatever version it says it has.
-pub(crate) fn of_skill(skill: &Skill) -> String {
+/// The version of one skill: the digest of its content, whatever version it says it has.
+#[must_use]
+pub fn of_skill(skill: &Skill) -> String {
     let mut value = serde_json::to_value(skill).unwrap_or_default();
     if let Some(map) = value.as_object_mut() {
         map.remove("version");

@@ -5,8 +5,9 @@
 //! it, whole or as a merge patch, so that the state can be rebuilt without deciding anything again.
 
 mod entry;
-mod patch;
+pub(crate) mod patch;
 pub(crate) mod redact;
+pub mod scan;
 mod tail;
 
 use std::fs::{File, OpenOptions, TryLockError};

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_config::{Diagnostic, Level, Severity, SourceFile, compile};
+use phasegate_config::{Diagnostic, Level, Severity, SourceFile, compile, skill_version};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Code, State};
 use serde::de::DeserializeOwned;
@@ -151,7 +151,7 @@ impl PolicyStore {
     pub fn with_earlier(&self, mut policy: Policy, state: &State) -> Result<Policy, Problem> {
         for run in state.live_runs() {
             if policy.skill_version(&run.skill, &run.version).is_none() {
-                let skill = self.read::<Skill>("skills", &run.version).ok_or_else(|| {
+                let skill = self.skill(&run.version).ok_or_else(|| {
                     let message =
                         format!("the config that run `{}` of skill `{}` began with is gone", run.id, run.skill);
                     Problem::new(Code::PolicyMissing, message)
@@ -160,6 +160,25 @@ impl PolicyStore {
             }
         }
         Ok(policy)
+    }
+
+    /// Whether the policy whose file has this digest is stored, and was not changed.
+    #[must_use]
+    pub fn has_policy(&self, digest: &str) -> bool {
+        let path = self.path("policies", digest);
+        path.and_then(|path| std::fs::read(path).ok()).is_some_and(|bytes| sha256_hex(&bytes) == digest)
+    }
+
+    /// Whether the skill of this version is stored, and was not changed.
+    #[must_use]
+    pub fn has_skill(&self, version: &str) -> bool {
+        self.skill(version).is_some()
+    }
+
+    /// The stored skill of this version; `None` if it is gone or its content has another version.
+    fn skill(&self, version: &str) -> Option<Skill> {
+        let skill = self.read::<Skill>("skills", version)?;
+        (skill_version(&skill) == version && skill.version == version).then_some(skill)
     }
 
     /// Stores what was compiled, and notes the digest of the policy's file.

@@ -110,6 +110,15 @@ impl Project {
         self.sessions().join(format!("{}.journal", session_key(session)))
     }
 
+    /// The journals of the sessions that are there, by file name.
+    #[must_use]
+    pub fn session_journals(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.sessions()).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut paths: Vec<_> = entries.filter(|path| path.extension().is_some_and(|end| end == "journal")).collect();
+        paths.sort();
+        paths
+    }
+
     /// What is remembered about the project; `None` if it was never guarded by configs of its own.
     ///
     /// # Errors
@@ -167,6 +176,14 @@ impl Project {
 #[must_use]
 pub fn session_key(session: &str) -> String {
     name_of(session.as_bytes())
+}
+
+/// The names that stand for the sessions that began in this project, as far as that is kept.
+pub(crate) fn kept_sessions(locations: &Locations, project: &Project) -> Vec<String> {
+    let entries = std::fs::read_dir(locations.state.join("sessions")).into_iter().flatten().flatten();
+    let here = |path: &Path| std::fs::read(path).is_ok_and(|root| path_from(root) == project.root);
+    let names = entries.filter(|entry| here(&entry.path())).map(|entry| entry.file_name());
+    names.filter_map(|name| name.into_string().ok()).filter(|name| name.len() == DIGITS).collect()
 }
 
 /// The file that keeps the root of the project that a session began in.

@@ -17,7 +17,7 @@ use crate::digest::{Digest, from_hex, sha256};
 /// How much of the end is read first, in bytes; doubled until a whole state is in it.
 const FIRST_READ: u64 = 32 * 1024;
 /// Length of the hash and the space before a record's JSON.
-const PREFIX: usize = 65;
+pub(super) const PREFIX: usize = 65;
 
 /// Where a journal stands.
 #[derive(Clone, Debug, Default, PartialEq)]
