@@ -2,15 +2,21 @@
 
 pub mod activate;
 pub mod adapters;
+pub mod approve;
+pub mod audit;
 pub mod check;
 pub mod completions;
 pub mod control;
 pub mod deactivate;
+pub mod doctor;
 pub mod explain;
 pub mod hook;
 pub mod init;
+pub mod mode;
+pub mod reload;
 pub mod replay;
 pub mod schema;
+pub mod skip;
 pub mod status;
 
 use std::process::ExitCode;
@@ -31,8 +37,20 @@ pub enum Command {
     Activate(activate::Args),
     /// End the run of a skill in a session
     Deactivate(deactivate::Args),
+    /// Approve something that a skill waits for
+    Approve(approve::Args),
+    /// Leave the current phase of a skill for the next one, done or not
+    Skip(skip::Args),
+    /// Change what violations of an active skill lead to
+    Mode(mode::Args),
     /// Show where the sessions of a project stand
     Status(status::Args),
+    /// Say whether the guard is really wired, and what it cannot do
+    Doctor(doctor::Args),
+    /// Read, export, check and explain the journals of a project
+    Audit(audit::Args),
+    /// Let sessions under way go by what the configs say now
+    Reload(reload::Args),
     /// Find mistakes in configs
     Check(check::Args),
     /// Say what a code means and what to do about it
@@ -59,7 +77,13 @@ impl Command {
             Self::Hook(args) => return Ok(hook::run(&args.platform)),
             Self::Activate(args) => activate::run(&args, context),
             Self::Deactivate(args) => deactivate::run(&args, context),
+            Self::Approve(args) => approve::run(&args, context),
+            Self::Skip(args) => skip::run(&args, context),
+            Self::Mode(args) => mode::run(&args, context),
             Self::Status(args) => status::run(&args, context),
+            Self::Doctor(args) => doctor::run(&args, context),
+            Self::Audit(args) => audit::run(&args, context),
+            Self::Reload(args) => reload::run(&args, context),
             Self::Check(args) => check::run(&args, context),
             Self::Explain(args) => explain::run(&args, context),
             Self::Replay(args) => replay::run(&args, context),

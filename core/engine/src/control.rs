@@ -73,6 +73,12 @@ pub(crate) fn command(
             run.mode = mode;
             Ok((json!({"status": "mode_set", "skill": run.skill, "mode": word(mode)}), alloc::vec![run.id.clone()]))
         }
+        // The runtime has chosen the policy anew before it stepped this.
+        "reload" => {
+            only(&[])?;
+            human(by, name)?;
+            Ok((json!({"status": "reloaded", "policy_version": policy.version}), Vec::new()))
+        }
         _ => Err(Refused { code: Code::CommandUnknown, text: format!("there is no command `{name}`") }),
     }
 }
@@ -105,8 +111,8 @@ pub(crate) fn spoken(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 6] =
-    ["activate_skill", "deactivate_skill", "get_skill_phase", "approve", "skip_phase", "set_mode"];
+pub const COMMANDS: [&str; 7] =
+    ["activate_skill", "deactivate_skill", "get_skill_phase", "approve", "skip_phase", "set_mode", "reload"];
 
 impl Refused {
     pub(crate) fn decision(&self) -> Decision {

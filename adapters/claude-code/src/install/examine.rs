@@ -1,0 +1,242 @@
+//! What the client's settings, as they are, mean for the guard.
+
+use std::path::Path;
+
+use jsonc_parser::cst::{CstNode, CstObject};
+use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
+use serde_json::Value;
+
+use super::owner::{self, Owner};
+use super::{Comments, EVENTS, Failing, KINDS, OR_DENY, group_of, parse, takes_all};
+
+/// The folder of the machine's own settings.
+const MANAGED: &str = "/etc/claude-code";
+/// A version that is recorded and ignores `onFailure`.
+const WITHOUT_ON_FAILURE: &str = "2.1.197";
+
+/// One hook that runs the guard.
+struct Wired {
+    event: String,
+    path: String,
+    program: String,
+    managed: bool,
+    /// Whether it runs for everything that happens under the event.
+    whole: bool,
+    /// Whether somebody else wrote its form.
+    wrapped: bool,
+    /// Whether an exit of the guard that is no answer becomes a denial, by the shell or by the client.
+    by_shell: bool,
+    by_client: bool,
+}
+
+/// Settings that the client reads, and what is in them.
+struct Settings<'a> {
+    path: &'a Path,
+    managed: bool,
+    value: Value,
+    hooks: Option<CstObject>,
+}
+
+/// What the settings mean for the guard.
+pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
+    let mut examined = Examined::default();
+    let mut files = Vec::new();
+    for (path, text) in &request.install.existing {
+        match parse(path, text, Comments::Refused) {
+            Ok((_, root)) => {
+                let value = root.to_serde_value().unwrap_or_default();
+                let hooks = root.object_value().and_then(|object| object.object_value("hooks"));
+                files.push(Settings { path, managed: path.starts_with(MANAGED), value, hooks });
+            }
+            Err(problem) => {
+                let level = if text.contains("phasegate") { Level::Problem } else { Level::Warning };
+                let fix = "make it JSON without comments, trailing commas and repeated keys";
+                examined.findings.push(Finding::new(level, problem.message).with(fix));
+            }
+        }
+    }
+    let wired: Vec<_> = files.iter().flat_map(|file| wired(file, &request.install.command)).collect();
+    examined.managed = wired.iter().any(|hook| hook.managed && hook.event == "PreToolUse" && hook.whole);
+    for hook in wired.iter().filter(|hook| !hook.program.is_empty()) {
+        if !examined.programs.contains(&hook.program) {
+            examined.programs.push(hook.program.clone());
+        }
+    }
+    examined.findings.extend(files.iter().flat_map(|file| file_findings(file, examined.managed)));
+    examined.findings.extend(presence(&wired));
+    examined.findings.extend(forms(&wired));
+    examined.findings.extend(environment(request));
+    examined.findings.push(version(request.version.as_deref(), recorded));
+    examined
+}
+
+/// The hooks of a file that run the guard.
+fn wired(file: &Settings<'_>, command: &str) -> Vec<Wired> {
+    let mut found = Vec::new();
+    for property in file.hooks.iter().flat_map(CstObject::properties) {
+        let event = property.decoded_name().unwrap_or_default();
+        let groups = property.array_value().map(|groups| groups.elements()).unwrap_or_default();
+        let hooks = groups.iter().filter_map(|group| group.as_object()?.array_value("hooks"));
+        found.extend(hooks.flat_map(|hooks| hooks.elements()).filter_map(|hook| one(file, &event, &hook, command)));
+    }
+    found
+}
+
+fn one(file: &Settings<'_>, event: &str, hook: &CstNode, command: &str) -> Option<Wired> {
+    let value = hook.to_serde_value()?;
+    let owner = owner::of(&value, command);
+    if owner == Owner::Other {
+        return None;
+    }
+    let written = value.get("command").and_then(Value::as_str).unwrap_or_default();
+    Some(Wired {
+        event: event.to_owned(),
+        path: file.path.display().to_string(),
+        program: if owner == Owner::Ours { owner::program_of(&value).unwrap_or_default() } else { String::new() },
+        managed: file.managed,
+        whole: group_of(hook).is_some_and(|group| takes_all(&group)),
+        wrapped: owner == Owner::Wrapped,
+        by_shell: value.get("args").is_none() && written.ends_with(OR_DENY),
+        by_client: value.get("onFailure").is_some_and(|then| then == "block"),
+    })
+}
+
+/// What a file has that weakens the guard, whether it holds its hooks or not.
+fn file_findings(file: &Settings<'_>, managed: bool) -> Vec<Finding> {
+    let path = file.path.display();
+    let mut found = Vec::new();
+    let mut add = |level, what: String, fix: &str| found.push(Finding::new(level, what).with(fix));
+    if file.value.get("disableAllHooks") == Some(&Value::Bool(true)) {
+        let level = if managed && !file.managed { Level::Note } else { Level::Problem };
+        add(level, format!("`{path}` has `disableAllHooks: true`, so no hook of it or of the project runs"), "take it out");
+    }
+    if file.value.get("allowManagedHooksOnly") == Some(&Value::Bool(true)) && !managed {
+        let what = format!("`{path}` has `allowManagedHooksOnly: true`, and the machine's settings do not run the guard");
+        add(Level::Problem, what, "have the hooks put into the machine's settings");
+    }
+    for kind in odd_kinds(file.hooks.as_ref()) {
+        let what = format!("a hook in `{path}` has the type `{kind}`, which makes the client drop hooks beside it");
+        add(Level::Problem, what, "take that hook out");
+    }
+    let permissions = file.value.get("permissions");
+    if permissions.and_then(|all| all.get("defaultMode")).is_some_and(|mode| mode == "bypassPermissions") {
+        let what = format!("`{path}` lets every call run without asking; the guard is then all that stands in between");
+        add(Level::Note, what, "set `permissions.defaultMode` to `default` where people are present");
+    }
+    let allowed = permissions.and_then(|all| all.get("allow")).and_then(Value::as_array).into_iter().flatten();
+    for rule in allowed.filter_map(Value::as_str).filter(|rule| rule.contains("phasegate")) {
+        let what = format!("`{path}` lets the agent run `{rule}` without asking");
+        add(Level::Warning, what, "take the rule out: the guard's commands are for people");
+    }
+    found
+}
+
+fn odd_kinds(hooks: Option<&CstObject>) -> Vec<String> {
+    let groups = hooks.into_iter().flat_map(CstObject::properties).filter_map(|property| property.array_value());
+    let entries = groups.flat_map(|groups| groups.elements());
+    let hooks = entries.filter_map(|group| group.as_object()?.array_value("hooks")).flat_map(|hooks| hooks.elements());
+    let kinds = hooks.filter_map(|hook| hook.to_serde_value()).map(|hook| {
+        hook.get("type").and_then(Value::as_str).unwrap_or_default().to_owned()
+    });
+    kinds.filter(|kind| !KINDS.contains(&kind.as_str())).collect()
+}
+
+/// Whether every event that `init` wires reaches the guard.
+fn presence(wired: &[Wired]) -> Vec<Finding> {
+    let fix = "run `phasegate init claude-code`";
+    if wired.is_empty() {
+        return vec![Finding::new(Level::Problem, "no settings file has a hook that runs the guard").with(fix)];
+    }
+    let reaches = |event: &str| wired.iter().any(|hook| hook.event == event && hook.whole);
+    let missing = |failing: Failing| -> Vec<String> {
+        let events = EVENTS.iter().filter(|(event, how)| *how == failing && !reaches(event));
+        events.map(|(event, _)| format!("`{event}`")).collect()
+    };
+    let mut found = Vec::new();
+    for (failing, level, then) in [
+        (Failing::Closed, Level::Problem, "what the agent does there is not guarded"),
+        (Failing::Open, Level::Warning, "evidence or the course of sessions is not seen"),
+    ] {
+        let events = missing(failing);
+        if !events.is_empty() {
+            let what = format!("no hook runs the guard for every {}: {then}", events.join(", "));
+            found.push(Finding::new(level, what).with(fix));
+        }
+    }
+    if found.is_empty() {
+        let mut paths: Vec<_> = wired.iter().map(|hook| format!("`{}`", hook.path)).collect();
+        paths.dedup();
+        let what = format!("hooks for all {} events are in {}", EVENTS.len(), paths.join(", "));
+        found.push(Finding::new(Level::Ok, what));
+    }
+    found
+}
+
+/// Whether each hook has a form in which it denies when the guard fails, and decides each call once.
+fn forms(wired: &[Wired]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (event, failing) in EVENTS {
+        let hooks: Vec<_> = wired.iter().filter(|hook| hook.event == event).collect();
+        let mut programs: Vec<_> = hooks.iter().map(|hook| hook.program.as_str()).collect();
+        programs.dedup();
+        if programs.len() > 1 {
+            let what = format!("more than one hook runs the guard for `{event}`, so every such event is decided twice");
+            found.push(Finding::new(Level::Warning, what).with("keep the hooks of one settings file"));
+        }
+        if failing == Failing::Closed {
+            found.extend(hooks.into_iter().filter_map(failing_open));
+        }
+    }
+    if let Some(hook) = wired.iter().find(|hook| hook.wrapped) {
+        let what = format!("a hook in `{}` runs the guard in a form of its own", hook.path);
+        found.push(Finding::new(Level::Warning, what).with("check that it ends with `|| exit 2` and adds no output"));
+    }
+    found
+}
+
+fn failing_open(hook: &Wired) -> Option<Finding> {
+    let (event, path) = (&hook.event, &hook.path);
+    let fix = "run `phasegate init claude-code`, which writes both";
+    match (hook.by_shell, hook.by_client) {
+        (true, true) => None,
+        (true, false) => {
+            let what = format!("the hook for `{event}` in `{path}` has no `onFailure: block`: if it hangs, the call runs");
+            Some(Finding::new(Level::Warning, what).with(fix))
+        }
+        (false, true) => {
+            let what = format!(
+                "the hook for `{event}` in `{path}` does not end with `|| exit 2`: if the guard dies under a client that \
+                 does not know `onFailure`, the call runs"
+            );
+            Some(Finding::new(Level::Warning, what).with(fix))
+        }
+        (false, false) => {
+            let what = format!("the hook for `{event}` in `{path}` lets the call run if the guard dies or is gone");
+            Some(Finding::new(Level::Problem, what).with(fix))
+        }
+    }
+}
+
+fn environment(request: &ExamineRequest) -> Option<Finding> {
+    let folder = request.environment.get("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty())?;
+    let what = format!("`CLAUDE_CONFIG_DIR` is `{folder}`: clients started from here read the user's settings there");
+    Some(Finding::new(Level::Warning, what).with("keep the hooks in the project's settings"))
+}
+
+fn version(said: Option<&str>, recorded: &[&str]) -> Finding {
+    let known = recorded.join(", ");
+    let Some(said) = said else {
+        return Finding::new(Level::Note, format!("the client's version is not known; recorded were {known}"))
+            .with("put `claude` on `PATH`");
+    };
+    let version = said.split_whitespace().next().unwrap_or_default();
+    if version == WITHOUT_ON_FAILURE {
+        let what = format!("client {version} ignores `onFailure`: a guard that hangs past the timeout lets the call run");
+        return Finding::new(Level::Warning, what).with("update the client");
+    }
+    if recorded.contains(&version) {
+        return Finding::new(Level::Ok, format!("client {version} is one that was recorded"));
+    }
+    Finding::new(Level::Warning, format!("client {version} was never recorded; recorded were {known}"))
+        .with("try a call that must be denied before you rely on it")
+}

@@ -1,0 +1,148 @@
+//! Events and answers of a journal in a person's words.
+
+use owo_colors::OwoColorize as _;
+use phasegate_core::Effect;
+use phasegate_core::event::By;
+use phasegate_core::policy::Mode;
+use phasegate_core::state::{Record, Status};
+use phasegate_runtime::audit::history::Past;
+use serde_json::Value;
+
+/// The longest text of an event that is shown, in characters.
+const LONGEST: usize = 80;
+
+/// Who acted: a subagent by its kind and id, else the main agent.
+pub(super) fn subject(past: &Past) -> String {
+    let agent = |name: &str| text(past.event.get("agent").and_then(|agent| agent.get(name)));
+    match (agent("type"), agent("id")) {
+        ("", "") => "main".to_string(),
+        (kind, "") => kind.to_string(),
+        ("", id) => id.to_string(),
+        (kind, id) => format!("{kind} {id}"),
+    }
+}
+
+/// The tool that an event is about; empty where it is about none.
+pub(super) fn tool(past: &Past) -> &str {
+    text(past.event.get("tool"))
+}
+
+/// What happened.
+pub(super) fn words(past: &Past) -> String {
+    let event = &past.event;
+    let field = |name: &str| text(event.get(name));
+    match field("event") {
+        "tool_call" => joined(&[field("tool"), &what(event)]),
+        "tool_result" => result(event),
+        "session_start" => format!("session begins ({})", field("source")),
+        "session_end" => "session ends".to_string(),
+        "prompt" => joined(&["prompt", &shown(event.get("text"))]),
+        "skill" => format!("skill {} invoked by {}", field("name"), field("by")),
+        "command" => joined(&["command", field("name"), &what(event), "by", field("by")]),
+        "subagent_start" => format!("subagent {} begins ({})", field("id"), field("type")),
+        "subagent_stop" => format!("subagent {} ends", field("id")),
+        "permission" => joined(&["permission", field("outcome")]),
+        "config_changed" => format!("settings changed: {}", field("path")),
+        "" => "a message that stands for no event".to_string(),
+        name => name.replace('_', " "),
+    }
+}
+
+fn result(event: &Value) -> String {
+    let field = |name: &str| text(event.get(name));
+    let outcome = match event.get("ok").and_then(Value::as_bool) {
+        Some(true) => "ok",
+        Some(false) => "failed",
+        None => field("outcome"),
+    };
+    let status = event.get("exit_code").and_then(Value::as_i64).map(|code| format!("(exit status {code})"));
+    let whose = if field("tool").is_empty() { "a call" } else { field("tool") };
+    joined(&[whose, "ended", outcome, &status.unwrap_or_default()])
+}
+
+/// What a call or command is about: its command line, its paths, or its arguments.
+fn what(event: &Value) -> String {
+    let input = event.get("input").or_else(|| event.get("args"));
+    let named = ["command", "file_path", "path", "skill", "skill_name", "pattern", "url", "name"];
+    let first = named.iter().find_map(|name| input?.get(name).filter(|value| value.is_string()));
+    match first.or(input) {
+        Some(Value::Object(fields)) if fields.is_empty() => String::new(),
+        value => shown(value),
+    }
+}
+
+fn shown(value: Option<&Value>) -> String {
+    let whole = match value {
+        None | Some(Value::Null) => return String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let line = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// The answer, in the colour of its effect.
+pub(super) fn effect(effect: Effect) -> String {
+    let word = effect.word();
+    match effect {
+        Effect::Allow => word.green().to_string(),
+        Effect::Warn => word.yellow().to_string(),
+        Effect::Ask => word.blue().to_string(),
+        Effect::Deny => word.red().bold().to_string(),
+    }
+}
+
+/// What changed, in words.
+pub(super) fn change(record: &Record) -> String {
+    match record {
+        Record::ActivateSkill { run, skill, phase, mode, by } => {
+            format!("{skill} begins in phase {phase} ({run}, {} mode, by {})", mode_word(*mode), by_word(*by))
+        }
+        Record::DeactivateSkill { run, skill, phase, status, by } => {
+            let how = match status {
+                Status::Finished => "is finished",
+                Status::Active | Status::Left => "is left",
+            };
+            format!("{skill} {how} in phase {phase} ({run}, by {})", by_word(*by))
+        }
+        Record::PhaseAdvance { skill, from, phase, triggered_by, .. } => {
+            format!("{skill}: {from} -> {phase} (by {triggered_by})")
+        }
+        Record::PhaseViolation { skill, phase, tool, code, blocked, .. } => {
+            let then = if *blocked { "denied" } else { "told" };
+            format!("{skill}: {tool} breaks a rule in phase {phase}, {then} [{code}]")
+        }
+        Record::EvidenceSeen { phase, tool, outcome, .. } => {
+            let outcome = serde_json::to_value(outcome).unwrap_or_default();
+            format!("evidence in phase {phase}: {tool} {}", text(Some(&outcome)))
+        }
+        Record::Approved { name } => format!("`{name}` is approved"),
+    }
+}
+
+/// The word of a mode.
+pub(super) fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Warn => "warn",
+        Mode::Block => "block",
+    }
+}
+
+fn by_word(by: By) -> &'static str {
+    match by {
+        By::Agent => "the agent",
+        By::Platform => "the platform",
+        By::Human => "a person",
+    }
+}
+
+fn text(value: Option<&Value>) -> &str {
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+fn joined(parts: &[&str]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,77 @@
+//! `phasegate audit export`: the beginnings, moves, violations and ends of runs as JSON Lines.
+
+use std::ops::ControlFlow;
+
+use phasegate_runtime::Project;
+use phasegate_runtime::audit::history::{Past, walk};
+use phasegate_runtime::audit::line::{Place, of};
+use phasegate_runtime::sessions::sessions;
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate audit export`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only this session; without it, every session of the project
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// How the events are written
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    pub format: Format,
+}
+
+/// How events are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One JSON object a line
+    Jsonl,
+}
+
+/// Prints the events, oldest first.
+///
+/// # Errors
+///
+/// The session is not known, or a journal cannot be read.
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let ids = match &args.session {
+        Some(_) => vec![super::session(&project, args.session.as_ref())?],
+        None => all(&project)?,
+    };
+    let Format::Jsonl = args.format;
+    let mut lines = Vec::new();
+    for id in &ids {
+        walk(&project.session_journal(id), |past| {
+            lines.extend(events(id, &past).into_iter().map(|line| (past.time, line)));
+            ControlFlow::Continue(())
+        })?;
+    }
+    lines.sort_by_key(|(time, _)| *time);
+    lines.iter().for_each(|(_, line)| context.out.line(line));
+    Ok(Exit::Done)
+}
+
+/// The ids of all sessions. One whose journal cannot be read would be left out without a word, so it is a failure.
+fn all(project: &Project) -> Result<Vec<String>, Failure> {
+    let found = sessions(project)?;
+    match found.damaged.into_iter().next() {
+        Some((_, problem)) => Err(problem.into()),
+        None => Ok(found.known.into_iter().map(|session| session.id).collect()),
+    }
+}
+
+fn events(session: &str, past: &Past) -> Vec<Value> {
+    let agent = past.event.get("agent").and_then(|agent| agent.get("id")).and_then(Value::as_str);
+    let place = Place {
+        time: past.time,
+        session,
+        seq: Some(past.seq),
+        policy: &past.policy,
+        agent: agent.filter(|id| !id.is_empty()),
+    };
+    past.records.iter().filter_map(|record| of(&place, record)).collect()
+}

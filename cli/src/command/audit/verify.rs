@@ -1,0 +1,95 @@
+//! `phasegate audit verify`: whether every journal of the project can be believed.
+
+use owo_colors::OwoColorize as _;
+use phasegate_runtime::verify::{Finding, Report, verify};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{Failure, progress};
+
+/// The arguments of `phasegate audit verify`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Reads every journal of the project and tells what does not fit. Exits 1 if anything does not.
+///
+/// # Errors
+///
+/// No folder for the state is known.
+pub(super) fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let bar = progress(context.out, "verify");
+    let report = verify(&runtime.locations, &project, &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    if context.out.json {
+        context.out.value(&as_json(&report));
+    } else {
+        print(context, &report);
+    }
+    Ok(if report.fits() { Exit::Done } else { Exit::No })
+}
+
+fn print(context: &Context, report: &Report) {
+    let out = context.out;
+    for finding in &report.findings {
+        let record = finding.record.map(|seq| format!(", record {seq}")).unwrap_or_default();
+        let code = format!("[{}]", finding.code);
+        out.line(format_args!("{}{}: {}", "error".red().bold(), code.red(), finding.message));
+        out.line(format_args!("  {} `{}`{record}", "in:".cyan(), finding.path.display()));
+        out.line(format_args!("  {} {}", "help:".cyan(), finding.code.way_out()));
+    }
+    for journal in report.journals.iter().filter(|journal| journal.torn > 0) {
+        let text = "bytes of a record that was never answered by end it; the next record cuts them off";
+        out.line(format_args!("{}: {} {text}", "note".cyan(), journal.torn));
+        out.line(format_args!("  {} `{}`", "in:".cyan(), journal.path.display()));
+    }
+    let records: u64 = report.journals.iter().map(|journal| journal.records).sum();
+    let verdict = match report.findings.len() {
+        0 => "everything fits".green().to_string(),
+        1 => "1 thing does not fit".red().to_string(),
+        many => format!("{many} things do not fit").red().to_string(),
+    };
+    out.line(format_args!(
+        "{} journals, {records} records, {} stored policies checked: {verdict}",
+        report.journals.len(),
+        report.policies
+    ));
+}
+
+fn as_json(report: &Report) -> Value {
+    let journals: Vec<_> = report
+        .journals
+        .iter()
+        .map(|journal| {
+            json!({
+                "path": journal.path.display().to_string(),
+                "session": journal.session,
+                "records": journal.records,
+                "head": journal.head,
+                "bytes": journal.bytes,
+                "torn": journal.torn,
+            })
+        })
+        .collect();
+    json!({
+        "fits": report.fits(),
+        "journals": journals,
+        "policies": report.policies,
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "code": finding.code,
+        "path": finding.path.display().to_string(),
+        "record": finding.record,
+        "message": finding.message,
+        "suggestion": finding.code.way_out(),
+    })
+}

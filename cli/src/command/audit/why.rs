@@ -1,0 +1,176 @@
+//! `phasegate audit why SEQ`: a record, decided again, with what led to it.
+
+use owo_colors::OwoColorize as _;
+use phasegate_core::Decision;
+use phasegate_core::decide::Line;
+use phasegate_core::decision::Gate;
+use phasegate_runtime::audit::again::{Again, Opinion};
+use phasegate_runtime::audit::line::timestamp;
+use serde_json::{Value, json};
+
+use super::event;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate audit why`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The number of the record, as `phasegate audit show` prints it
+    pub seq: u64,
+    /// The session; without it, the one of the project that was active last
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// Explains the record. Exits 1 if deciding it again gives something else than what was recorded.
+///
+/// # Errors
+///
+/// The session or the record is not known, or a journal cannot be read.
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let session = super::session(&project, args.session.as_ref())?;
+    let again = runtime.again(&project, &session, args.seq)?;
+    if context.out.json {
+        context.out.value(&as_json(&session, &again));
+    } else {
+        print(context, &session, &again);
+    }
+    let same = again.outcome.as_ref().map_or(true, |outcome| outcome.differs.is_empty());
+    Ok(if same { Exit::Done } else { Exit::No })
+}
+
+fn print(context: &Context, session: &str, again: &Again) {
+    let (out, past) = (context.out, &again.past);
+    let row = |label: &str, text: &str| out.line(format_args!("  {} {text}", format!("{label}:").cyan()));
+    out.line(format_args!("record {} of session {}", past.seq.bold(), session.bold()));
+    row("event", &format!("{} by {}", event::words(past), event::subject(past)));
+    row("time", &timestamp(past.time));
+    let policy = if past.policy.is_empty() { "none could be used" } else { &past.policy };
+    row("policy", &format!("{policy} (phasegate {})", past.engine));
+    for opinion in &again.opinions {
+        row("run", &said(opinion));
+    }
+    if again.opinions.is_empty() {
+        row("runs", "none was live");
+    }
+    for (key, fact) in &past.facts {
+        let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+        let key = text(serde_json::to_value(key).unwrap_or_default());
+        row("fact", &format!("{key} is {}", text(serde_json::to_value(&fact.value).unwrap_or_default())));
+    }
+    if let Some(decision) = &past.decision {
+        answered(&row, decision);
+    }
+    if let Some(problem) = &past.problem {
+        let field = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
+        row("problem", &format!("[{}] {}", field("code"), field("message")));
+    }
+    for record in &past.records {
+        row("change", &event::change(record));
+    }
+    row("decided again", &verdict(again));
+}
+
+fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
+    let code = decision.code.map(|code| format!(" [{code}]")).unwrap_or_default();
+    row("answer", &format!("{}{code}", event::effect(decision.effect)));
+    let gate = match decision.gate {
+        Some(Gate::Phase) => decision.line.map_or("the phases of the live runs", because),
+        Some(Gate::Protection) => "it would change what the guard stands on",
+        Some(Gate::Control) => "a command that was refused",
+        Some(Gate::Input) => "the guard could not work as it should",
+        None => "no run had a say",
+    };
+    row("because", gate);
+    for (label, text) in [("reason", &decision.reason), ("recovery", &decision.recovery)] {
+        if !text.is_empty() {
+            row(label, text);
+        }
+    }
+    decision.missing.iter().for_each(|missing| row("missing", missing));
+    for call in &decision.next_calls {
+        row("allowed next", &format!("{} {}", call.tool, call.input));
+    }
+}
+
+/// The line of the decision table in words, with its row in `ARCHITECTURE.md`.
+fn because(line: Line) -> &'static str {
+    match line {
+        Line::GlobalForbidden => "row 1: the skill forbids it in every phase",
+        Line::Allowed => "row 2: the current phase allows it",
+        Line::Returned => "row 2p: the phase before allows it, and no call of the present one has succeeded yet",
+        Line::Entered => "row 3: a following phase allows it, and the way there is open",
+        Line::NotDone => "row 3c: a following phase allows it, and something on the way there is missing",
+        Line::Back => "row 4: a phase that a way back leads to allows it",
+        Line::Forbidden => "row 5: the current phase forbids it",
+        Line::Unlisted => "row 6a: nothing that matters lists it, and the skill lets that pass",
+        Line::UnlistedDenied => "row 6b: nothing that matters lists it, and the skill denies that",
+    }
+}
+
+fn said(opinion: &Opinion) -> String {
+    let place = format!(
+        "{} {} in phase {}, {} mode",
+        opinion.run,
+        opinion.skill.bold(),
+        opinion.phase.green(),
+        event::mode_word(opinion.mode)
+    );
+    match &opinion.decision {
+        Some(decision) => {
+            let line = decision.line.map(|line| format!(" ({})", because(line))).unwrap_or_default();
+            format!("{place}; alone it says {}{line}", event::effect(decision.effect))
+        }
+        None => place,
+    }
+}
+
+fn verdict(again: &Again) -> String {
+    match &again.outcome {
+        Err(why) => format!("not possible: {why}"),
+        Ok(outcome) if outcome.differs.is_empty() => "the same bytes".green().to_string(),
+        Ok(outcome) => {
+            let words = outcome.differs.join(", ");
+            format!("{}: {words}; a value that was too long to keep is one reason", "differs".red().bold())
+        }
+    }
+}
+
+fn as_json(session: &str, again: &Again) -> Value {
+    let past = &again.past;
+    let runs: Vec<_> = again
+        .opinions
+        .iter()
+        .map(|opinion| {
+            json!({
+                "run": opinion.run,
+                "skill": opinion.skill,
+                "phase": opinion.phase,
+                "mode": event::mode_word(opinion.mode),
+                "decision": opinion.decision,
+            })
+        })
+        .collect();
+    let outcome = match &again.outcome {
+        Ok(outcome) => json!({"possible": true, "decision": outcome.decision, "differs": outcome.differs}),
+        Err(why) => json!({"possible": false, "why": why}),
+    };
+    json!({
+        "session": session,
+        "seq": past.seq,
+        "time": timestamp(past.time),
+        "engine": past.engine,
+        "policy_version": past.policy,
+        "event": past.event,
+        "facts": past.facts,
+        "runs": runs,
+        "decision": past.decision,
+        "because": past.decision.as_ref().and_then(|decision| decision.line).map(because),
+        "records": past.records,
+        "problem": past.problem,
+        "again": outcome,
+    })
+}

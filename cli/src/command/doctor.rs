@@ -1,0 +1,131 @@
+//! `phasegate doctor`: whether the guard is really wired, and what it cannot do.
+
+use indicatif::ProgressBar;
+use owo_colors::OwoColorize as _;
+use phasegate_adapter::{Ability, Adapter, Finding, Level};
+use phasegate_runtime::Runtime;
+use phasegate_runtime::doctor::{Asked, Section, examine};
+use serde_json::{Value, json};
+
+use super::adapters::signs;
+use super::init::command_name;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{Failure, progress};
+
+/// The arguments of `phasegate doctor`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only this platform, as `phasegate adapters` lists it; without it, those detected here
+    #[arg(long, value_name = "PLATFORM")]
+    pub platform: Option<String>,
+}
+
+/// Looks at everything that the guard needs. Exits 1 if there is a problem.
+///
+/// # Errors
+///
+/// The platform is not known, or no folder for the state is.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let adapters = platforms(args, &runtime, &project.root)?;
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
+        .collect();
+    let asked = Asked { adapters: &adapters, command: command_name::find()?, environment };
+    let bar: ProgressBar = progress(context.out, "read the journals");
+    let sections = examine(&runtime, &project, &asked, &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    if context.out.json {
+        context.out.value(&as_json(&sections, &adapters));
+    } else {
+        sections.iter().for_each(|section| print(context, section));
+        adapters.iter().for_each(|adapter| limits(context, *adapter));
+        summary(context, &sections);
+    }
+    Ok(if count(&sections, Level::Problem) > 0 { Exit::No } else { Exit::Done })
+}
+
+fn platforms(args: &Args, runtime: &Runtime, root: &std::path::Path) -> Result<Vec<&'static dyn Adapter>, Failure> {
+    let mut all = phasegate_adapters::all();
+    if let Some(id) = &args.platform {
+        return match phasegate_adapters::find(id) {
+            Some(adapter) => Ok(vec![adapter]),
+            None => {
+                let known: Vec<_> = all.iter().map(|adapter| adapter.id()).collect();
+                Err(Failure::new(format!("there is no platform `{id}`"))
+                    .with_help(format!("this build has: {}", known.join(", "))))
+            }
+        };
+    }
+    all.retain(|adapter| !signs(*adapter, root, &runtime.locations.home).is_empty());
+    Ok(all)
+}
+
+fn print(context: &Context, section: &Section) {
+    let out = context.out;
+    out.line(section.about.bold());
+    for finding in &section.findings {
+        let word = format!("{:<7}", finding.level.word());
+        let word = match finding.level {
+            Level::Ok => word.green().to_string(),
+            Level::Note => word.cyan().to_string(),
+            Level::Warning => word.yellow().to_string(),
+            Level::Problem => word.red().bold().to_string(),
+        };
+        out.line(format_args!("  {word} {}", finding.what));
+        if let Some(suggestion) = &finding.suggestion {
+            out.line(format_args!("          {} {suggestion}", "help:".cyan()));
+        }
+    }
+}
+
+/// What nobody can enforce on the platform.
+fn limits(context: &Context, adapter: &dyn Adapter) {
+    let out = context.out;
+    out.line(format_args!("what {} cannot enforce", adapter.name()).bold());
+    for (name, ability) in adapter.capabilities().rows() {
+        if let Ability::Partly(limit) | Ability::No(limit) = ability {
+            out.line(format_args!("  {}: {limit}", name.replace('_', " ")));
+        }
+    }
+    for limit in adapter.limits() {
+        out.line(format_args!("  {}: {}", limit.way, limit.then));
+    }
+}
+
+fn summary(context: &Context, sections: &[Section]) {
+    let (problems, warnings) = (count(sections, Level::Problem), count(sections, Level::Warning));
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let told = format!("{}, {}", plural(problems, "problem"), plural(warnings, "warning"));
+    context.out.line(if problems > 0 { told.red().to_string() } else { told.green().to_string() });
+}
+
+fn count(sections: &[Section], level: Level) -> usize {
+    sections.iter().flat_map(|section| &section.findings).filter(|finding| finding.level == level).count()
+}
+
+fn as_json(sections: &[Section], adapters: &[&'static dyn Adapter]) -> Value {
+    let finding = |finding: &Finding| {
+        json!({"level": finding.level.word(), "what": finding.what, "suggestion": finding.suggestion})
+    };
+    let section = |section: &Section| {
+        let findings: Vec<_> = section.findings.iter().map(finding).collect();
+        json!({"about": section.about, "findings": findings})
+    };
+    let limits: Vec<_> = adapters
+        .iter()
+        .flat_map(|adapter| adapter.limits().iter().map(|limit| (adapter.id(), limit)))
+        .map(|(platform, limit)| json!({"platform": platform, "way": limit.way, "then": limit.then}))
+        .collect();
+    json!({
+        "problems": count(sections, Level::Problem),
+        "warnings": count(sections, Level::Warning),
+        "sections": sections.iter().map(section).collect::<Vec<_>>(),
+        "limits": limits,
+    })
+}

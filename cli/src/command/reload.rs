@@ -1,0 +1,107 @@
+//! `phasegate reload`: sessions under way go by what the configs say now.
+
+use owo_colors::OwoColorize as _;
+use phasegate_core::policy::Mode;
+use phasegate_runtime::reload::Reload;
+use serde_json::{Value, json};
+
+use super::control::{Target, give};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate reload`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only this session; without it, every session that was active in the last day
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Shows what changes for each session, and changes it. Runs under way keep the version of their skill.
+///
+/// # Errors
+///
+/// The configs have mistakes, the session is not known, or the command counts as the agent's.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let all = runtime.reloads(&project, args.session.as_deref())?;
+    if let (Some(id), true) = (&args.session, all.is_empty()) {
+        return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
+            .with_help("`phasegate status` lists the sessions of a project"));
+    }
+    let due: Vec<_> = all.iter().filter(|reload| !reload.is_empty()).collect();
+    if !context.out.json {
+        due.iter().for_each(|reload| print(context, reload));
+    }
+    if !args.dry_run {
+        for reload in &due {
+            give(context, &Target { session: Some(reload.session.clone()) }, "reload", Value::Null)?;
+        }
+    }
+    finish(args, context, &due);
+    Ok(Exit::Done)
+}
+
+fn finish(args: &Args, context: &Context, due: &[&Reload]) {
+    let out = context.out;
+    if out.json {
+        let sessions: Vec<_> = due.iter().map(|reload| as_json(reload)).collect();
+        out.value(&json!({"dry_run": args.dry_run, "sessions": sessions}));
+    } else if due.is_empty() {
+        out.line("nothing to reload: every session goes by what the configs say");
+    } else if args.dry_run {
+        out.line("nothing was changed (`--dry-run`)");
+    } else {
+        out.line("reloaded; runs under way keep the version of their skill to their end");
+    }
+}
+
+fn print(context: &Context, reload: &Reload) {
+    let out = context.out;
+    out.line(format_args!("session {}", reload.session.bold()));
+    for (sign, names) in [
+        ("+".green().to_string(), &reload.added),
+        ("-".red().to_string(), &reload.removed),
+        ("~".yellow().to_string(), &reload.changed),
+    ] {
+        names.iter().for_each(|name| out.line(format_args!("  {sign} skill {name}")));
+    }
+    if let Some((now, then)) = &reload.mode {
+        out.line(format_args!("  {} mode {} -> {}", "~".yellow(), mode(*now), mode(*then)));
+    }
+    if let Some((now, then)) = &reload.audit_log {
+        let path = |path: &Option<String>| path.clone().unwrap_or_else(|| "none".to_string());
+        out.line(format_args!("  {} audit log {} -> {}", "~".yellow(), path(now), path(then)));
+    }
+    for skill in &reload.kept {
+        out.line(format_args!("    the run of {skill} keeps the version it began with"));
+    }
+}
+
+fn mode(mode: Option<Mode>) -> &'static str {
+    match mode {
+        None => "not set",
+        Some(Mode::Warn) => "warn",
+        Some(Mode::Block) => "block",
+    }
+}
+
+fn as_json(reload: &Reload) -> Value {
+    let pair = |now: Value, then: Value| json!({"now": now, "then": then});
+    json!({
+        "session": reload.session,
+        "from": reload.from,
+        "to": reload.to,
+        "added": reload.added,
+        "removed": reload.removed,
+        "changed": reload.changed,
+        "mode": reload.mode.map(|(now, then)| pair(json!(now), json!(then))),
+        "audit_log": reload.audit_log.as_ref().map(|(now, then)| pair(json!(now), json!(then))),
+        "kept": reload.kept,
+    })
+}

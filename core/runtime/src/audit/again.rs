@@ -1,0 +1,141 @@
+//! Deciding a record again: from the journals alone, with the policy, the state and the facts that it had.
+
+use phasegate_adapter::Problem;
+use phasegate_core::policy::Mode;
+use phasegate_core::state::{self, Run};
+use phasegate_core::{Code, Decision, Event, Policy, State, step};
+use serde_json::Value;
+
+use super::history::{Past, around};
+use crate::journal::Last;
+use crate::kept::{KeptProject, KeptSession, kept};
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// A record, and what deciding it again gives.
+#[derive(Clone, Debug)]
+pub struct Again {
+    /// The record.
+    pub past: Past,
+    /// The runs that were live before it, and what each of them says to the event when it is asked alone.
+    pub opinions: Vec<Opinion>,
+    /// What deciding it again gives; the text says why it cannot be decided again.
+    pub outcome: Result<Outcome, String>,
+}
+
+/// What one run says to an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion {
+    /// The run's id.
+    pub run: String,
+    /// The name of its skill.
+    pub skill: String,
+    /// The name of the phase that it was in.
+    pub phase: String,
+    /// What its violations lead to.
+    pub mode: Mode,
+    /// Its answer; `None` where the event asks for none, or its policy is gone.
+    pub decision: Option<Decision>,
+}
+
+/// What deciding a record again gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The answer.
+    pub decision: Option<Decision>,
+    /// What is not as it was recorded: `decision`, `records`, `state`, `facts`. Empty: the same bytes.
+    pub differs: Vec<&'static str>,
+}
+
+impl Runtime {
+    /// Decides the record with this number in a session's journal again. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// `command-invalid`: there is no such record. `state-unreadable`, `state-version`: as the journals show.
+    pub fn again(&self, project: &Project, session: &str, seq: u64) -> Result<Again, Problem> {
+        let found = around(&project.session_journal(session), seq)?.ok_or_else(|| {
+            Problem::new(Code::CommandInvalid, format!("the journal of session `{session}` has no record {seq}"))
+        })?;
+        let before = State {
+            session: half::<KeptSession>(&found.before)?.session,
+            project: project_before(project, session, &found.past)?,
+        };
+        let after: KeptSession = half(&found.after)?;
+        let policy = self.policy_of(&found.past, &after, &before);
+        let event = Event::from_value(found.past.event.clone());
+        let (opinions, outcome) = match (policy, event) {
+            (Ok(policy), Ok(event)) if found.past.problem.is_none() => {
+                let opinions = before.live_runs().map(|run| opinion(&policy, &before, run, (&event, &found.past)));
+                (opinions.collect(), Ok(outcome(&policy, &before, (&event, &found.past), &after.session)))
+            }
+            (policy, event) => {
+                let silent = |run: &Run| Opinion { decision: None, ..named(run) };
+                (before.live_runs().map(silent).collect(), Err(why_not(&found.past, policy.err(), event.err())))
+            }
+        };
+        Ok(Again { past: found.past, opinions, outcome })
+    }
+
+    /// The policy that a record was decided by.
+    fn policy_of(&self, past: &Past, after: &KeptSession, before: &State) -> Result<Policy, Problem> {
+        if past.policy.is_empty() {
+            return self.store.with_earlier(Policy::default(), before);
+        }
+        self.store.load(&past.policy, &after.policy_digest, before)
+    }
+}
+
+/// The project's half of the state before a record. The record names the project's last record once it was decided,
+/// which is the event's own where the event changed the project or was anchored there.
+fn project_before(project: &Project, session: &str, past: &Past) -> Result<state::Project, Problem> {
+    let wanted = past.project_seq.filter(|seq| *seq > 0);
+    let found = wanted.map_or(Ok(None), |seq| around(&project.journal(), seq))?;
+    let Some(found) = found else { return Ok(state::Project::default()) };
+    let theirs = &found.past;
+    let own = theirs.time == past.time
+        && theirs.event.get("event") == past.event.get("event")
+        && theirs.event.get("session").and_then(Value::as_str) == Some(session);
+    Ok(half::<KeptProject>(if own { &found.before } else { &found.after })?.project)
+}
+
+fn half<T: Default + serde::de::DeserializeOwned>(state: &Value) -> Result<T, Problem> {
+    let last = Last { seq: 0, head: String::new(), policy: String::new(), state: state.clone() };
+    kept(Some(&last).filter(|last| !last.state.is_null()))
+}
+
+fn outcome(policy: &Policy, before: &State, (event, past): (&Event, &Past), after: &state::Session) -> Outcome {
+    let answer = step(policy, before, event, &past.facts);
+    let same = [
+        ("facts", answer.needs.is_empty()),
+        ("decision", answer.decision == past.decision),
+        ("records", answer.records == past.records),
+        ("state", answer.state.session == *after),
+    ];
+    let differs = same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect();
+    Outcome { decision: answer.decision, differs }
+}
+
+/// What a run says alone: the engine is asked with a state in which no other run is live.
+fn opinion(policy: &Policy, before: &State, run: &Run, (event, past): (&Event, &Past)) -> Opinion {
+    let mut alone = before.clone();
+    alone.project.runs.retain(|other| other.id == run.id);
+    alone.session.runs.retain(|other| other.id == run.id);
+    Opinion { decision: step(policy, &alone, event, &past.facts).decision, ..named(run) }
+}
+
+fn named(run: &Run) -> Opinion {
+    Opinion { run: run.id.clone(), skill: run.skill.clone(), phase: run.phase.clone(), mode: run.mode, decision: None }
+}
+
+fn why_not(past: &Past, policy: Option<Problem>, event: Option<String>) -> String {
+    if past.problem.is_some() {
+        return "nothing was decided: the guard could not work, and answered with the problem".to_string();
+    }
+    match (policy, event) {
+        (Some(problem), _) => problem.message,
+        (None, Some(_)) if past.event.get("event").is_none() => "the message stood for no event".to_string(),
+        (None, Some(_)) => "the event's text is not kept, only its digest".to_string(),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,37 @@
+//! The audit log: the seed's four events, a line each, in a file of the user's choice.
+//!
+//! It is a copy for other programs; the journal is what counts. A line that cannot be written changes no decision, and
+//! nothing but a regular file is written to: a pipe that nobody reads would hold the answer up.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use phasegate_core::state::Record;
+
+use super::line::{Place, of};
+
+/// Appends the audit events among `records` to the log.
+pub fn append(path: &Path, place: &Place<'_>, records: &[Record]) {
+    let text: String = records.iter().filter_map(|record| of(place, record)).map(|line| format!("{line}\n")).collect();
+    if text.is_empty() {
+        return;
+    }
+    if let Err(error) = write(path, text.as_bytes()) {
+        tracing::warn!(path = %path.display(), %error, "the audit log cannot be written");
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match path.metadata() {
+        Ok(data) if !data.is_file() => return Err(io::Error::other("it is not a regular file")),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(bytes)
+}

@@ -1,0 +1,61 @@
+//! The doctor: whether the guard is really there, and what it stands on. Nothing is changed.
+
+mod client;
+mod policy;
+mod sessions;
+mod state;
+mod wall;
+
+use std::collections::BTreeMap;
+
+use phasegate_adapter::{Adapter, Finding, Level};
+
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// Findings about one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What they are about: `policy`, `state`, `sessions`, `wall`, or the id of a platform.
+    pub about: String,
+    /// The findings, in the order in which they are read.
+    pub findings: Vec<Finding>,
+}
+
+/// What the doctor looks at besides the project.
+#[derive(Clone)]
+pub struct Asked<'a> {
+    /// The platforms.
+    pub adapters: &'a [&'static dyn Adapter],
+    /// The command that `init` writes into settings: an absolute path, or a name found through `PATH`.
+    pub command: String,
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Looks at everything. `progress` is told how many bytes of how many of the journals were read.
+#[must_use]
+pub fn examine(
+    runtime: &Runtime,
+    project: &Project,
+    asked: &Asked<'_>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Vec<Section> {
+    let section = |about: &str, findings| Section { about: about.to_string(), findings };
+    let mut sections = vec![section("policy", policy::examine(runtime, project))];
+    let mut managed = Vec::new();
+    for adapter in asked.adapters {
+        let client = client::examine(&runtime.locations, project, *adapter, asked);
+        managed.push(client.managed);
+        sections.push(section(adapter.id(), client.findings));
+    }
+    if asked.adapters.is_empty() {
+        let finding = Finding::new(Level::Problem, "no platform is detected here, so nothing starts the guard");
+        sections.push(section("platforms", vec![finding.with("run `phasegate init` with a platform's name")]));
+    }
+    sections.push(section("state", state::examine(runtime, project, progress)));
+    sections.push(section("sessions", sessions::examine(runtime, project)));
+    let all = !managed.is_empty() && managed.iter().all(|managed| *managed);
+    sections.push(section("wall", wall::examine(runtime, all, asked.adapters)));
+    sections
+}

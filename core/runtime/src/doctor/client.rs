@@ -1,0 +1,119 @@
+//! A platform: its settings, its version, and the program that it starts as the guard.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use phasegate_adapter::{Adapter, ExamineRequest, Examined, Finding, InstallRequest, InstallScope, Level};
+
+use super::Asked;
+use crate::deadline::try_within;
+use crate::locations::Locations;
+use crate::project::Project;
+
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) fn examine(
+    locations: &Locations,
+    project: &Project,
+    adapter: &'static dyn Adapter,
+    asked: &Asked<'_>,
+) -> Examined {
+    let (existing, unreadable) = read(adapter, locations, project);
+    let request = ExamineRequest {
+        install: InstallRequest {
+            project: project.root.clone(),
+            home: locations.home.clone(),
+            command: asked.command.clone(),
+            scope: InstallScope::Project,
+            existing,
+        },
+        version: adapter.version_command().and_then(|[program, argument]| said(Path::new(program), argument)),
+        environment: asked.environment.clone(),
+    };
+    let mut examined = adapter.examine(&request);
+    let paths = request.install.existing.keys().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>();
+    let what = if paths.is_empty() {
+        Finding::new(Level::Note, "no settings file is there")
+    } else {
+        Finding::new(Level::Ok, format!("settings read: {}", paths.join(", ")))
+    };
+    examined.findings.insert(0, what);
+    examined.findings.extend(unreadable);
+    examined.findings.extend(examined.programs.iter().map(|program| program_finding(program)));
+    examined
+}
+
+/// The settings files that exist: those that the platform names, and what lies beside the machine's in a folder of the
+/// same name that ends with `.d`.
+fn read(
+    adapter: &dyn Adapter,
+    locations: &Locations,
+    project: &Project,
+) -> (BTreeMap<PathBuf, String>, Vec<Finding>) {
+    let places = adapter.places();
+    let mut paths = places.settings_files(&project.root, &locations.home);
+    let machine = places.settings.iter().filter(|file| file.starts_with('/'));
+    for folder in machine.map(|file| Path::new(file).with_extension("d")) {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        paths.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "json")));
+    }
+    let (mut existing, mut unreadable) = (BTreeMap::new(), Vec::new());
+    for path in paths {
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                existing.insert(path, text);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let what = format!("`{}` cannot be read, also not by the client: {error}", path.display());
+                unreadable.push(Finding::new(Level::Problem, what).with("make it readable, or remove it"));
+            }
+        }
+    }
+    (existing, unreadable)
+}
+
+/// Whether the program that the platform starts is there, and is this one.
+fn program_finding(program: &str) -> Finding {
+    let Some(path) = find(program) else {
+        return Finding::new(Level::Problem, format!("the hooks start `{program}`, which is not there: every call is denied"))
+            .with("run `phasegate init` again");
+    };
+    let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
+    if own.is_some() && path.canonicalize().ok() == own {
+        return Finding::new(Level::Ok, format!("the hooks start `{program}`, which is this program"));
+    }
+    let this = env!("CARGO_PKG_VERSION");
+    match said(&path, "--version") {
+        None => Finding::new(Level::Problem, format!("the hooks start `{program}`, which cannot be run"))
+            .with("run `phasegate init` again"),
+        Some(text) if text.trim().ends_with(this) => {
+            Finding::new(Level::Note, format!("the hooks start `{program}`, another file of the same version, {this}"))
+        }
+        Some(text) => {
+            let what = format!("the hooks start `{program}`, which says `{}`; this is {this}", text.trim());
+            Finding::new(Level::Warning, what).with("run `phasegate init` again with the program that shall guard")
+        }
+    }
+}
+
+/// The file that a command means: itself, or one found through `PATH`.
+fn find(program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|path| path.is_file());
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// The first line that a program prints for this argument; `None` if it cannot be run, fails or takes too long.
+fn said(program: &Path, argument: &'static str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg(argument).stdin(Stdio::null()).stderr(Stdio::null());
+    let ask = move || command.output().ok().filter(|output| output.status.success());
+    let output = try_within(PATIENCE, ask)??;
+    String::from_utf8_lossy(&output.stdout).lines().next().map(str::to_string)
+}

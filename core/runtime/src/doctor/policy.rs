@@ -1,0 +1,70 @@
+//! The configs: which there are, and what they mean.
+
+use phasegate_adapter::{Finding, Level};
+use phasegate_core::policy::Mode;
+
+use crate::policy_store::{Current, Ready, summary};
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
+    let files: Vec<_> = runtime.discover(project).files.iter().map(|file| format!("`{}`", file.path)).collect();
+    let mut found = Vec::new();
+    if !files.is_empty() {
+        found.push(Finding::new(Level::Ok, format!("configs found: {}", files.join(", "))));
+    }
+    let remembered = match project.remembered() {
+        Ok(remembered) => remembered,
+        Err(problem) => {
+            found.push(Finding::new(Level::Problem, problem.message).with(problem.code.way_out()));
+            None
+        }
+    };
+    match runtime.current(project) {
+        Ok(Current::Ready(ready)) => found.extend(ready_findings(&ready)),
+        Ok(Current::Invalid { diagnostics, .. }) => {
+            found.push(Finding::new(Level::Problem, summary(&diagnostics)).with("run `phasegate check`"));
+        }
+        Ok(Current::Unguarded) => {
+            let what = match remembered {
+                Some(_) => "the project was guarded and has no config any more",
+                None => "no config guards the project",
+            };
+            found.push(Finding::new(Level::Problem, what).with("run `phasegate init`"));
+        }
+        Err(problem) => found.push(Finding::new(Level::Problem, problem.message).with(problem.code.way_out())),
+    }
+    if let Some(memory) = remembered {
+        let what = format!("remembered outside of the project: guarded, {} mode", word(memory.mode));
+        found.push(Finding::new(Level::Ok, what));
+    }
+    found
+}
+
+fn ready_findings(ready: &Ready) -> Vec<Finding> {
+    let skills: Vec<_> = ready.policy.skills.iter().map(|skill| skill.name.as_str()).collect();
+    let what = format!("valid: policy {}, skills {}", ready.policy.version, skills.join(", "));
+    let mut found = vec![Finding::new(Level::Ok, what)];
+    if skills.is_empty() {
+        found.push(Finding::new(Level::Warning, "the configs name no skill, so no phase is ever enforced").with(
+            "name a shipped skill under `use` in `.phasegate/config.yaml`, or write one into `.phasegate/skills/`",
+        ));
+    }
+    found.push(match ready.strictest() {
+        Mode::Block => Finding::new(Level::Ok, "block mode: violations are denied"),
+        Mode::Warn => Finding::new(Level::Note, "warn mode: violations are told and go on")
+            .with("set `mode: block` in `.phasegate/config.yaml` to deny them"),
+    });
+    if !ready.own {
+        let what = "only configs of the user or the machine apply; a project without its own is not remembered";
+        found.push(Finding::new(Level::Note, what));
+    }
+    found
+}
+
+fn word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Warn => "warn",
+        Mode::Block => "block",
+    }
+}

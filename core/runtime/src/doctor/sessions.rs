@@ -1,0 +1,67 @@
+//! The sessions: whether events arrive at all, when the last ones did, and by which policy they went.
+
+use std::ops::ControlFlow;
+
+use phasegate_adapter::{Finding, Level};
+use serde_json::Value;
+
+use crate::audit::history::walk;
+use crate::audit::line::timestamp;
+use crate::policy_store::Current;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::sessions::{SessionInfo, sessions};
+
+/// How many sessions are told of, the most recently active first.
+const MOST: usize = 5;
+
+pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
+    let all = match sessions(project) {
+        Ok(all) => all,
+        Err(problem) => return vec![Finding::new(Level::Problem, problem.message).with(problem.code.way_out())],
+    };
+    if all.known.is_empty() && all.damaged.is_empty() {
+        let what = "no event of any session ever arrived here";
+        return vec![
+            Finding::new(Level::Warning, what)
+                .with("start a session of the platform here, let it call a tool, and ask again"),
+        ];
+    }
+    let current = match runtime.current(project) {
+        Ok(Current::Ready(ready)) => Some(ready.policy.version),
+        Ok(Current::Unguarded | Current::Invalid { .. }) | Err(_) => None,
+    };
+    let mut found: Vec<_> =
+        all.known.iter().take(MOST).map(|session| one(project, session, current.as_deref())).collect();
+    let more = all.known.len().saturating_sub(MOST);
+    if more > 0 {
+        found.push(Finding::new(Level::Note, format!("{more} more sessions; `phasegate status` lists them")));
+    }
+    if all.unread > 0 {
+        let what = format!("{} messages of a platform could not be read", all.unread);
+        found.push(Finding::new(Level::Warning, what).with("compare the client's version with the recorded ones"));
+    }
+    found
+}
+
+fn one(project: &Project, session: &SessionInfo, current: Option<&str>) -> Finding {
+    let mut last = None;
+    let read = walk(&project.session_journal(&session.id), |past| {
+        last = Some((past.event.get("event").and_then(Value::as_str).unwrap_or("message").to_string(), past.time));
+        ControlFlow::Continue(())
+    });
+    let id = &session.id;
+    let Some((event, time)) = last else {
+        let why = read.err().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
+        return Finding::new(Level::Warning, format!("session `{id}` has no event that can be read{why}"));
+    };
+    let what = format!("session `{id}`: last event `{event}` at {}, {} records", timestamp(time), session.records);
+    if session.policy.is_empty() {
+        return Finding::new(Level::Problem, format!("{what}; no policy could be used"))
+            .with("run `phasegate check`, and `phasegate audit show` for what happened");
+    }
+    if current.is_some_and(|current| current != session.policy) {
+        return Finding::new(Level::Note, format!("{what}; it goes by an earlier policy")).with("run `phasegate reload`");
+    }
+    Finding::new(Level::Ok, what)
+}

@@ -1,0 +1,39 @@
+//! The state folder: whose it is, and whether its journals can be believed.
+
+use phasegate_adapter::{Finding, Level};
+
+use crate::place::check_folders;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::verify::verify;
+
+/// The most findings of the journals that are told; `phasegate audit verify` tells all.
+const MOST: usize = 3;
+
+pub(super) fn examine(runtime: &Runtime, project: &Project, progress: &mut dyn FnMut(u64, u64)) -> Vec<Finding> {
+    let folder = &runtime.locations.state;
+    if !folder.exists() {
+        let what = format!("`{}` does not exist yet; it is made with the first event", folder.display());
+        return vec![Finding::new(Level::Note, what)];
+    }
+    let mut found = vec![match check_folders(folder, project) {
+        Ok(()) => Finding::new(Level::Ok, format!("`{}` is this user's alone to write", folder.display())),
+        Err(problem) => Finding::new(Level::Problem, problem.message).with(problem.code.way_out()),
+    }];
+    if std::env::var_os("PHASEGATE_STATE_DIR").is_some_and(|value| !value.is_empty()) {
+        let what = "`PHASEGATE_STATE_DIR` is set here: a client that is started without it keeps its state elsewhere";
+        found.push(Finding::new(Level::Note, what));
+    }
+    let report = verify(&runtime.locations, project, progress);
+    let records: u64 = report.journals.iter().map(|journal| journal.records).sum();
+    if report.fits() {
+        let what = format!("{} journals with {records} records fit together", report.journals.len());
+        found.push(Finding::new(Level::Ok, what));
+    }
+    for finding in report.findings.iter().take(MOST) {
+        let record = finding.record.map(|seq| format!(", record {seq}")).unwrap_or_default();
+        let what = format!("`{}`{record}: {} [{}]", finding.path.display(), finding.message, finding.code);
+        found.push(Finding::new(Level::Problem, what).with("`phasegate audit verify` says all"));
+    }
+    found
+}

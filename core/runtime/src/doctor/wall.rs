@@ -1,0 +1,33 @@
+//! What stands above the guard: a wall, or a hurdle only.
+
+use std::path::Path;
+
+use phasegate_adapter::{Adapter, Finding, Level};
+
+use crate::files::check_own;
+use crate::runtime::Runtime;
+
+pub(super) fn examine(runtime: &Runtime, managed: bool, adapters: &[&'static dyn Adapter]) -> Vec<Finding> {
+    let own = |path: &Path| path.metadata().is_ok_and(|data| check_own(&data).is_ok());
+    let program = std::env::current_exe().unwrap_or_default();
+    let settings: Vec<_> = adapters.iter().flat_map(|adapter| adapter.places().settings).collect();
+    let theirs = settings.iter().filter(|file| file.starts_with('/')).map(Path::new).any(own);
+    let mut found = Vec::new();
+    if managed && !theirs {
+        found.push(Finding::new(Level::Ok, "the machine's settings start the guard, and this user cannot change them"));
+    } else if managed {
+        let what = "the machine's settings start the guard, and belong to this user, who can change them";
+        found.push(Finding::new(Level::Warning, what).with("give them to another user"));
+    } else {
+        let what = "hurdle only: the settings that start the guard are this user's, so a program that he lets run with \
+                    his rights can take it away";
+        found.push(Finding::new(Level::Note, what).with("have the hooks put into the machine's settings"));
+    }
+    let state = own(&runtime.locations.state).then_some("the state");
+    let parts: Vec<_> = state.into_iter().chain(own(&program).then_some("the guard's program")).collect();
+    if !parts.is_empty() {
+        let what = format!("{} can be changed by any program that runs as this user", parts.join(" and "));
+        found.push(Finding::new(Level::Note, what).with("run agents as a user of their own where that matters"));
+    }
+    found
+}

@@ -1,0 +1,106 @@
+//! What a changed config would mean for sessions that are under way (rules 4).
+
+use std::time::{Duration, SystemTime};
+
+use phasegate_adapter::Problem;
+use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::{Code, State};
+
+use crate::journal::read_last;
+use crate::kept::{KeptSession, kept};
+use crate::policy_store::{Current, KeptSettings, summary};
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::sessions::{SessionInfo, sessions};
+
+/// A session that was active within this time may still go on.
+const LIVE_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What would change for one session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reload {
+    /// The platform's id of the session.
+    pub session: String,
+    /// The policy version that it goes by now; empty if it has none.
+    pub from: String,
+    /// The policy version that it would go by; empty if no config guards it any more.
+    pub to: String,
+    /// The names of skills that would apply and do not now.
+    pub added: Vec<String>,
+    /// The names of skills that would no longer apply.
+    pub removed: Vec<String>,
+    /// The names of skills that would be others under the same name.
+    pub changed: Vec<String>,
+    /// The mode that the settings ask for, now and then, where they differ.
+    pub mode: Option<(Option<Mode>, Option<Mode>)>,
+    /// Where the audit events are also written, now and then, where they differ.
+    pub audit_log: Option<(Option<String>, Option<String>)>,
+    /// The skills whose live runs keep the version they began with, though it would be another.
+    pub kept: Vec<String>,
+}
+
+impl Reload {
+    /// Whether the session already goes by what the configs say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.from == self.to && self.mode.is_none() && self.audit_log.is_none()
+    }
+}
+
+impl Runtime {
+    /// What a reload would change, for the session with this id, else for each that was active in the last day.
+    /// Nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// `policy-invalid`, `policy-missing`: the configs cannot be used. `state-unreadable`, `state-version`: a journal
+    /// cannot be read.
+    pub fn reloads(&self, project: &Project, session: Option<&str>) -> Result<Vec<Reload>, Problem> {
+        let (policy, settings) = match self.current(project)? {
+            Current::Ready(ready) => (ready.policy, ready.settings),
+            Current::Invalid { diagnostics, .. } => {
+                return Err(Problem::new(Code::PolicyInvalid, summary(&diagnostics)));
+            }
+            Current::Unguarded if project.remembered()?.is_some() => {
+                let root = project.root.display();
+                let text = format!("`{root}` was guarded and has no config any more");
+                return Err(Problem::new(Code::PolicyMissing, text));
+            }
+            Current::Unguarded => (Policy::default(), KeptSettings::default()),
+        };
+        let recent = |active: SystemTime| active.elapsed().unwrap_or_default() < LIVE_FOR;
+        let mut found = Vec::new();
+        for known in sessions(project)?.known {
+            if session.map_or_else(|| recent(known.active), |id| id == known.id) {
+                found.push(self.reload_of(project, &known, (&policy, &settings))?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn reload_of(
+        &self,
+        project: &Project,
+        session: &SessionInfo,
+        (policy, settings): (&Policy, &KeptSettings),
+    ) -> Result<Reload, Problem> {
+        let own: KeptSession = kept(read_last(&project.session_journal(&session.id))?.as_ref())?;
+        // Of a policy that is gone nothing can be compared: every skill counts as added.
+        let before = self.store.load(&session.policy, &session.policy_digest, &State::default()).unwrap_or_default();
+        let live = session.state.live_runs();
+        let kept = live.filter(|run| policy.skill(&run.skill).is_none_or(|skill| skill.version != run.version));
+        let names = |skills: Vec<&Skill>| skills.into_iter().map(|skill| skill.name.clone()).collect();
+        let in_both = policy.skills.iter().filter_map(|skill| Some((skill, before.skill(&skill.name)?)));
+        Ok(Reload {
+            session: session.id.clone(),
+            from: session.policy.clone(),
+            to: policy.version.clone(),
+            added: names(policy.skills.iter().filter(|skill| before.skill(&skill.name).is_none()).collect()),
+            removed: names(before.skills.iter().filter(|skill| policy.skill(&skill.name).is_none()).collect()),
+            changed: names(in_both.filter(|(new, old)| new.version != old.version).map(|(new, _)| new).collect()),
+            mode: Some((own.settings.mode, settings.mode)).filter(|(now, then)| now != then),
+            audit_log: Some((own.settings.audit_log, settings.audit_log.clone())).filter(|(now, then)| now != then),
+            kept: kept.map(|run| run.skill.clone()).collect(),
+        })
+    }
+}
