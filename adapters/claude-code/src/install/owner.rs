@@ -18,14 +18,19 @@ pub(super) enum Owner {
 /// Whose a hook is, where `command` is how the guard is run now.
 pub(super) fn of(hook: &Value, command: &str) -> Owner {
     let Some(written) = hook.get("command").and_then(Value::as_str) else { return Owner::Other };
-    let program = match hook.get("args") {
-        Some(args) => (*args == json!(["hook", "claude-code"])).then(|| written.to_owned()),
-        None => program(written),
-    };
-    if program.is_some_and(|program| program == command || is_named(&program, "phasegate")) {
+    if program_of(hook).is_some_and(|program| program == command || is_named(&program, "phasegate")) {
         return Owner::Ours;
     }
     if mentions(hook, written, command) { Owner::Wrapped } else { Owner::Other }
+}
+
+/// The program of a hook in one of the forms that are written here; `None` for any other hook.
+pub(super) fn program_of(hook: &Value) -> Option<String> {
+    let written = hook.get("command")?.as_str()?;
+    match hook.get("args") {
+        Some(args) => (*args == json!(["hook", "claude-code"])).then(|| written.to_owned()),
+        None => program(written),
+    }
 }
 
 /// The program of a command in the form that is written for shells; `None` for any other command.
