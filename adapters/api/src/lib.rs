@@ -6,14 +6,16 @@
 pub mod frame;
 pub mod capability;
 pub mod install;
+pub mod examine;
 pub mod guard;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use phasegate_core::{Code, Event, Step};
 use serde_json::Value;
 
 pub use capability::{Ability, Capabilities};
+pub use examine::{ExamineRequest, Examined, Finding, Level, Limit};
 pub use frame::{Frame, Reply};
 pub use guard::Guard;
 pub use install::{Change, InstallRequest, InstallScope};
@@ -74,6 +76,26 @@ pub trait Adapter: Send + Sync {
     ///
     /// As for [`Adapter::install`].
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
+
+    /// Why the platform would not start the guard with the settings of the request; `None` where it would.
+    /// Asked when a session starts, and when settings change under it.
+    fn unguarded(&self, request: &InstallRequest) -> Option<String>;
+
+    /// What the platform's settings, as they are, mean for the guard.
+    fn examine(&self, request: &ExamineRequest) -> Examined {
+        let _ = request;
+        Examined::default()
+    }
+
+    /// The ways to lose the guard that the platform gives nobody the means to close.
+    fn limits(&self) -> &'static [Limit] {
+        &[]
+    }
+
+    /// The program and the argument that make the platform say its version; `None` if none does.
+    fn version_command(&self) -> Option<[&'static str; 2]> {
+        None
+    }
 }
 
 /// Which session a frame belongs to.
@@ -132,12 +154,36 @@ impl std::error::Error for Problem {}
 pub struct Places {
     /// Folders whose subfolders hold a `SKILL.md`, relative to the project or the user's home.
     pub skill_folders: Vec<&'static str>,
-    /// Settings files that can switch the guard off.
+    /// Settings files that can switch the guard off; those that begin with `/` are the machine's.
     pub settings: Vec<&'static str>,
     /// A file or folder whose presence in a project or home shows that the platform is used there.
     pub signs: Vec<&'static str>,
     /// Variables of the environment that name the project's folder, first choice first; they do not follow `cd`.
     pub project_variables: Vec<&'static str>,
+    /// Variables in which the platform tells the programs that it starts, hooks and the agent's, which session they
+    /// belong to.
+    pub session_variables: Vec<&'static str>,
+    /// Files other than settings that [`Adapter::install`] may write.
+    pub installed: Vec<&'static str>,
+}
+
+impl Places {
+    /// The settings files of a project and of the user whose home folder this is, whether they exist or not.
+    #[must_use]
+    pub fn settings_files(&self, project: &Path, home: &Path) -> Vec<PathBuf> {
+        places(&self.settings, project, home)
+    }
+
+    /// The files other than settings that an installation in this project or for this user may write.
+    #[must_use]
+    pub fn installed_files(&self, project: &Path, home: &Path) -> Vec<PathBuf> {
+        places(&self.installed, project, home)
+    }
+}
+
+fn places(names: &[&str], project: &Path, home: &Path) -> Vec<PathBuf> {
+    let whole = |name: &&str| name.strip_prefix("~/").map_or_else(|| project.join(name), |below| home.join(below));
+    names.iter().map(whole).collect()
 }
 
 /// One entry of the registry.

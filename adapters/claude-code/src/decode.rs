@@ -1,11 +1,12 @@
 //! A hook's input as neutral events.
 
 use phasegate_adapter::{Decoded, Frame, Memory, Problem};
-use phasegate_core::event::{Agent, By, PermissionOutcome, SessionSource};
+use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
 use crate::hook::Hook;
+use crate::notice;
 use crate::outcome::{self, Ending};
 use crate::pairing::{Opened, Pairing};
 use crate::tools::{self, Named};
@@ -13,6 +14,32 @@ use crate::wire::{self, Head, Message};
 
 /// How the client was started: `cli` in a terminal, `sdk-…` without one. The client sets it itself.
 const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
+/// Whether somebody sits before the client: `1` or `0`. The client sets it itself; only newer ones do.
+const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
+
+/// What the client says of its terminal.
+#[derive(Clone, Copy, Default)]
+struct Terminal<'a> {
+    entrypoint: Option<&'a str>,
+    attended: Option<&'a str>,
+}
+
+impl<'a> Terminal<'a> {
+    fn of(frame: &'a Frame) -> Self {
+        let variable = |name: &str| frame.environment.get(name).map(String::as_str);
+        Self { entrypoint: variable(ENTRYPOINT), attended: variable(ATTENDED) }
+    }
+
+    /// Whether the client reads from a terminal; `None` where it does not say so plainly.
+    fn is_one(self) -> Option<bool> {
+        match (self.entrypoint, self.attended) {
+            (_, Some(attended)) if attended != "1" => Some(false),
+            (Some("cli"), _) => Some(true),
+            (Some(other), _) if other.starts_with("sdk") => Some(false),
+            _ => None,
+        }
+    }
+}
 
 /// Turns one hook input into events.
 pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
@@ -24,8 +51,7 @@ pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem>
     let mut pairing = Pairing::from_memory(memory);
     let by = message.head.agent_id.clone().unwrap_or_default();
     let mut event = envelope(&message.head);
-    let entrypoint = frame.environment.get(ENTRYPOINT).map(String::as_str);
-    let kinds = kinds(hook, message, &by, entrypoint, &mut pairing)?;
+    let kinds = kinds(hook, message, (&by, Terminal::of(frame)), &mut pairing)?;
     let events = kinds
         .into_iter()
         .map(|kind| {
@@ -54,8 +80,7 @@ fn envelope(head: &Head) -> Event {
 fn kinds(
     hook: Hook,
     message: Message,
-    by: &str,
-    entrypoint: Option<&str>,
+    (by, terminal): (&str, Terminal<'_>),
     pairing: &mut Pairing,
 ) -> Result<Vec<EventKind>, Problem> {
     Ok(match hook {
@@ -68,7 +93,7 @@ fn kinds(
         }
         Hook::UserPromptSubmit => {
             pairing.all_ended(by);
-            vec![prompt(message.fields()?, by, entrypoint)]
+            prompted(message.fields()?, by, terminal)
         }
         Hook::UserPromptExpansion => expansion(message.fields()?),
         Hook::SessionStart => vec![session_start(&message.fields::<wire::SessionStart>()?, pairing)?],
@@ -154,20 +179,29 @@ fn result(id: Option<String>, ending: Ending, tool: String, input: Value) -> Eve
     }
 }
 
-fn prompt(submit: wire::PromptSubmit, by: &str, entrypoint: Option<&str>) -> EventKind {
-    let interactive = match (submit.source.as_deref(), entrypoint) {
-        // The platform's own notifications carry words of subagents and commands, and begin with a tag.
-        _ if !by.is_empty() || begins_with_tag(&submit.prompt) => Some(false),
-        (Some(source), _) if source != "user" => Some(false),
-        (_, Some("cli")) => Some(true),
-        (_, Some(other)) if other.starts_with("sdk") => Some(false),
-        _ => None,
-    };
-    EventKind::Prompt { text: submit.prompt, interactive }
+/// A prompt; and where it is the client's own note that a program in the background is over, the end of that call: how
+/// it ended is the program's word, so it proves nothing.
+fn prompted(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> Vec<EventKind> {
+    let over = notice::ended(&submit.prompt).map(|id| EventKind::ToolResult {
+        id: Some(id.to_owned()),
+        outcome: Some(Outcome::Unknown),
+        ok: None,
+        exit_code: None,
+        output: None,
+        tool: None,
+        input: None,
+    });
+    over.into_iter().chain([prompt(submit, by, terminal)]).collect()
 }
 
-fn begins_with_tag(text: &str) -> bool {
-    text.trim_start().strip_prefix('<').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+fn prompt(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> EventKind {
+    let interactive = match submit.source.as_deref() {
+        // The platform's own notifications carry words of subagents and commands, and begin with a tag.
+        _ if !by.is_empty() || notice::begins_with_tag(&submit.prompt) => Some(false),
+        Some(source) if source != "user" => Some(false),
+        _ => terminal.is_one(),
+    };
+    EventKind::Prompt { text: submit.prompt, interactive }
 }
 
 /// A skill that a person invokes as `/name`: the client makes no `Skill` call for it.
@@ -216,7 +250,7 @@ fn permission(asked: wire::ToolUse, by: &str, outcome: PermissionOutcome, pairin
 }
 
 fn config_change(change: wire::ConfigChange) -> EventKind {
-    EventKind::ConfigChanged { path: change.file_path.unwrap_or(change.source) }
+    EventKind::ConfigChanged { path: change.file_path.unwrap_or(change.source), unguarded: None }
 }
 
 fn display(piece: wire::MessageDisplay) -> EventKind {
@@ -227,12 +261,12 @@ fn display(piece: wire::MessageDisplay) -> EventKind {
 mod tests {
     use phasegate_core::EventKind;
 
-    use super::prompt;
+    use super::{Terminal, prompt};
     use crate::wire::PromptSubmit;
 
     fn interactive(text: &str, source: Option<&str>, entrypoint: Option<&str>, by: &str) -> Option<bool> {
         let submit = PromptSubmit { prompt: text.into(), source: source.map(Into::into) };
-        match prompt(submit, by, entrypoint) {
+        match prompt(submit, by, Terminal { entrypoint, attended: None }) {
             EventKind::Prompt { interactive, .. } => interactive,
             _ => panic!("a prompt"),
         }
@@ -245,7 +279,16 @@ mod tests {
         assert_eq!(interactive("hello", Some("user"), Some("cli"), ""), Some(true));
         assert_eq!(interactive("hello", Some("system"), Some("cli"), ""), Some(false));
         assert_eq!(interactive("hello", Some("user"), Some("sdk-cli"), ""), Some(false));
+        assert_eq!(interactive("hello", None, Some("claude-vscode"), ""), None);
         assert_eq!(interactive("<task-notification>\n", None, Some("cli"), ""), Some(false));
         assert_eq!(interactive("hello", None, Some("cli"), "a1"), Some(false));
+    }
+
+    #[test]
+    fn a_terminal_that_nobody_sits_before_is_none() {
+        let terminal = |attended| Terminal { entrypoint: Some("cli"), attended };
+        assert_eq!(terminal(Some("1")).is_one(), Some(true));
+        assert_eq!(terminal(Some("0")).is_one(), Some(false));
+        assert_eq!(terminal(Some("")).is_one(), Some(false));
     }
 }

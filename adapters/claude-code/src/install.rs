@@ -6,7 +6,10 @@
 //! hook of a kind that the client does not know takes others with it. Hooks put there would guard nothing, so both are
 //! problems here, as is `disableAllHooks`.
 
+mod examine;
 mod owner;
+mod spoken;
+mod standing;
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +20,10 @@ use phasegate_core::Code;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+pub(crate) use self::examine::examine;
 use self::owner::{Owner, quoted};
+pub(crate) use self::spoken::PLACE as COMMAND;
+pub(crate) use self::standing::unguarded;
 
 /// How the client starts the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +90,22 @@ pub fn hook_entry(event: &str, command: &str, form: Form) -> Value {
     hook
 }
 
-/// The changes that put our hooks into the settings, and take older ones of ours out.
+/// The changes that wire us in: our hooks in the settings, and the command that a person types.
 pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+    let mut changes = put_hooks(request)?;
+    changes.extend(spoken::install(request));
+    Ok(changes)
+}
+
+/// The changes that take us out again.
+pub(crate) fn uninstall(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+    let mut changes = remove_hooks(request)?;
+    changes.extend(spoken::uninstall(request));
+    Ok(changes)
+}
+
+/// The changes that put our hooks into the settings, and take older ones of ours out.
+fn put_hooks(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
     for (path, text) in &request.existing {
         reject_switched_off(path, text)?;
     }
@@ -108,7 +128,7 @@ pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> 
 }
 
 /// The changes that take our hooks out of the settings. Settings that held nothing else are removed.
-pub(crate) fn uninstall(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+fn remove_hooks(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
     let path = settings(request);
     let Some(before) = request.existing.get(&path) else { return Ok(Vec::new()) };
     let (mark, root) = parse(&path, before, Comments::Kept)?;

@@ -8,6 +8,8 @@ mod encode;
 mod escapes;
 mod hook;
 mod install;
+mod limits;
+mod notice;
 mod outcome;
 mod pairing;
 mod text;
@@ -15,8 +17,8 @@ mod tools;
 mod wire;
 
 use phasegate_adapter::{
-    Ability, Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Problem,
-    Registered, Reply,
+    Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Limit,
+    Memory, Places, Problem, Registered, Reply,
 };
 use phasegate_core::Step;
 
@@ -85,8 +87,15 @@ impl Adapter for ClaudeCode {
     fn places(&self) -> Places {
         Places {
             skill_folders: vec![".claude/skills", "~/.claude/skills"],
-            settings: vec![".claude/settings.json", ".claude/settings.local.json", "~/.claude/settings.json"],
+            settings: vec![
+                ".claude/settings.json",
+                ".claude/settings.local.json",
+                "~/.claude/settings.json",
+                "/etc/claude-code/managed-settings.json",
+            ],
             project_variables: vec!["CLAUDE_PROJECT_DIR"],
+            session_variables: vec!["CLAUDE_CODE_SESSION_ID"],
+            installed: vec![install::COMMAND, "~/.claude/commands/phasegate.md"],
             signs: vec![".claude", "~/.claude"],
         }
     }
@@ -97,5 +106,20 @@ impl Adapter for ClaudeCode {
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         install::uninstall(request)
+    }
+
+    fn unguarded(&self, request: &InstallRequest) -> Option<String> {
+        install::unguarded(request)
+    }
+    fn examine(&self, request: &ExamineRequest) -> Examined {
+        install::examine(request, self.versions())
+    }
+
+    fn limits(&self) -> &'static [Limit] {
+        &limits::LIMITS
+    }
+
+    fn version_command(&self) -> Option<[&'static str; 2]> {
+        Some(["claude", "--version"])
     }
 }

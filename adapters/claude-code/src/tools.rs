@@ -67,7 +67,7 @@ pub(crate) fn reading(tool: &Named, input: &Value) -> Reading {
         .filter_map(|name| input.get(name)?.as_str())
         .map(|written| PathUse { written: written.to_owned(), resolved: None, access })
         .collect();
-    Reading { commands: Vec::new(), paths }
+    Reading { paths, ..Reading::default() }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! nothing twice, and can undo all of it.
 
 mod apply;
-mod command_name;
+pub(crate) mod command_name;
 mod record;
 mod settings;
 mod starter;
@@ -15,7 +15,7 @@ use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::json;
 
-use super::adapters::{place, signs};
+use super::adapters::signs;
 use crate::args::ModeArg;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -87,8 +87,10 @@ impl Setting<'_> {
     /// What an adapter is asked to install or uninstall.
     pub(crate) fn request(&self, adapter: &dyn Adapter) -> Result<InstallRequest, Failure> {
         let mut existing = BTreeMap::new();
-        for setting in adapter.places().settings {
-            let path = place(setting, &self.project.root, &self.runtime.locations.home);
+        let (places, home) = (adapter.places(), &self.runtime.locations.home);
+        let mut paths = places.settings_files(&self.project.root, home);
+        paths.extend(places.installed_files(&self.project.root, home));
+        for path in paths {
             if let Some(text) = apply::read(&path)? {
                 existing.insert(path, text);
             }

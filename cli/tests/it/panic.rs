@@ -57,6 +57,9 @@ impl Adapter for Broken {
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         self.inner.uninstall(request)
     }
+    fn unguarded(&self, request: &InstallRequest) -> Option<String> {
+        self.inner.unguarded(request)
+    }
 }
 
 fn answer(world: &World, in_address: bool) -> Reply {

@@ -16,8 +16,9 @@ use crate::matcher::Use;
 use crate::moves;
 use crate::observe;
 use crate::policy::{LeaveSkill, Mode, Policy, Skill};
+use crate::protection;
 use crate::state::{CallVisit, HISTORY, KEPT, OpenCall, Proof, Record, Run, State, Status};
-use crate::tool::{Call, EXECUTE};
+use crate::tool::{Call, EXECUTE, SHELL, only_reads};
 
 /// What one run makes of the call, once the run itself may change.
 struct Opinion<'a> {
@@ -40,7 +41,11 @@ pub(crate) fn decide(
     let Some(call) = event.call() else { return Decision::allow() };
     let (agent, kind) = caller(state, event);
     let caller = Caller { agent: agent.as_deref(), kind: &kind };
-    let (mut decision, opinions) = judge(world, policy, state, (&call, caller), records);
+    let (judged, opinions) = judge(world, policy, state, (&call, caller), records);
+    let mut decision = match protection::judge(policy, state, &call, known_to_read(policy, &call, caller)) {
+        Some(protected) => stricter(protected, judged),
+        None => judged,
+    };
     let mut open = open_call(&call, event, decision.effect);
     let lets_through = decision.lets_through();
     for opinion in &opinions {
@@ -117,6 +122,14 @@ fn judge<'a>(
     (decision, opinions)
 }
 
+/// Whether the platform or a skill of the policy says that the tool reads, and none that it does more.
+fn known_to_read(policy: &Policy, call: &Call, caller: Caller<'_>) -> bool {
+    let skills = policy.skills.iter().chain(&policy.earlier).filter(|skill| !skill.tools.is_empty());
+    let mut labels = call.tool.labels.clone();
+    labels.extend(skills.flat_map(|skill| Held::new(skill, call, caller).labels().clone()));
+    only_reads(&labels)
+}
+
 /// The stricter of two answers; of equally strict ones the first.
 fn stricter(one: Decision, other: Decision) -> Decision {
     if other.effect > one.effect { other } else { one }
@@ -191,7 +204,7 @@ fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
         agent: event.subagent().map(ToString::to_string),
         tool: call.tool.name.clone(),
         input: if call.id.is_none() { observe::digest(&call.input) } else { String::new() },
-        executes: call.tool.labels.contains(EXECUTE),
+        executes: [EXECUTE, SHELL].iter().any(|label| call.tool.labels.contains(*label)),
         may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),
         since: event.time,
         launched: false,

@@ -48,6 +48,8 @@ macro_rules! codes {
 pub enum Area {
     /// A call was judged by the phases of a run.
     Phase,
+    /// The guard itself was to be changed.
+    Protection,
     /// A control command was refused.
     Control,
     /// The guard could not work as it should.
@@ -57,11 +59,12 @@ pub enum Area {
 }
 
 impl Area {
-    /// The area's word: `phase`, `control`, `fault` or `config`.
+    /// The area's word: `phase`, `protection`, `control`, `fault` or `config`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Phase => "phase",
+            Self::Protection => "protection",
             Self::Control => "control",
             Self::Fault => "fault",
             Self::Config => "config",
@@ -82,6 +85,9 @@ codes! {
     Unlisted = "unlisted", Phase,
         "no phase that can be reached from here lists this tool, and the skill denies what it does not list",
         "call a tool that the phase allows, or a tool that only reads";
+    SelfProtection = "self-protection", Protection,
+        "the call would change something that the guard itself stands on",
+        "let the user make the change, outside of the session";
     SkillUnknown = "skill-unknown", Control,
         "no skill config of this name applies here",
         "`phasegate status` lists the skills that apply; a shipped skill applies where a config names it under `use`";
@@ -130,6 +136,12 @@ codes! {
     StateBusy = "state-busy", Fault,
         "another process held the journal's lock too long",
         "try the call again";
+    StateExposed = "state-exposed", Fault,
+        "the state folder, or a file in it, is not the user's alone",
+        "ask the user to look at what is there, and to make it theirs alone (`chown`, `chmod -R go-w`) or to let `PHASEGATE_STATE_DIR` name another folder";
+    StateDisk = "state-disk", Fault,
+        "the file system of the state folder cannot lock files, or cannot make them durable",
+        "let `PHASEGATE_STATE_DIR` name a folder on a local disk";
     StateNotSaved = "state-not-saved", Fault,
         "the decision could not be written to the journal",
         "make room on the disk or correct the permissions of the state folder, then try again";

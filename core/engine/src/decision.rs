@@ -42,6 +42,8 @@ impl Effect {
 pub enum Gate {
     /// Whether the input could be understood and the guard could work.
     Input,
+    /// Whether the call leaves the guard itself alone.
+    Protection,
     /// The phases of the live runs.
     Phase,
     /// The right to give a control command.
@@ -54,6 +56,7 @@ impl Gate {
     pub fn word(self) -> &'static str {
         match self {
             Self::Input => "input",
+            Self::Protection => "protection",
             Self::Phase => "phase",
             Self::Control => "control",
         }

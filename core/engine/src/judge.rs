@@ -8,7 +8,7 @@ use crate::graph::{self, Way};
 use crate::matcher::{Matcher, Subject, Use};
 use crate::policy::{Phase, Skill, Unlisted};
 use crate::state::Run;
-use crate::tool::{Call, EXECUTE, Labels, READ, WRITE};
+use crate::tool::{Call, EXECUTE, Labels, READ, only_reads};
 
 /// Who calls.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,11 @@ impl<'a> Held<'a> {
         matcher.matches(subject, self.skill.permitted_servers(), used)
     }
 
+    /// What the tool can do, as the platform and the skill say.
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
     /// Whether the skill itself says that the tool runs programs.
     pub(crate) fn may_execute(&self) -> bool {
         self.labels.contains(EXECUTE)
@@ -71,9 +76,7 @@ impl<'a> Held<'a> {
     fn passes_unlisted(&self) -> bool {
         match self.skill.unlisted {
             Unlisted::Allow => true,
-            Unlisted::ReadOnly => {
-                self.labels.contains(READ) && !self.labels.contains(WRITE) && !self.labels.contains(EXECUTE)
-            }
+            Unlisted::ReadOnly => only_reads(&self.labels),
             Unlisted::Deny => false,
         }
     }

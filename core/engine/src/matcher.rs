@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::tool::{Access, Call, Labels, READ};
+use crate::tool::{Access, Call, Labels, READ, SimpleCommand, Verdict, Word};
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -200,9 +200,15 @@ impl Matcher {
 
     fn fits_command(&self, subject: Subject<'_>) -> Fit {
         let Some(wanted) = &self.command else { return Fit::Yes };
-        match subject.call.input.get("command") {
-            Some(Value::String(command)) => fit(command.trim() == wanted),
-            _ => Fit::Doubt,
+        let Some(Value::String(line)) = subject.call.input.get("command") else { return Fit::Doubt };
+        let commands = &subject.call.reading.commands;
+        let wanted_words: Vec<_> = wanted.split_whitespace().collect();
+        let best = commands.iter().map(|command| command.fits(&wanted_words)).max().unwrap_or(Fit::No);
+        match (line.trim() == wanted, commands.len()) {
+            (true, _) => Fit::Yes,
+            (false, 1) => best,
+            // Among other commands it is not exactly this one, and may still be what a list forbids.
+            (false, _) => best.min(Fit::Doubt),
         }
     }
 
@@ -229,10 +235,27 @@ impl ArgTest {
     }
 }
 
+impl SimpleCommand {
+    /// Whether this is the command with these words, and nothing besides them.
+    fn fits(&self, wanted: &[&str]) -> Fit {
+        let known = self.words.iter().take_while(|word| matches!(word, Word::Known(_))).count();
+        let same = |(word, wanted): (&Word, &&str)| matches!(word, Word::Known(text) if text == wanted);
+        let agree = self.words.iter().take(known).zip(wanted).all(same);
+        if known < self.words.len() {
+            return if agree && known <= wanted.len() { Fit::Doubt } else { Fit::No };
+        }
+        let plain = self.assignments.is_empty() && self.redirections.is_empty();
+        if agree && known == wanted.len() { if plain { Fit::Yes } else { Fit::Doubt } } else { Fit::No }
+    }
+}
+
 impl PathTest {
     fn fits(&self, call: &Call) -> Fit {
-        let mut best = if call.reading.paths.is_empty() { Fit::Doubt } else { Fit::No };
-        for path in call.reading.paths.iter().filter(|path| path.access == self.access) {
+        let reading = &call.reading;
+        let more = reading.commands.iter().any(|command| command.verdict > Verdict::Write);
+        let mut best = if reading.paths.is_empty() || more { Fit::Doubt } else { Fit::No };
+        let writes = |access| access == Access::Remove && self.access == Access::Write;
+        for path in reading.paths.iter().filter(|path| path.access == self.access || writes(path.access)) {
             best = best.max(match &path.resolved {
                 None => Fit::Doubt,
                 Some(resolved) => fit(self.covers(resolved)),

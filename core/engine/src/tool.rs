@@ -15,6 +15,10 @@ pub const WRITE: &str = "write";
 pub const EXECUTE: &str = "execute";
 /// The label of a tool that talks to other machines.
 pub const NETWORK: &str = "network";
+/// The label of a tool that takes a shell line; it succeeds with a known exit status 0 only, whatever the line does.
+pub const SHELL: &str = "shell";
+/// The canonical name of the tool that runs shell lines.
+pub const BASH: &str = "Bash";
 /// The canonical name of the tool that starts a subagent.
 pub const AGENT: &str = "Agent";
 /// The canonical name of the tool that invokes a skill.
@@ -24,6 +28,12 @@ pub const SKILL: &str = "Skill";
 ///
 /// An empty set means that nobody said; such a tool counts as writing (rules 3.2, line 6).
 pub type Labels = BTreeSet<String>;
+
+/// Whether the labels say that a tool reads, and none that it does more.
+#[must_use]
+pub fn only_reads(labels: &Labels) -> bool {
+    labels.contains(READ) && !labels.contains(WRITE) && !labels.contains(EXECUTE)
+}
 
 /// A tool as the policy sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,13 +85,57 @@ pub struct Reading {
     /// The paths the call would touch, as far as they are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathUse>,
+    /// What of the guard's own the call would change, or might.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guarded: Vec<Guarded>,
 }
 
 impl Reading {
     /// Whether nothing was read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.paths.is_empty()
+        self.commands.is_empty() && self.paths.is_empty() && self.guarded.is_empty()
+    }
+}
+
+/// A file or folder that the guard stands on, and that a call would change or might.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guarded {
+    /// What it is to the guard.
+    pub part: Part,
+    /// The path as the call gives it, or the words that speak of it.
+    pub path: String,
+}
+
+/// What the guard stands on (rules 4.1).
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A config, or a place where one would be found.
+    Policy,
+    /// A skill's own text, or a place where one would be found.
+    Skill,
+    /// The journals and all else that is kept about projects.
+    State,
+    /// The platform's settings that start the guard.
+    Settings,
+    /// The program itself.
+    Program,
+}
+
+impl Part {
+    /// What follows "which" in a reason.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Policy => "is the guard's config",
+            Self::Skill => "says what a skill may do",
+            Self::State => "is the guard's state",
+            Self::Settings => "starts the guard",
+            Self::Program => "is the guard's own program",
+        }
     }
 }
 
@@ -153,8 +207,10 @@ pub struct PathUse {
 pub enum Access {
     /// Reads it.
     Read,
-    /// Creates, changes or deletes it.
+    /// Creates or changes it.
     Write,
+    /// Takes it away or renames it, with everything below it.
+    Remove,
     /// Runs it.
     Execute,
 }

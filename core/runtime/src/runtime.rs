@@ -8,11 +8,15 @@ use phasegate_core::{Code, Event, Step};
 
 use crate::deadline::Deadline;
 use crate::discover::{Found, discover};
+use crate::elsewhere;
+use crate::joining::Origin;
 use crate::locations::Locations;
 use crate::policy_store::{Current, PolicyStore};
 use crate::project::Project;
+use crate::protect::Protected;
 use crate::stance::{Stance, Watch};
 use crate::transaction::{Transaction, stance_of};
+use crate::wiring;
 
 /// Finds configs and state, and decides by them.
 #[derive(Clone, Debug)]
@@ -23,6 +27,10 @@ pub struct Runtime {
     pub store: PolicyStore,
     /// The platforms' own folders of skills, as adapters give them.
     skill_folders: Vec<&'static str>,
+    /// The platforms' settings files, as adapters give them.
+    settings: Vec<&'static str>,
+    /// The variables in which platforms tell programs which session started them, as adapters give them.
+    pub(crate) session_variables: Vec<&'static str>,
     /// The time now, in milliseconds since 1970-01-01 UTC.
     pub(crate) now: fn() -> i64,
 }
@@ -31,11 +39,22 @@ impl Runtime {
     /// A runtime with these folders, for these platforms.
     #[must_use]
     pub fn new<'a>(locations: Locations, adapters: impl IntoIterator<Item = &'a dyn Adapter>) -> Self {
-        let mut skill_folders: Vec<_> =
-            adapters.into_iter().flat_map(|adapter| adapter.places().skill_folders).collect();
+        let (mut skill_folders, mut settings, mut session_variables) = (Vec::new(), Vec::new(), Vec::new());
+        for places in adapters.into_iter().map(Adapter::places) {
+            skill_folders.extend(places.skill_folders);
+            settings.extend(places.settings);
+            session_variables.extend(places.session_variables);
+        }
         skill_folders.sort_unstable();
         skill_folders.dedup();
-        Self { store: PolicyStore::new(&locations.state), locations, skill_folders, now }
+        settings.sort_unstable();
+        settings.dedup();
+        Self { store: PolicyStore::new(&locations.state), locations, skill_folders, settings, session_variables, now }
+    }
+
+    /// All that the guard stands on, as seen from the project with this root, or from one that nothing guards.
+    pub(crate) fn protected(&self, root: Option<&Path>) -> Protected<'_> {
+        Protected::new(&self.locations, &self.skill_folders, &self.settings, root)
     }
 
     /// Every config that applies to the project.
@@ -126,7 +145,10 @@ impl Runtime {
         let steps = Transaction::open(self, project.clone(), &address.session, (deadline, watch))
             .and_then(|transaction| transaction.map(|open| decide_frame(open, adapter, frame)).transpose());
         match steps {
-            Ok(None) => Reply::silent(),
+            Ok(None) => match elsewhere::refused(self, adapter, frame, &project) {
+                Some(problem) => adapter.refuse(frame, &problem),
+                None => Reply::silent(),
+            },
             Ok(Some(steps)) => adapter.encode(frame, &steps),
             Err(problem) => {
                 if watch.get() == Stance::Unknown {
@@ -147,7 +169,13 @@ impl Runtime {
         let deadline = Deadline::new(crate::deadline::limit_from_environment());
         let watch = Watch::default();
         match Transaction::open(self, project, session, (&deadline, &watch))? {
-            Some(mut transaction) => transaction.decide(event).map(Some),
+            Some(mut transaction) => {
+                let mut last = None;
+                for event in transaction.begun(&Origin::default(), vec![event])? {
+                    last = Some(transaction.decide(event)?);
+                }
+                Ok(last)
+            }
             None => Ok(None),
         }
     }
@@ -163,8 +191,15 @@ fn decide_frame(mut transaction: Transaction<'_>, adapter: &dyn Adapter, frame: 
         return Ok(Vec::new());
     }
     transaction.memory = decoded.memory;
+    let origin = Origin::of(adapter, frame, &transaction.session, &mut transaction.clients);
     let mut steps = Vec::new();
-    for event in decoded.events {
+    for mut event in transaction.begun(&origin, decoded.events)? {
+        wiring::complete(
+            &mut event,
+            &mut transaction.wired,
+            adapter,
+            (&transaction.runtime.locations, &transaction.project),
+        );
         let step = transaction.decide(event)?;
         let denied = step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
         steps.push(step);

@@ -148,7 +148,7 @@ fn note(source: &MatcherObject, matcher: &Matcher) -> String {
     parts.extend(matcher.command.iter().map(|command| format!("command {}", Value::String(command.clone()))));
     parts.extend(matcher.paths.iter().map(|test| match test.access {
         Access::Read => format!("reads {}", test.pattern),
-        Access::Write => format!("writes {}", test.pattern),
+        Access::Write | Access::Remove => format!("writes {}", test.pattern),
         Access::Execute => format!("executes {}", test.pattern),
     }));
     parts.extend(source.agent.iter().map(|agent| format!("agent {agent}")));

@@ -104,7 +104,7 @@ fn reading(matcher: &Matcher) -> Reading {
             test.pattern.strip_suffix("/**").map_or_else(|| test.pattern.clone(), |folder| format!("{folder}/{ANY}"));
         PathUse { written: path.clone(), resolved: Some(path), access: test.access }
     });
-    Reading { commands: Vec::new(), paths: paths.collect() }
+    Reading { paths: paths.collect(), ..Reading::default() }
 }
 
 /// One sample for each matcher of the skill: in lists, in conditions, in its table of tools.

@@ -1,0 +1,118 @@
+//! Whether the client would start the guard with the settings as they are.
+
+use std::path::Path;
+
+use jsonc_parser::cst::CstObject;
+use phasegate_adapter::InstallRequest;
+
+use super::{Comments, EVENTS, Failing, ours, parse, reject_odd_hooks, reject_switched_off, takes_all};
+use crate::install::group_of;
+
+/// Why the client would not start the guard; `None` where some settings file starts it for every event that must be
+/// denied when it fails, and none switches hooks off.
+pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
+    let off = request.existing.iter().find_map(|(path, text)| reject_switched_off(path, text).err());
+    if let Some(problem) = off {
+        return Some(problem.message);
+    }
+    let files: Vec<_> = request.existing.iter().map(|(path, text)| missing(path, text, &request.command)).collect();
+    if files.iter().any(|missing| missing.is_none()) {
+        return None;
+    }
+    // A file that speaks of us and is broken says more than one that has nothing to do with us.
+    files.into_iter().flatten().max_by_key(|(ours, _)| *ours).map_or_else(
+        || Some("no settings file has a hook that runs it".to_string()),
+        |(_, why)| Some(why),
+    )
+}
+
+/// What keeps one settings file from starting the guard, and for how many events it does.
+fn missing(path: &Path, text: &str, command: &str) -> Option<(usize, String)> {
+    let hooks = match parse(path, text, Comments::Refused) {
+        Err(problem) => return Some((usize::from(text.contains("phasegate")), problem.message)),
+        Ok((_, root)) => root.object_value().and_then(|object| object.object_value("hooks")),
+    };
+    let none = || Some((0, format!("no hook in `{}` runs it", path.display())));
+    let Some(hooks) = hooks else { return none() };
+    let closed = EVENTS.iter().filter(|(_, failing)| *failing == Failing::Closed);
+    let (there, gone): (Vec<_>, Vec<_>) = closed.partition(|(event, _)| runs(&hooks, event, command));
+    if let Some((event, _)) = gone.first() {
+        let why = format!("no hook in `{}` runs it for every `{event}`", path.display());
+        return Some((there.len(), why));
+    }
+    reject_odd_hooks(path, &hooks, command).err().map(|problem| (there.len(), problem.message))
+}
+
+/// Whether a hook of ours takes all that happens under this event.
+fn runs(hooks: &CstObject, event: &str, command: &str) -> bool {
+    let entries = hooks.array_value(event);
+    let ours = entries.map(|entries| ours(&entries, command)).unwrap_or_default();
+    ours.iter().any(|hook| group_of(hook).is_some_and(|group| takes_all(&group)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use phasegate_adapter::{InstallRequest, InstallScope};
+    use serde_json::{Value, json};
+
+    use super::unguarded;
+    use crate::install::install;
+
+    fn request(files: &[(&str, &str)]) -> InstallRequest {
+        let existing = files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_string()));
+        InstallRequest {
+            project: PathBuf::from("/p"),
+            home: PathBuf::from("/h"),
+            command: "/opt/phasegate".into(),
+            scope: InstallScope::Project,
+            existing: existing.collect::<BTreeMap<_, _>>(),
+        }
+    }
+
+    fn installed() -> String {
+        install(&request(&[])).unwrap().remove(0).after.unwrap()
+    }
+
+    fn edited(edit: impl Fn(&mut Value)) -> String {
+        let mut value: Value = serde_json::from_str(&installed()).unwrap();
+        edit(&mut value);
+        value.to_string()
+    }
+
+    #[test]
+    fn what_init_writes_stands_wherever_it_is_written() {
+        for path in ["/p/.claude/settings.json", "/h/.claude/settings.json", "/p/.claude/settings.local.json"] {
+            assert_eq!(unguarded(&request(&[(path, &installed()), ("/p/other.json", "{}")])), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_take_it_away_is_seen() {
+        let hook = "/p/.claude/settings.json";
+        let local = "/p/.claude/settings.local.json";
+        let gone = |files: &[(&str, &str)], says: &str| {
+            let why = unguarded(&request(files)).unwrap();
+            assert!(why.contains(says), "{why}");
+        };
+        gone(&[], "no settings file");
+        gone(&[(hook, "{}")], "no hook in `/p/.claude/settings.json`");
+        gone(&[(hook, "")], "no hook");
+        gone(&[(hook, &installed()), (local, r#"{"disableAllHooks": true}"#)], "disableAllHooks");
+        gone(&[(hook, &format!("// x\n{}", installed()))], "ignores");
+        gone(&[(hook, &installed().replacen('}', "", 1))], "ignores");
+        gone(&[(hook, &edited(|value| value["hooks"]["PreToolUse"] = json!([])))], "`PreToolUse`");
+        gone(&[(hook, &edited(|value| value["hooks"]["PreToolUse"][0]["matcher"] = json!("Read")))], "`PreToolUse`");
+        gone(&[(hook, &edited(|value| value["hooks"]["ConfigChange"] = json!(null)))], "`ConfigChange`");
+        gone(
+            &[(hook, &edited(|value| value["hooks"]["Stop"][0]["hooks"][0]["type"] = json!("odd")))],
+            "the type `odd`",
+        );
+        gone(
+            &[(hook, &installed().replace("hook claude-code", "hook claude-code || true #"))],
+            "`PreToolUse`",
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! Calls in projects that nothing guards: they may not change what guards others (rules 4.1).
+
+use phasegate_adapter::{Adapter, Frame, Memory, Problem};
+use phasegate_core::tool::Part;
+use phasegate_core::{Code, EventKind};
+
+use crate::project::Project;
+use crate::reading;
+use crate::runtime::Runtime;
+
+/// Why the frame is refused; `None` for a frame that leaves other projects' guard alone, or where no project is guarded.
+pub(crate) fn refused(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
+    if !runtime.locations.state.join("projects").exists() {
+        return None;
+    }
+    let decoded = adapter.decode(frame, &Memory::Null).ok()?;
+    decoded.events.into_iter().find_map(|mut event| {
+        reading::complete(&mut event, &project.root, &|| runtime.protected(None));
+        let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
+        // A skill of the user's own is no other project's.
+        let guarded = reading.guarded.iter().find(|guarded| guarded.part != Part::Skill)?;
+        let message = format!(
+            "{tool} would change `{}`, and other projects are guarded by that; this project is not, so nothing was recorded",
+            guarded.path
+        );
+        Some(Problem::new(Code::SelfProtection, message))
+    })
+}

@@ -1,0 +1,313 @@
+//! What the guard stands on, and which paths are part of it (rules 4.1).
+//!
+//! A path counts as its place in the file system, and also by its name alone: names are compared as the most forgiving
+//! file system would, so that case and characters nobody sees hide nothing.
+
+use std::path::{Component, Path, PathBuf};
+
+use phasegate_core::tool::Part;
+
+use crate::locations::Locations;
+use crate::paths::resolve;
+use crate::project::{FOLDER, Project};
+
+/// How far below its path a place reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// The path and everything below it.
+    Tree,
+    /// The path alone.
+    Alone,
+    /// A folder of skills: itself, its entries, and the `SKILL.md` in each.
+    Skills,
+}
+
+/// What a call does to a path, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It makes or changes what is there.
+    Write,
+    /// It takes away what is there, with everything below it.
+    Remove,
+}
+
+/// All that the guard stands on, as seen from one project.
+#[derive(Debug)]
+pub(crate) struct Protected<'a> {
+    locations: &'a Locations,
+    skill_folders: &'a [&'static str],
+    settings: &'a [&'static str],
+    /// The places outside of projects, and those of the project, without links.
+    places: Vec<(PathBuf, Part, Reach)>,
+    /// Whether a folder of configs is protected wherever it lies.
+    anywhere: bool,
+}
+
+impl<'a> Protected<'a> {
+    /// The guard with these folders, on these platforms' places, in the project with this root; without one, as far as it
+    /// lies outside of projects or guards another.
+    pub(crate) fn new(
+        locations: &'a Locations,
+        skill_folders: &'a [&'static str],
+        settings: &'a [&'static str],
+        root: Option<&Path>,
+    ) -> Self {
+        let mut protected = Self { locations, skill_folders, settings, places: Vec::new(), anywhere: false };
+        protected.add(&locations.state, Part::State, Reach::Tree);
+        protected.add(&locations.user, Part::Policy, Reach::Tree);
+        protected.add(&locations.machine, Part::Policy, Reach::Tree);
+        for folder in below_home(skill_folders) {
+            protected.add(&locations.home.join(folder), Part::Skill, Reach::Skills);
+        }
+        for file in settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
+            let file = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |below| locations.home.join(below));
+            protected.add(&file, Part::Settings, Reach::Alone);
+        }
+        for program in programs() {
+            protected.add(&program, Part::Program, Reach::Alone);
+        }
+        if let Some(root) = root {
+            protected.add_project(root);
+            protected.anywhere = true;
+        }
+        protected
+    }
+
+    fn add(&mut self, path: &Path, part: Part, reach: Reach) {
+        if path.as_os_str().is_empty() {
+            return;
+        }
+        let place = resolve(Path::new("/"), path).unwrap_or_else(|| path.to_path_buf());
+        if place != path {
+            // The name itself may be a link, and is part of the way to the place.
+            self.places.push((path.to_path_buf(), part, Reach::Alone));
+        }
+        self.places.push((place, part, reach));
+    }
+
+    fn add_project(&mut self, root: &Path) {
+        self.add(&root.join(FOLDER), Part::Policy, Reach::Tree);
+        let folders = self.skill_folders.iter().filter(|folder| !folder.starts_with("~/"));
+        let files = self.settings.iter().filter(|file| !file.starts_with("~/") && !file.starts_with('/'));
+        let folders: Vec<_> = folders.map(|folder| (root.join(folder), Part::Skill, Reach::Skills)).collect();
+        let files: Vec<_> = files.map(|file| (root.join(file), Part::Settings, Reach::Alone)).collect();
+        for (path, part, reach) in folders.into_iter().chain(files) {
+            self.add(&path, part, reach);
+        }
+    }
+
+    /// The part of the guard that a change of this path would touch. The path is absolute and without links; it need not
+    /// exist.
+    pub(crate) fn part(&self, path: &Path, change: Change) -> Option<Part> {
+        let parts = folded(path);
+        let named = (self.anywhere && parts.iter().any(|part| part == FOLDER)).then_some(Part::Policy);
+        let found = || self.places.iter().find(|place| touches(&parts, place, change)).map(|(_, part, _)| *part);
+        named.or_else(found).or_else(|| self.in_another_project(path, change)).or_else(|| self.linked(path))
+    }
+
+    /// Whether the path is part of what another guarded project stands on.
+    fn in_another_project(&self, path: &Path, change: Change) -> Option<Part> {
+        path.ancestors().skip(1).find_map(|root| {
+            if !Project::at(self.locations, root).memory().exists() {
+                return None;
+            }
+            let mut theirs = Self { places: Vec::new(), ..*self };
+            theirs.add_project(root);
+            let parts = folded(path);
+            theirs.places.iter().find(|place| touches(&parts, place, change)).map(|(_, part, _)| *part)
+        })
+    }
+
+    /// Whether the file is another name of a file of the guard: a hard link.
+    #[cfg(unix)]
+    fn linked(&self, path: &Path) -> Option<Part> {
+        use std::os::unix::fs::MetadataExt as _;
+        let data = path.symlink_metadata().ok().filter(|data| data.is_file() && data.nlink() > 1)?;
+        let same = |file: &Path| file.metadata().is_ok_and(|it| it.ino() == data.ino() && it.dev() == data.dev());
+        self.places
+            .iter()
+            .find(|(place, _, reach)| files(place, *reach).iter().any(|file| same(file)))
+            .map(|place| place.1)
+    }
+
+    #[cfg(not(unix))]
+    fn linked(&self, _: &Path) -> Option<Part> {
+        None
+    }
+}
+
+/// The files of a place that exist.
+fn files(place: &Path, reach: Reach) -> Vec<PathBuf> {
+    let entries = |folder: &Path| {
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    match reach {
+        Reach::Alone => vec![place.to_path_buf()],
+        Reach::Skills => entries(place).into_iter().map(|skill| skill.join("SKILL.md")).collect(),
+        Reach::Tree => {
+            let (folders, mut files): (Vec<_>, Vec<_>) = entries(place).into_iter().partition(|path| path.is_dir());
+            files.extend(folders.iter().flat_map(|folder| entries(folder)));
+            files
+        }
+    }
+}
+
+fn below_home<'s>(folders: &'s [&'static str]) -> impl Iterator<Item = &'static str> + 's {
+    folders.iter().filter_map(|folder| folder.strip_prefix("~/"))
+}
+
+/// The program that runs, and those that stand beside it under a name of the guard.
+fn programs() -> Vec<PathBuf> {
+    let Ok(own) = std::env::current_exe() else { return Vec::new() };
+    let beside = |name: &str| own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let mut programs = vec![beside("phasegate"), beside("phasegate-hook"), own.clone()];
+    programs.dedup();
+    programs
+}
+
+/// Whether a change of the path with these parts touches the place.
+fn touches(parts: &[String], (place, _, reach): &(PathBuf, Part, Reach), change: Change) -> bool {
+    let place = folded(place);
+    let above = parts.len() <= place.len() && place.starts_with(parts);
+    if above && (change == Change::Remove || parts.len() == place.len()) {
+        return true;
+    }
+    let Some(below) = parts.strip_prefix(place.as_slice()) else { return false };
+    match reach {
+        Reach::Tree => true,
+        Reach::Alone => false,
+        Reach::Skills => matches!(below, [_]) || matches!(below, [_, file] if *file == fold("SKILL.md")),
+    }
+}
+
+fn folded(path: &Path) -> Vec<String> {
+    path.components()
+        .filter_map(|component| match component {
+            Component::Normal(part) => Some(fold(&part.to_string_lossy())),
+            Component::ParentDir => Some("..".to_string()),
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
+        })
+        .collect()
+}
+
+/// A name as the most forgiving file system compares it: without case, and without characters that some leave out.
+fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.chars().filter(|c| !unseen(*c)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}
+
+/// Characters that have no width, and that some file systems leave out of a name.
+fn unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::project::Remembered;
+    use phasegate_core::policy::Mode;
+    use std::fs;
+
+    const SKILLS: [&str; 2] = [".tool/skills", "~/.tool/skills"];
+    const SETTINGS: [&str; 3] = [".tool/settings.json", "~/.tool/settings.json", "/etc/tool/managed.json"];
+
+    struct World {
+        folder: tempfile::TempDir,
+        locations: Locations,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let top = folder.path().canonicalize().unwrap();
+            let locations =
+                Locations { state: top.join("s"), user: top.join("u"), machine: top.join("m"), home: top.join("h") };
+            for name in ["p/.phasegate", "p/.tool/skills/x", "p/src", "h/.tool", "s", "u", "other/.phasegate"] {
+                fs::create_dir_all(top.join(name)).unwrap();
+            }
+            Self { folder, locations }
+        }
+
+        fn top(&self) -> PathBuf {
+            self.folder.path().canonicalize().unwrap()
+        }
+
+        fn part(&self, path: &str, change: Change) -> Option<Part> {
+            let root = self.top().join("p");
+            let protected = Protected::new(&self.locations, &SKILLS, &SETTINGS, Some(&root));
+            protected.part(&resolve(&root, Path::new(path)).unwrap(), change)
+        }
+    }
+
+    #[test]
+    fn what_the_guard_stands_on_is_protected_whether_it_exists_or_not() {
+        let world = World::new();
+        for (path, part) in [
+            (".phasegate", Part::Policy),
+            (".phasegate/config.yaml", Part::Policy),
+            (".PhaseGate/config.yaml", Part::Policy),
+            (".pha\u{17f}egate/skills/deep/SKILL.md", Part::Policy),
+            (".phase\u{200b}gate/config.yaml", Part::Policy),
+            ("src/../.phasegate/x", Part::Policy),
+            ("src/.phasegate/config.yaml", Part::Policy),
+            (".tool/settings.json", Part::Settings),
+            (".TOOL/Settings.json", Part::Settings),
+            (".tool/skills", Part::Skill),
+            (".tool/skills/new", Part::Skill),
+            (".tool/skills/x/SKILL.md", Part::Skill),
+            (".tool/skills/x/skill.MD", Part::Skill),
+            ("../h/.tool/settings.json", Part::Settings),
+            ("../h/.tool/skills/x/SKILL.md", Part::Skill),
+            ("/etc/tool/managed.json", Part::Settings),
+            ("../s/projects/1/project.journal", Part::State),
+            ("../u/config.yaml", Part::Policy),
+            ("../m/config.yaml", Part::Policy),
+        ] {
+            assert_eq!(world.part(path, Change::Write), Some(part), "{path}");
+        }
+        for path in ["src/main.rs", ".tool", ".tool/skills/x/notes.md", "../h/.tool/other.json", "../other/x", "."] {
+            assert_eq!(world.part(path, Change::Write), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_above_may_be_written_into_and_not_removed() {
+        let world = World::new();
+        for (path, part) in [(".tool", Part::Skill), (".", Part::Policy), ("..", Part::State), ("../h", Part::Skill)] {
+            assert_eq!(world.part(path, Change::Write), None, "{path}");
+            assert_eq!(world.part(path, Change::Remove), Some(part), "{path}");
+        }
+        assert_eq!(world.part("src", Change::Remove), None);
+    }
+
+    #[test]
+    fn links_of_both_kinds_lead_to_the_same_place() {
+        let world = World::new();
+        let root = world.top().join("p");
+        fs::write(root.join(".phasegate/config.yaml"), "mode: block\n").unwrap();
+        fs::write(root.join(".tool/settings.json"), "{}").unwrap();
+        fs::hard_link(root.join(".phasegate/config.yaml"), root.join("src/a.yaml")).unwrap();
+        fs::hard_link(root.join(".tool/settings.json"), root.join("src/b.json")).unwrap();
+        fs::hard_link(root.join("src/b.json"), root.join("src/c.json")).unwrap();
+        std::os::unix::fs::symlink("../.phasegate", root.join("src/guard")).unwrap();
+        assert_eq!(world.part("src/a.yaml", Change::Write), Some(Part::Policy));
+        assert_eq!(world.part("src/c.json", Change::Write), Some(Part::Settings));
+        assert_eq!(world.part("src/guard/new.yaml", Change::Write), Some(Part::Policy));
+        fs::write(root.join("src/one"), "").unwrap();
+        fs::hard_link(root.join("src/one"), root.join("src/two")).unwrap();
+        assert_eq!(world.part("src/two", Change::Write), None);
+    }
+
+    #[test]
+    fn another_guarded_project_is_as_safe_as_this_one() {
+        let world = World::new();
+        assert_eq!(world.part("../other/.tool/settings.json", Change::Write), None);
+        Project::at(&world.locations, &world.top().join("other")).remember(Remembered { mode: Mode::Warn, sessions: false }).unwrap();
+        assert_eq!(world.part("../other/.tool/settings.json", Change::Write), Some(Part::Settings));
+        assert_eq!(world.part("../other/.tool/skills/y/SKILL.md", Change::Write), Some(Part::Skill));
+        assert_eq!(world.part("../other/src/main.rs", Change::Write), None);
+    }
+}
