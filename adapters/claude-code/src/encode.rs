@@ -65,7 +65,7 @@ pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
         .max_by_key(|decision| decision.effect);
     match strictest {
         Some(decision) => denied(hook, decision, context.as_deref()),
-        None => passed(hook, context.as_deref()),
+        None => passed(hook, context.as_deref(), answer(steps)),
     }
 }
 
@@ -154,11 +154,20 @@ fn tool_answer<'a>(answer: &'static str, text: &'a str, context: Option<&'a str>
 }
 
 /// Nothing is refused. Never an explicit allow: that would skip the user's own question about the call.
-fn passed(hook: Option<Hook>, context: Option<&str>) -> Reply {
+/// What came of a command that the user typed is told to both, the user and the agent.
+fn passed(hook: Option<Hook>, context: Option<&str>, answer: Option<&str>) -> Reply {
+    if let Some(answer) = answer {
+        return told(hook, answer, context);
+    }
     match hook.and_then(|hook| told_context(hook, context)) {
         Some(specific) => json(&Output { hook_specific_output: Some(specific), ..Output::default() }, None, 0),
         None => Reply::silent(),
     }
+}
+
+/// What came of a command.
+fn answer(steps: &[Step]) -> Option<&str> {
+    steps.iter().filter_map(|step| step.result.as_ref()).find_map(|result| result.get("text")?.as_str())
 }
 
 fn told(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {

@@ -1,8 +1,9 @@
-//! What `activate` and `deactivate` share: a command of a person, given to one session.
+//! What `activate`, `deactivate`, `approve`, `skip` and `mode` share: a command of a person, given to one session.
 
 use phasegate_core::event::By;
 use phasegate_core::{Code, Decision, Event, EventKind};
-use phasegate_runtime::sessions::{OpenProgram, sessions};
+use phasegate_runtime::commander::Sign;
+use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 
 use crate::context::Context;
@@ -47,32 +48,23 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
             "start a session on a platform that phasegate is wired into; `phasegate status` lists those it knows",
         )
     })?;
-    let open = runtime.open_program(&project)?;
-    let by = if open.is_some() { By::Agent } else { By::Human };
+    let sign = runtime.sign_of_an_agent(&project)?;
+    let by = if sign.is_some() { By::Agent } else { By::Human };
     let kind = EventKind::Command { by, name: name.to_string(), args };
     let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?.ok_or_else(|| {
         Failure::new(format!("nothing guards `{}`", project.root.display())).with_help("run `phasegate init` first")
     })?;
     match step.decision {
-        Some(decision) if !decision.lets_through() => Err(refused(&decision, open.as_ref())),
+        Some(decision) if !decision.lets_through() => Err(refused(&decision, sign.as_ref())),
         _ => Ok(Answer { session, result: step.result.unwrap_or_default(), by }),
     }
 }
 
-fn refused(decision: &Decision, open: Option<&OpenProgram>) -> Failure {
+fn refused(decision: &Decision, sign: Option<&Sign>) -> Failure {
     let for_a_person = matches!(decision.code, Some(Code::CommandRefused | Code::SkillNotLeft));
-    let (note, help) = match open.filter(|_| for_a_person) {
+    let (note, help) = match sign.filter(|_| for_a_person) {
         // The decision's own way out may be this very command.
-        Some(call) => (
-            format!(
-                "; a call of `{}` that can run programs has been open in session `{}` for {}, so the command counts as \
-                 the agent's",
-                call.tool,
-                call.session,
-                duration(call.age)
-            ),
-            format!("let that call end, stop it or end session `{}`, then give the command again", call.session),
-        ),
+        Some(sign) => (format!("; {}, so the command counts as the agent's", because(sign)), instead(sign)),
         None => (String::new(), decision.recovery.clone()),
     };
     Failure {
@@ -80,5 +72,34 @@ fn refused(decision: &Decision, open: Option<&OpenProgram>) -> Failure {
         code: decision.code,
         message: format!("{}{note}", decision.reason),
         help: Some(help).filter(|help| !help.is_empty()),
+    }
+}
+
+/// What makes a command the agent's, as a part of a sentence.
+pub(crate) fn because(sign: &Sign) -> String {
+    match sign {
+        Sign::Ancestor { session } => format!("it was given by a program that the client of session `{session}` runs"),
+        Sign::Variable { name, session } => {
+            format!("`{name}` says that a program of session `{session}` gave it")
+        }
+        Sign::Call(call) => format!(
+            "a call of `{}` that can run programs has been open in session `{}` for {}",
+            call.tool,
+            call.session,
+            duration(call.age)
+        ),
+    }
+}
+
+/// What a person does instead.
+pub(crate) fn instead(sign: &Sign) -> String {
+    match sign {
+        Sign::Ancestor { .. } | Sign::Variable { .. } => {
+            "give the command in a terminal that no agent's client has opened, or type it as a prompt: `/phasegate ...`"
+                .into()
+        }
+        Sign::Call(call) => {
+            format!("let that call end, stop it or end session `{}`, then give the command again", call.session)
+        }
     }
 }

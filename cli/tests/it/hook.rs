@@ -38,6 +38,7 @@ fn evidence_opens_the_next_phase_and_outlives_the_process() {
 fn sessions_of_one_project_do_not_see_each_other() {
     let world = World::guarded("block");
     begin(&world, "one");
+    world.frame("two", "SessionStart", json!({"source": "startup"}));
     assert_eq!(reply(&world.call("two", "t1", "Edit", edit())), Reply::Silent);
     denied(&world.call("one", "t1", "Edit", edit()), "not-done");
 }

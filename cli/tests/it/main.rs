@@ -7,6 +7,7 @@
     reason = "a test says what is wrong by failing"
 )]
 
+mod audit;
 mod bad_input;
 mod cmd;
 mod fail_closed;
@@ -14,4 +15,7 @@ mod hook;
 mod init;
 mod listing;
 mod panic;
+mod reload;
+mod sessions;
 mod support;
+mod tampering;

@@ -7,6 +7,7 @@ use phasegate_core::{Code, State, state};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::ancestors::Process;
 use crate::journal::Last;
 use crate::policy_store::KeptSettings;
 
@@ -19,6 +20,9 @@ const ANCHORS: usize = 256;
 pub struct KeptSession {
     /// The engine's half.
     pub session: state::Session,
+    /// The client's processes that have served it, the newest last; those that have ended make room.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<Process>,
     /// What the adapter remembers.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub memory: Value,
@@ -27,10 +31,19 @@ pub struct KeptSession {
     /// The digest of the file that its policy is stored in; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub policy_digest: String,
+    /// Whether the platform's settings started the guard when the session began; absent where nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wired: Option<bool>,
     /// Whether the record with this state changed what matters, so that the project is still to note how far the
     /// journal has come.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub anchor_due: bool,
+    /// How many records of the project's journal were on the disk for good.
+    pub project: u64,
+    /// Whether the session was under way when first seen, and nothing was known of its project: it is denied in block
+    /// mode until it starts anew.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
 }
 
 /// The state in a project's journal.
@@ -41,6 +54,12 @@ pub struct KeptProject {
     pub project: state::Project,
     /// How far the journal of each session had come, by the name of its file.
     pub sessions: BTreeMap<String, Anchor>,
+    /// The number of the last record that was on the disk for good when its answer went out.
+    pub synced: u64,
+    /// Whether the first session seen here was under way: what is kept may have been lost, and a session that was not
+    /// seen to start is denied in block mode.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
 }
 
 /// How far the journal of a session had come: a journal that is shorter now was tampered with.

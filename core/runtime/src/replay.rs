@@ -8,13 +8,14 @@ mod output;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use phasegate_core::event::{By, EventKind};
+use phasegate_core::event::{By, EventKind, SessionSource};
 use phasegate_core::policy::Mode;
-use phasegate_core::state::{Project, Session, Status};
+use phasegate_core::state::{Project, Record, Session, Status};
 use phasegate_core::{COMMANDS, Decision, Event, Facts, Policy, State, Step, step};
 use serde_json::{Value, json};
 
 use self::files::Files;
+use crate::joining::joined;
 
 /// The commands that agents call as tools: the seed's three.
 const AS_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
@@ -39,6 +40,8 @@ pub struct Replay {
     options: Options,
     project: Project,
     sessions: BTreeMap<String, Session>,
+    /// The sessions in the order of their last line, the latest first.
+    latest: Vec<String>,
     /// The working directory of each session, as last named.
     places: BTreeMap<String, String>,
     files: Files,
@@ -80,6 +83,7 @@ impl Replay {
             options,
             project: Project::default(),
             sessions: BTreeMap::new(),
+            latest: Vec::new(),
             places: BTreeMap::new(),
             files,
             time: None,
@@ -113,8 +117,10 @@ impl Replay {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }
         self.files.read_paths(&mut event);
-        let before = self.state(&event.session);
+        let (before, mut records) = self.begun(&event);
         let (mut done, facts) = self.decide(&before, &event);
+        records.append(&mut done.records);
+        done.records = records;
         if tool_command.is_some() && done.decision.is_none() {
             done.decision = Some(Decision::allow());
         }
@@ -128,6 +134,8 @@ impl Replay {
             facts: &facts,
             policy_version: &self.policy.version,
         });
+        self.latest.retain(|session| *session != event.session);
+        self.latest.insert(0, event.session.clone());
         self.sessions.insert(event.session, done.state.session);
         self.project = done.state.project;
         Ok(output)
@@ -153,6 +161,27 @@ impl Replay {
             }
             _ => Ok(event),
         }
+    }
+
+    /// The state that a line meets, and what its joining changed: a session that begins as another's child, fork or clear
+    /// goes on with that one's runs. One that starts up without a parent is a person's, and fresh.
+    fn begun(&self, event: &Event) -> (State, Vec<Record>) {
+        let mut state = self.state(&event.session);
+        let mut records = Vec::new();
+        let EventKind::SessionStart { source, parent } = &event.kind else { return (state, records) };
+        let known = parent.as_deref().filter(|parent| self.sessions.contains_key(*parent));
+        let follows = matches!(source, SessionSource::Fork | SessionSource::Clear);
+        if self.sessions.contains_key(&event.session) || (known.is_none() && !follows && *source != SessionSource::Child) {
+            return (state, records);
+        }
+        let others = self.latest.iter().filter_map(|id| Some((id.as_str(), self.sessions.get(id)?)));
+        for (from, runs) in joined(known, follows, others) {
+            let join = Event { kind: EventKind::Join { from, runs }, ..event.clone() };
+            let done = self.decide(&state, &join).0;
+            state = done.state;
+            records.extend(done.records);
+        }
+        (state, records)
     }
 
     /// The state of a session; a new one begins with the skill that was asked for.

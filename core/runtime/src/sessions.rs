@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
+use phasegate_core::event::By;
 use phasegate_core::policy::Mode;
-use phasegate_core::{Event, EventKind, Facts, Policy, State, event::By, step};
+use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
 use serde_json::{Value, json};
 
+use crate::ancestors::Process;
 use crate::facts;
 use crate::journal::{Last, read_last};
 use crate::kept::{KeptProject, KeptSession, kept};
@@ -17,9 +19,12 @@ use crate::runtime::Runtime;
 
 /// A call that stays open longer than this no longer counts against a person's command.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// One that was started in the background counts for so long: nothing may ever tell of its end, and a person who lets a
+/// server run wants to go on. What a longer one does shows in its ancestors and its environment.
+const LAUNCHED_FOR: Duration = Duration::from_secs(60 * 60);
 /// A session whose journal was not written for longer than this no longer holds the project to its run's mode; it does
 /// again with its next event.
-const LIVE_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub(crate) const LIVE_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// One session, as its journal shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +39,8 @@ pub struct SessionInfo {
     pub policy: String,
     /// The digest of the stored policy.
     pub policy_digest: String,
+    /// The client's processes that have served it, those that have ended perhaps left out; the newest last.
+    pub clients: Vec<Process>,
     /// The engine's state, the project's half included.
     pub state: State,
 }
@@ -47,10 +54,13 @@ pub struct OpenProgram {
     pub session: String,
     /// How long it has been open.
     pub age: Duration,
+    /// Whether it was started in the background.
+    pub launched: bool,
 }
 
 impl SessionInfo {
-    /// The call that can run programs and has been open longest, of those not older than a day.
+    /// The call that can run programs and has been open longest, of those not older than a day, or an hour where it was
+    /// started in the background.
     #[must_use]
     pub fn open_program(&self) -> Option<OpenProgram> {
         let programs = self.state.session.calls.iter().filter(|call| call.may_execute);
@@ -58,8 +68,9 @@ impl SessionInfo {
             tool: call.tool.clone(),
             session: self.id.clone(),
             age: since(call.since.map_or(self.active, moment)),
+            launched: call.launched,
         });
-        open.filter(|call| call.age < OPEN_FOR).max_by_key(|call| call.age)
+        open.filter(|call| call.age < if call.launched { LAUNCHED_FOR } else { OPEN_FOR }).max_by_key(|call| call.age)
     }
 }
 
@@ -88,11 +99,20 @@ pub struct Sessions {
 ///
 /// `state-unreadable`, `state-version`: the project's own journal is damaged or newer than this version.
 pub fn sessions(project: &Project) -> Result<Sessions, Problem> {
+    read(project, |_| true)
+}
+
+/// As [`sessions`], of those alone whose journal was written lately enough for the session to hold the project.
+pub(crate) fn live_sessions(project: &Project) -> Result<Sessions, Problem> {
+    read(project, |path| since(written(path)) < LIVE_FOR)
+}
+
+fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, Problem> {
     let shared: KeptProject = kept(read_last(&project.journal())?.as_ref())?;
     let mut found = Sessions::default();
     for entry in std::fs::read_dir(project.sessions()).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.extension().is_none_or(|end| end != "journal") {
+        if path.extension().is_none_or(|end| end != "journal") || !wanted(&path) {
             continue;
         }
         match read_last(&path).and_then(|last| last.map(|last| info(&path, last, &shared)).transpose()) {
@@ -113,11 +133,8 @@ pub(crate) fn is_strict(state: &State) -> bool {
 
 /// Whether a run in block mode may be live in some session of the project: one is, or a journal cannot be read.
 pub(crate) fn may_be_strict(project: &Project) -> bool {
-    let live = |path: &Path| since(written(path)) < LIVE_FOR;
-    sessions(project).map_or(true, |found| {
-        found.damaged.iter().any(|(path, _)| live(path))
-            || found.known.iter().any(|session| since(session.active) < LIVE_FOR && is_strict(&session.state))
-    })
+    live_sessions(project)
+        .map_or(true, |found| !found.damaged.is_empty() || found.known.iter().any(|session| is_strict(&session.state)))
 }
 
 /// When a journal was last written.
@@ -133,45 +150,12 @@ fn info(path: &Path, last: Last, shared: &KeptProject) -> Result<SessionInfo, Pr
         active: written(path),
         policy: last.policy,
         policy_digest: own.policy_digest,
+        clients: own.clients,
         state: State { session: own.session, project: shared.project.clone() },
     })
 }
 
 impl Runtime {
-    /// Who a command from the command line counts as: a person, or the agent while it has a call open in the project
-    /// that can run programs and so could have given the command.
-    ///
-    /// # Errors
-    ///
-    /// As for [`sessions`].
-    pub fn command_by(&self, project: &Project) -> Result<By, Problem> {
-        Ok(if self.open_program(project)?.is_some() { By::Agent } else { By::Human })
-    }
-
-    /// The call that makes a command count as the agent's, as for [`Runtime::command_by`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`sessions`].
-    pub fn open_program(&self, project: &Project) -> Result<Option<OpenProgram>, Problem> {
-        Ok(sessions(project)?.known.iter().filter_map(SessionInfo::open_program).max_by_key(|call| call.age))
-    }
-
-    /// As [`Runtime::command_by`], for a command that concerns every project.
-    ///
-    /// # Errors
-    ///
-    /// As for [`sessions`].
-    pub fn command_by_anywhere(&self) -> Result<By, Problem> {
-        for entry in std::fs::read_dir(self.locations.state.join("projects")).into_iter().flatten().flatten() {
-            let project = Project { root: PathBuf::new(), folder: entry.path() };
-            if self.command_by(&project)? == By::Agent {
-                return Ok(By::Agent);
-            }
-        }
-        Ok(By::Human)
-    }
-
     /// What `get_skill_phase` answers in a session, without recording that it was asked; with `None`, in a session
     /// that is still to begin.
     ///
@@ -208,7 +192,7 @@ mod tests {
         let hours = |hours: u64| SystemTime::now() - Duration::from_secs(hours * 60 * 60);
         let milliseconds =
             |moment: SystemTime| moment.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64;
-        let call = |tool: &str, ago: u64| json!({"tool": tool, "input": "", "may_execute": true, "launched": true, "since": milliseconds(hours(ago))});
+        let call = |tool: &str, launched: bool, ago: u64| json!({"tool": tool, "input": "", "may_execute": true, "launched": launched, "since": milliseconds(hours(ago))});
         let open = |calls: Value, written: u64| {
             let mut state = State::default();
             state.session.calls = serde_json::from_value(calls).unwrap();
@@ -218,13 +202,17 @@ mod tests {
                 active: hours(written),
                 policy: String::new(),
                 policy_digest: String::new(),
+                clients: Vec::new(),
                 state,
             };
             session.open_program().map(|call| call.tool)
         };
-        assert_eq!(open(json!([call("Bash", 25)]), 0), None, "a launched call that is forgotten locks nobody out");
-        assert_eq!(open(json!([call("Bash", 25), call("Monitor", 23), call("Task", 2)]), 0).unwrap(), "Monitor");
-        assert_eq!(open(json!([call("Bash", 23)]), 30).unwrap(), "Bash");
+        assert_eq!(open(json!([call("Bash", false, 25)]), 0), None, "a call that is forgotten locks nobody out");
+        assert_eq!(open(json!([call("Bash", true, 2)]), 0), None, "nor does a server in the background");
+        let calls = json!([call("Bash", false, 25), call("Monitor", false, 23), call("Task", true, 0)]);
+        assert_eq!(open(calls, 0).unwrap(), "Monitor");
+        assert_eq!(open(json!([call("Bash", true, 0)]), 0).unwrap(), "Bash");
+        assert_eq!(open(json!([call("Bash", false, 23)]), 30).unwrap(), "Bash");
         assert_eq!(open(json!([{"tool": "Read", "input": ""}]), 0), None);
     }
 }

@@ -1,11 +1,12 @@
 //! One transaction: lock, load, step, append, make durable (rules 8).
 
 use phasegate_adapter::{Memory, Problem};
-use phasegate_core::event::SessionSource;
+use phasegate_core::event::{By, SessionSource};
 use phasegate_core::policy::{Mode, Policy};
-use phasegate_core::{Code, Event, EventKind, Facts, State, Step, step};
+use phasegate_core::{Code, Event, EventKind, Facts, State, Step, state, step};
 use serde_json::{Value, json};
 
+use crate::ancestors::Process;
 use crate::deadline::Deadline;
 use crate::journal::redact::{digest_of, shorten_event};
 use crate::journal::{Durability, Entry, Journal};
@@ -15,18 +16,19 @@ use crate::project::{Project, Remembered, session_key};
 use crate::runtime::Runtime;
 use crate::sessions::{is_strict, may_be_strict};
 use crate::stance::{Stance, Watch};
-use crate::{audit, facts, reading};
+use crate::witness::{self, Witnesses};
+use crate::{audit, facts, place, reading};
 
 /// A session's anchor in the project journal is renewed after so many of its records.
 const ANCHOR_EVERY: u64 = 16;
 
 /// Both journals of a session, locked, and all that a decision depends on.
 pub(crate) struct Transaction<'a> {
-    runtime: &'a Runtime,
+    pub(crate) runtime: &'a Runtime,
     watch: &'a Watch,
-    project: Project,
+    pub(crate) project: Project,
     remembered: Option<Remembered>,
-    session: String,
+    pub(crate) session: String,
     project_journal: Journal,
     session_journal: Journal,
     kept_project: KeptProject,
@@ -35,11 +37,19 @@ pub(crate) struct Transaction<'a> {
     policy_digest: String,
     /// Whether the last record is still to be anchored.
     anchor_due: bool,
+    /// Whether what was known of the session may be lost: it is denied until it starts anew.
+    lost: bool,
+    /// Whether it is kept which project the session began in.
+    rooted: bool,
     /// Whether the configs of now were looked for and cannot be used: the next event looks again.
     without_policy: bool,
+    /// Whether the platform's settings started the guard when the session began, where somebody looked.
+    pub(crate) wired: Option<bool>,
     /// What the adapter remembers; kept with the next record.
     pub(crate) memory: Memory,
-    state: State,
+    /// The client's processes that have served the session.
+    pub(crate) clients: Vec<Process>,
+    pub(crate) state: State,
     /// The policy in use; its version is empty until one was found.
     policy: Policy,
     /// What discovery said before the journals were opened.
@@ -58,8 +68,8 @@ impl<'a> Transaction<'a> {
         let path = project.session_journal(session);
         let mut current = None;
         match &remembered {
-            Ok(Some(Remembered { mode: Mode::Block })) => watch.set(Stance::Block),
-            Ok(Some(Remembered { mode: Mode::Warn })) if !path.exists() && !project.journal().exists() => {
+            Ok(Some(Remembered { mode: Mode::Block, .. })) => watch.set(Stance::Block),
+            Ok(Some(Remembered { mode: Mode::Warn, .. })) if !path.exists() && !project.journal().exists() => {
                 watch.set(Stance::Warn);
             }
             Ok(Some(_)) => watch.set(Stance::Unsure),
@@ -75,11 +85,20 @@ impl<'a> Transaction<'a> {
             Err(_) => watch.set(Stance::Unknown),
         }
         let remembered = remembered?;
+        place::check_folders(&runtime.locations.state, &project)?;
         let project_journal = Journal::open(&project.journal(), deadline)?;
         let session_journal = Journal::open(&path, deadline)?;
         let kept_project: KeptProject = kept(project_journal.last().as_ref())?;
         let kept_session: KeptSession = kept(session_journal.last().as_ref())?;
-        check_anchor(&kept_project, session, &session_journal)?;
+        let witnesses = Witnesses {
+            locations: &runtime.locations,
+            project: &project,
+            remembered,
+            session,
+            journals: (&project_journal, &session_journal),
+            kept: (&kept_project, &kept_session),
+        };
+        let presence = witnesses.check()?;
         let state = State { session: kept_session.session, project: kept_project.project.clone() };
         let transaction = Self {
             runtime,
@@ -93,8 +112,12 @@ impl<'a> Transaction<'a> {
             settings: kept_session.settings,
             policy_digest: kept_session.policy_digest,
             anchor_due: kept_session.anchor_due,
+            lost: presence.lost,
+            rooted: presence.rooted,
             without_policy: false,
+            wired: kept_session.wired,
             memory: kept_session.memory,
+            clients: kept_session.clients,
             state,
             policy: Policy::default(),
             current,
@@ -103,10 +126,13 @@ impl<'a> Transaction<'a> {
             watch.set(transaction.remembered.map_or(Stance::Unknown, |memory| memory.mode.into()));
         }
         transaction.note_stance();
-        if transaction.session_journal.seq() == 0 {
-            transaction.project.keep_session(&runtime.locations, session)?;
-        }
         Ok(Some(transaction))
+    }
+
+    /// The state as it was loaded, or is after the last event.
+    #[cfg(test)]
+    pub(crate) fn state(&self) -> &State {
+        &self.state
     }
 
     /// Decides one event and records it.
@@ -115,9 +141,14 @@ impl<'a> Transaction<'a> {
         if event.session.is_empty() {
             event.session.clone_from(&self.session);
         }
-        reading::complete(&mut event, &self.project.root);
+        reading::complete(&mut event, &self.project.root, &|| self.runtime.protected(Some(&self.project.root)));
         if let Err(problem) = self.choose_policy(&event) {
             return Err(self.note_problem(event.to_value(), problem));
+        }
+        if let EventKind::Join { runs, .. } = &event.kind {
+            let session = state::Session { runs: runs.clone(), ..state::Session::default() };
+            let joined = State { session, ..State::default() };
+            self.policy = self.runtime.store.with_earlier(std::mem::take(&mut self.policy), &joined)?;
         }
         let (answer, used) = self.settle(&event)?;
         self.record(&event, &answer, used)?;
@@ -141,7 +172,8 @@ impl<'a> Transaction<'a> {
         };
         shorten_event(&mut entry.event);
         let state = self.session_value(&self.state, self.anchor_due);
-        match self.session_journal.append(&entry, state, Durability::Written) {
+        let saved = self.announce().and_then(|()| self.save(&entry, state, Durability::Written));
+        match saved {
             Ok(()) => problem,
             Err(unsaved) => Problem::new(
                 problem.code,
@@ -164,7 +196,28 @@ impl<'a> Transaction<'a> {
             ..Entry::default()
         };
         let state = self.session_value(&self.state, self.anchor_due);
-        self.session_journal.append(&entry, state, Durability::Written)
+        self.announce()?;
+        self.save(&entry, state, Durability::Written)
+    }
+
+    /// Appends to the session's journal. Where the session began is kept once it has a record, so that a journal that is
+    /// gone is missed.
+    fn save(&mut self, entry: &Entry, state: Value, durability: Durability) -> Result<(), Problem> {
+        self.session_journal.append(entry, state, durability)?;
+        if !self.rooted {
+            self.project.keep_session(&self.runtime.locations, &self.session)?;
+            self.rooted = true;
+        }
+        Ok(())
+    }
+
+    /// Tells the project's journal of a session that is about to get its first record.
+    fn announce(&mut self) -> Result<(), Problem> {
+        if self.session_journal.seq() > 0 {
+            return Ok(());
+        }
+        let event = json!({"event": "session", "session": self.session});
+        self.save_project(event, (self.runtime.now)(), Durability::Synced)
     }
 
     /// Records that a frame could not be read.
@@ -178,11 +231,12 @@ impl<'a> Transaction<'a> {
         if self.policy.version.is_empty() { last() } else { self.policy.version.clone() }
     }
 
-    /// A live session keeps its policy; a session that starts gets what the configs say now.
+    /// A live session keeps its policy; a session that starts, or that a person reloads, gets what the configs say now.
     fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
         let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
+        let reloads = matches!(&event.kind, EventKind::Command { by: By::Human, name, .. } if name == "reload");
         let version = self.version();
-        if !starts && !version.is_empty() {
+        if !starts && !reloads && !version.is_empty() {
             if self.policy.version != version {
                 self.policy = self.runtime.store.load(&version, &self.policy_digest, &self.state)?;
             }
@@ -192,8 +246,15 @@ impl<'a> Transaction<'a> {
             Some(current) => current,
             None => self.runtime.current(&self.project)?,
         };
-        self.without_policy = true;
+        // A reload that fails leaves the session with the policy it has.
+        self.without_policy = !reloads;
+        let strict = matches!(&current, Current::Ready(ready) if ready.strictest() == Mode::Block);
         self.use_current(current)?;
+        self.lost &= strict && !starts && !reloads;
+        self.kept_project.lost |= self.lost;
+        if self.lost {
+            return Err(witness::lost(&self.session));
+        }
         self.without_policy = false;
         Ok(())
     }
@@ -207,8 +268,7 @@ impl<'a> Transaction<'a> {
                 self.policy_digest.clone_from(&ready.digest);
                 if ready.own {
                     let mode = if self.stays_strict() { Mode::Block } else { ready.strictest() };
-                    self.remembered = Some(Remembered { mode });
-                    self.project.remember(Remembered { mode })?;
+                    self.keep_in_mind(mode, self.remembered.is_some_and(|memory| memory.sessions))?;
                 }
                 self.watch.set(ready.strictest().into());
                 self.note_stance();
@@ -266,14 +326,21 @@ impl<'a> Transaction<'a> {
             project_seq: Some(self.project_journal.seq()),
         };
         let state = self.session_value(&answer.state, matters);
-        self.session_journal.append(&entry, state, durability)?;
+        self.save(&entry, state, durability)?;
         self.anchor_due = matters;
         if let Some(log) = &self.settings.audit_log {
             let path = match log.strip_prefix("~/") {
                 Some(below) => self.runtime.locations.home.join(below),
                 None => self.project.root.join(log),
             };
-            audit::write(&path, time, &self.session, &answer.records);
+            let place = audit::line::Place {
+                time,
+                session: &self.session,
+                seq: Some(self.session_journal.seq()),
+                policy: &self.policy.version,
+                agent: event.subagent(),
+            };
+            audit::log::append(&path, &place, &answer.records);
         }
         Ok(())
     }
@@ -282,24 +349,35 @@ impl<'a> Transaction<'a> {
         let key = session_key(&self.session);
         let seq = self.session_journal.seq();
         let anchored = self.kept_project.sessions.get(&key).map_or(0, |anchor| anchor.seq);
-        let anchor_due = seq > 0 && (self.anchor_due || anchored == 0 || seq >= anchored + ANCHOR_EVERY);
-        let ends = seq > 0 && matches!(event.kind, EventKind::SessionEnd {});
+        let anchor_due = seq == 0 || self.anchor_due || anchored == 0 || seq >= anchored + ANCHOR_EVERY;
+        let ends = matches!(event.kind, EventKind::SessionEnd {});
         let changed = self.kept_project.project != answer.state.project;
         if !(anchor_due || ends || changed) {
             return Ok(());
         }
+        // What is noted of the session must not be ahead of what a crash leaves of it.
+        if seq > 0 && !self.anchor_due {
+            self.session_journal.sync()?;
+        }
         self.kept_project.project = answer.state.project.clone();
-        if seq > 0 {
-            self.kept_project.anchor(&key, Anchor { seq, head: self.session_journal.head(), time });
+        let durability = if changed || seq == 0 { Durability::Synced } else { Durability::Written };
+        self.save_project(json!({"event": event.name(), "session": self.session}), time, durability)
+    }
+
+    /// Appends to the project's journal, with how far that of the session has come.
+    fn save_project(&mut self, event: Value, time: i64, durability: Durability) -> Result<(), Problem> {
+        let (seq, head) = (self.session_journal.seq(), self.session_journal.head());
+        self.kept_project.anchor(&session_key(&self.session), Anchor { seq, head, time });
+        if durability == Durability::Synced {
+            self.kept_project.synced = self.project_journal.seq() + 1;
         }
         let entry = Entry {
             time,
             engine: env!("CARGO_PKG_VERSION"),
             policy: self.policy.version.clone(),
-            event: json!({"event": event.name(), "session": self.session}),
+            event,
             ..Entry::default()
         };
-        let durability = if changed { Durability::Synced } else { Durability::Written };
         self.project_journal.append(&entry, to_value(&self.kept_project), durability)
     }
 
@@ -307,9 +385,13 @@ impl<'a> Transaction<'a> {
         to_value(&KeptSession {
             session: state.session.clone(),
             memory: self.memory.clone(),
+            clients: self.clients.clone(),
             settings: self.settings.clone(),
             policy_digest: self.policy_digest.clone(),
+            wired: self.wired,
             anchor_due,
+            project: self.kept_project.synced,
+            lost: self.lost,
         })
     }
 
@@ -330,11 +412,18 @@ impl<'a> Transaction<'a> {
             || (self.remembered.is_some_and(|memory| memory.mode == Mode::Block) && may_be_strict(&self.project))
     }
 
-    /// Remembers a run that is stricter than what is remembered.
+    /// Remembers a run that is stricter than what is remembered, and that the project has sessions.
     fn remember(&mut self) -> Result<(), Problem> {
-        if is_strict(&self.state) && self.remembered.is_some_and(|memory| memory.mode == Mode::Warn) {
-            self.remembered = Some(Remembered { mode: Mode::Block });
-            self.project.remember(Remembered { mode: Mode::Block })?;
+        let Some(memory) = self.remembered else { return Ok(()) };
+        let mode = if is_strict(&self.state) { Mode::Block } else { memory.mode };
+        self.keep_in_mind(mode, true)
+    }
+
+    fn keep_in_mind(&mut self, mode: Mode, sessions: bool) -> Result<(), Problem> {
+        let memory = Some(Remembered { mode, sessions });
+        if self.remembered != memory {
+            self.remembered = memory;
+            self.project.remember(Remembered { mode, sessions })?;
         }
         Ok(())
     }
@@ -349,17 +438,6 @@ pub(crate) fn stance_of(current: &Current) -> Stance {
         Current::Invalid { unclear: true, .. } => Stance::Unsure,
         Current::Invalid { mode, .. } => mode.map_or(Stance::Unknown, Stance::from),
     }
-}
-
-fn check_anchor(project: &KeptProject, session: &str, journal: &Journal) -> Result<(), Problem> {
-    let Some(anchor) = project.sessions.get(&session_key(session)) else { return Ok(()) };
-    let shorter = journal.seq() < anchor.seq;
-    if shorter || (journal.seq() == anchor.seq && journal.head() != anchor.head) {
-        let message =
-            format!("the journal of session `{session}` had {} records and has {}", anchor.seq, journal.seq());
-        return Err(Problem::new(Code::StateMissing, message));
-    }
-    Ok(())
 }
 
 fn to_value(kept: &impl serde::Serialize) -> Value {

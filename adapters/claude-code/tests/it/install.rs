@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{InstallRequest, InstallScope};
+use phasegate_adapter::{Change, InstallRequest, InstallScope};
 use serde::Deserialize;
 
 use super::cases::{adapter, bless, blessing, entries, mismatch, own};
@@ -36,6 +36,14 @@ fn read(path: &Path) -> Option<String> {
     path.exists().then(|| fs::read_to_string(path).unwrap())
 }
 
+fn all_used(folder: &Path) {
+    for file in entries(folder) {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        let known = ["before.json", "after.json", "request.json"];
+        assert!(known.contains(&name.as_str()), "{}: not used", file.display());
+    }
+}
+
 #[test]
 fn settings_change_as_expected() {
     let folders = entries(&own("install"));
@@ -43,14 +51,7 @@ fn settings_change_as_expected() {
     for folder in folders {
         let asked: Asked =
             read(&folder.join("request.json")).map_or_else(Asked::default, |text| serde_json::from_str(&text).unwrap());
-        for file in entries(&folder) {
-            let name = file.file_name().unwrap().to_str().unwrap().to_owned();
-            assert!(
-                ["before.json", "after.json", "request.json"].contains(&name.as_str()),
-                "{}: not used",
-                file.display()
-            );
-        }
+        all_used(&folder);
         let path =
             PathBuf::from(if asked.user { "/home/.claude/settings.json" } else { "/project/.claude/settings.json" });
         let before = read(&folder.join("before.json"));
@@ -71,6 +72,9 @@ fn settings_change_as_expected() {
             (Ok(_), Some(code)) => panic!("{}: no problem {code}", folder.display()),
             (Ok(changes), None) => changes,
         };
+        let typed = |change: &Change| change.path.ends_with("commands/phasegate.md");
+        let (typed, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(typed);
+        assert_eq!(typed.len(), usize::from(!asked.undo), "{}", folder.display());
         let after = match changes.as_slice() {
             [] => before.clone(),
             [change] => {
@@ -88,12 +92,26 @@ fn settings_change_as_expected() {
             }
         }
         assert_eq!(read(&expected), after, "{}", mismatch(&expected, "other settings"));
-        let again: BTreeMap<_, _> = after.iter().map(|text| (path.clone(), text.clone())).collect();
+        let mut again: BTreeMap<_, _> = after.iter().map(|text| (path.clone(), text.clone())).collect();
+        again.extend(typed.iter().filter_map(|change| Some((change.path.clone(), change.after.clone()?))));
         assert_eq!(run(again.clone()), Ok(Vec::new()), "{}: a second time changes nothing", folder.display());
         if asked.keeps_bytes {
             let undone = adapter().uninstall(&request(&asked, again)).unwrap();
             assert_eq!(undone[0].after, before, "{}", folder.display());
+            assert_eq!((undone.len(), undone[1].after.as_ref()), (2, None), "{}", folder.display());
         }
+    }
+}
+
+#[test]
+fn a_command_of_the_users_own_stays() {
+    let path = PathBuf::from("/project/.claude/commands/phasegate.md");
+    let existing = BTreeMap::from([(path, "mine\n".to_owned())]);
+    for changes in [
+        adapter().install(&request(&Asked::default(), existing.clone())),
+        adapter().uninstall(&request(&Asked::default(), existing)),
+    ] {
+        assert!(changes.unwrap().iter().all(|change| change.path.ends_with("settings.json")));
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use phasegate_adapter::{Adapter, Change};
 use phasegate_core::Code;
-use phasegate_core::event::By;
 use serde_json::json;
 
 use super::record::{self, Record, Written, digest};
 use super::{Setting, apply, detected};
+use crate::command::control::{because, instead};
 use crate::exit::Exit;
 use crate::output::Failure;
 
@@ -69,31 +69,37 @@ fn restored(setting: &Setting<'_>, written: &Written) -> Result<Option<String>, 
     Ok(text)
 }
 
-/// Undoing is for a person: it is refused while an agent runs a program that could be this one.
+/// Undoing is for a person: it is refused from a program that an agent runs, or may run.
 fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
     let runtime = &setting.runtime;
-    let (by, place) = if setting.args.user {
-        (runtime.command_by_anywhere()?, "a guarded project")
+    let sign = if setting.args.user {
+        runtime.sign_of_an_agent_anywhere()?
     } else {
-        (runtime.command_by(&setting.project)?, "this project")
+        runtime.sign_of_an_agent(&setting.project)?
     };
-    match by {
-        By::Agent => Err(Failure {
+    match sign {
+        Some(sign) => Err(Failure {
             exit: Exit::No,
             code: Some(Code::CommandRefused),
-            message: format!("a call that can run programs is open in {place}, so the command counts as the agent's"),
-            help: Some(Code::CommandRefused.way_out().into()),
+            message: format!(
+                "`phasegate init --undo` is for a person to say; {}, so it counts as the agent's",
+                because(&sign)
+            ),
+            help: Some(instead(&sign)),
         }),
-        By::Human | By::Platform => Ok(()),
+        None => Ok(()),
     }
 }
 
 /// Removes folders that `init` made and that are empty now, the record, and the memory of a guarded project.
 fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
-    for written in record.files.iter().filter(|written| written.made_folder) {
-        if let Some(folder) = apply::target(&written.path).parent() {
-            let _ = std::fs::remove_dir(folder);
-        }
+    let made = record.files.iter().filter(|written| written.made_folder);
+    let mut folders: Vec<_> =
+        made.filter_map(|written| Some(apply::target(&written.path).parent()?.to_owned())).collect();
+    // The inner ones first, so that the outer ones are empty.
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in folders {
+        let _ = std::fs::remove_dir(folder);
     }
     record::remove(setting);
     if !setting.args.user && !setting.runtime.discover(&setting.project).project_guards() {

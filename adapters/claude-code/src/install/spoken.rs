@@ -1,0 +1,38 @@
+//! The file by which the client knows the command `/phasegate`: what begins with a slash and is not known to it, the client
+//! keeps to itself, so that no hook would hear of it.
+
+use std::path::PathBuf;
+
+use phasegate_adapter::{Change, InstallRequest, InstallScope};
+
+/// Where the file lies, below the project or the home folder.
+pub(crate) const PLACE: &str = ".claude/commands/phasegate.md";
+
+/// What it says. The hook carries the command out; this is what the agent reads with the hook's answer.
+const TEXT: &str = "---\n\
+description: Give phasegate a command. It counts only where you type it yourself.\n\
+argument-hint: approve NAME | skip [SKILL] | mode warn|block [SKILL] | activate SKILL | deactivate [SKILL]\n\
+disable-model-invocation: true\n\
+---\n\n\
+The user gave phasegate the command `$ARGUMENTS`. What came of it is said beside this message. Go on accordingly.\n";
+
+/// The change that puts the file there; none where one of this name is there already.
+pub(crate) fn install(request: &InstallRequest) -> Option<Change> {
+    let path = path(request);
+    let free = !request.existing.contains_key(&path);
+    free.then(|| Change { path, before: None, after: Some(TEXT.into()) })
+}
+
+/// The change that takes the file away, unless somebody has changed it.
+pub(crate) fn uninstall(request: &InstallRequest) -> Option<Change> {
+    let path = path(request);
+    let before = request.existing.get(&path).filter(|text| *text == TEXT).cloned()?;
+    Some(Change { path, before: Some(before), after: None })
+}
+
+fn path(request: &InstallRequest) -> PathBuf {
+    match request.scope {
+        InstallScope::Project => request.project.join(PLACE),
+        InstallScope::User => request.home.join(PLACE),
+    }
+}

@@ -1,0 +1,41 @@
+//! `phasegate skip [SKILL]`.
+
+use owo_colors::OwoColorize as _;
+use serde_json::{Map, Value};
+
+use super::control::{Target, give};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate skip`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The skill; without it, the one that was activated last
+    pub skill: Option<String>,
+    /// Which session.
+    #[command(flatten)]
+    pub target: Target,
+}
+
+/// Leaves the current phase of a run for the next one, done or not.
+///
+/// # Errors
+///
+/// As for [`give`].
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let skill = args.skill.iter().map(|skill| ("skill_name".to_string(), Value::from(skill.clone())));
+    let answer = give(context, &args.target, "skip_phase", Value::Object(skill.collect::<Map<_, _>>()))?;
+    if context.out.json {
+        context.out.value(&answer.result);
+        return Ok(Exit::Done);
+    }
+    let text = |key: &str| answer.result.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
+    context.out.line(format_args!(
+        "{} is in phase {} in session {}",
+        text("skill").bold(),
+        text("current_phase").green(),
+        answer.session
+    ));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,151 @@
+//! Processes: who started whom, as far as the system shows it.
+//!
+//! Read from `/proc`, so on Linux only. Elsewhere no process has ancestors that anybody sees: there the variables that a
+//! platform sets for the programs of its agents, and calls that are open, are the only signs (rules 4).
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// How far up a client is looked for from its hook: wrappers between the two are few.
+const WRAPPERS: usize = 8;
+/// The most processes that one session is remembered to have been served by.
+const CLIENTS: usize = 16;
+
+/// A process. Its number can come again; with the time it was started, it is one of a kind until the system restarts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Process(
+    /// Its number.
+    pub u32,
+    /// When it was started, in the system's ticks since its own start.
+    pub u64,
+);
+
+impl Process {
+    /// The process of this number and the number of its parent; `None` where there is none or nobody shows it.
+    fn read(pid: u32) -> Option<(Self, u32)> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The program's name comes second, in parentheses, and may hold anything.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_ascii_whitespace();
+        let parent = fields.nth(1)?.parse().ok()?;
+        let start = fields.nth(17)?.parse().ok()?;
+        Some((Self(pid, start), parent))
+    }
+
+    /// Whether it still runs.
+    fn alive(self) -> bool {
+        Self::read(self.0).is_some_and(|(now, _)| now == self)
+    }
+
+    /// What it was started with under these names; nothing where that is not shown.
+    #[must_use]
+    pub fn variables(self, names: &[&'static str]) -> BTreeMap<&'static str, String> {
+        let environment = fs::read(format!("/proc/{}/environ", self.0)).unwrap_or_default();
+        let mut found = BTreeMap::new();
+        for entry in environment.split(|byte| *byte == 0) {
+            let entry = String::from_utf8_lossy(entry);
+            if let Some((name, value)) = entry.split_once('=')
+                && let Some(name) = names.iter().find(|wanted| **wanted == name)
+            {
+                found.entry(*name).or_insert_with(|| value.to_string());
+            }
+        }
+        found
+    }
+
+    /// The processes above it, nearest first.
+    #[must_use]
+    pub fn ancestors(self) -> Vec<Self> {
+        Self::read(self.0).map(|(_, parent)| upwards(parent).collect()).unwrap_or_default()
+    }
+}
+
+/// The processes above this one, nearest first.
+#[must_use]
+pub fn own_ancestors() -> Vec<Process> {
+    parent().map(|pid| upwards(pid).collect()).unwrap_or_default()
+}
+
+/// The client that started this hook for a session: the nearest ancestor that was not started with one of the `names`
+/// naming this very session, as every program is that the client starts for it. `None` where `environment`, which is this
+/// process's own, does not name the session either: then no client started it.
+#[must_use]
+pub fn client(environment: &BTreeMap<String, String>, names: &[&'static str], session: &str) -> Option<Process> {
+    let named = |value: Option<&String>| value.is_some_and(|value| value == session);
+    if !names.iter().any(|name| named(environment.get(*name))) {
+        return None;
+    }
+    let above = upwards(parent()?).take(WRAPPERS);
+    above.into_iter().find(|process| !process.variables(names).values().any(|value| named(Some(value))))
+}
+
+/// Whether one of these processes is near above this one, so that it need not be looked for.
+#[must_use]
+pub fn near(clients: &[Process]) -> bool {
+    !clients.is_empty()
+        && parent().is_some_and(|pid| upwards(pid).take(WRAPPERS).any(|process| clients.contains(&process)))
+}
+
+/// Adds a process to those that serve a session; those that have ended make room.
+pub fn note(clients: &mut Vec<Process>, client: Process) {
+    if clients.contains(&client) {
+        return;
+    }
+    clients.retain(|known| known.alive());
+    clients.push(client);
+    let surplus = clients.len().saturating_sub(CLIENTS);
+    clients.drain(..surplus);
+}
+
+fn upwards(pid: u32) -> impl Iterator<Item = Process> {
+    let mut next = pid;
+    std::iter::from_fn(move || {
+        let (process, parent) = Process::read(next).filter(|_| next > 1)?;
+        next = parent;
+        Some(process)
+    })
+}
+
+#[cfg(unix)]
+fn parent() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+#[cfg(not(unix))]
+fn parent() -> Option<u32> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_number_and_start_and_its_ancestors_are_found() {
+        let (own, parent) = Process::read(std::process::id()).unwrap();
+        assert!(own.alive() && !Process(own.0, own.1 + 1).alive());
+        assert_eq!(own.ancestors(), own_ancestors());
+        assert_eq!(own_ancestors().first().map(|process| process.0), Some(parent).filter(|parent| *parent > 1));
+        assert!(near(&own_ancestors()) && !near(&[own]) && !near(&[]));
+    }
+
+    #[test]
+    fn no_client_is_seen_where_the_environment_does_not_name_the_session() {
+        let names = ["PHASEGATE_TEST_SESSION"];
+        let environment = BTreeMap::from([("PHASEGATE_TEST_SESSION".to_string(), "s1".to_string())]);
+        assert_eq!(client(&environment, &names, "s2"), None);
+        assert_eq!(client(&BTreeMap::new(), &names, "s1"), None);
+        assert_eq!(client(&environment, &names, "s1"), own_ancestors().first().copied());
+    }
+
+    #[test]
+    fn processes_that_have_ended_make_room() {
+        let (own, _) = Process::read(std::process::id()).unwrap();
+        let mut clients = vec![Process(own.0, own.1 + 1)];
+        note(&mut clients, own);
+        note(&mut clients, own);
+        assert_eq!(clients, [own]);
+    }
+}

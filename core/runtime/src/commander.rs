@@ -1,0 +1,100 @@
+//! Who gives a command on the command line: a person, or an agent through a program that it runs (rules 4).
+
+use std::path::PathBuf;
+
+use phasegate_adapter::Problem;
+use phasegate_core::event::By;
+
+use crate::ancestors::own_ancestors;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::sessions::{OpenProgram, SessionInfo, live_sessions};
+
+/// What makes a command count as the agent's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// The client of a guarded session is among the ancestors of this process.
+    Ancestor {
+        /// The session.
+        session: String,
+    },
+    /// A variable of this process's environment names a guarded session, as the platform sets it for its agent's programs.
+    Variable {
+        /// The variable's name.
+        name: &'static str,
+        /// The session.
+        session: String,
+    },
+    /// A call that can run programs is open in the project, and may have given the command.
+    Call(OpenProgram),
+}
+
+impl Runtime {
+    /// What makes a command to this project count as the agent's; `None`: it is a person's. The surest sign comes first.
+    ///
+    /// # Errors
+    ///
+    /// As for [`crate::sessions::sessions`].
+    pub fn sign_of_an_agent(&self, project: &Project) -> Result<Option<Sign>, Problem> {
+        if let Some(sign) = self.sign_on_this_process()? {
+            return Ok(Some(sign));
+        }
+        let open =
+            live_sessions(project)?.known.iter().filter_map(SessionInfo::open_program).max_by_key(|call| call.age);
+        Ok(open.map(Sign::Call))
+    }
+
+    /// Who a command to this project counts as.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::sign_of_an_agent`].
+    pub fn command_by(&self, project: &Project) -> Result<By, Problem> {
+        Ok(if self.sign_of_an_agent(project)?.is_some() { By::Agent } else { By::Human })
+    }
+
+    /// As [`Runtime::sign_of_an_agent`], for a command that concerns every project.
+    ///
+    /// # Errors
+    ///
+    /// As for [`crate::sessions::sessions`].
+    pub fn sign_of_an_agent_anywhere(&self) -> Result<Option<Sign>, Problem> {
+        if let Some(sign) = self.sign_on_this_process()? {
+            return Ok(Some(sign));
+        }
+        for project in self.projects() {
+            let open = live_sessions(&project)?.known.iter().find_map(SessionInfo::open_program);
+            if let Some(call) = open {
+                return Ok(Some(Sign::Call(call)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A guarded session, of whatever project, that this process or one above it belongs to.
+    fn sign_on_this_process(&self) -> Result<Option<Sign>, Problem> {
+        for name in &self.session_variables {
+            let Some(session) = std::env::var(name).ok().filter(|session| !session.is_empty()) else { continue };
+            if Project::of_session(&self.locations, &session)?.is_some() {
+                return Ok(Some(Sign::Variable { name, session }));
+            }
+        }
+        let above = own_ancestors();
+        for project in self.projects() {
+            // A project whose own journal is damaged says nothing of its sessions; the one that is meant is read again.
+            let found = live_sessions(&project).unwrap_or_default();
+            let serving = |session: &&SessionInfo| session.clients.iter().any(|client| above.contains(client));
+            if let Some(session) = found.known.iter().find(serving) {
+                return Ok(Some(Sign::Ancestor { session: session.id.clone() }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Every project that has state. Their roots are not known here.
+    fn projects(&self) -> Vec<Project> {
+        let folders = std::fs::read_dir(self.locations.state.join("projects"));
+        let project = |folder| Project { root: PathBuf::new(), folder };
+        folders.into_iter().flatten().flatten().map(|entry| project(entry.path())).collect()
+    }
+}
