@@ -11,8 +11,11 @@ use serde_json::Value;
 /// The longest text of an event that is shown, in characters.
 const LONGEST: usize = 80;
 
-/// Who acted: a subagent by its kind and id, else the main agent.
+/// Who acted: a person or the platform where the event says so, a subagent by its kind and id, else the main agent.
 pub(super) fn subject(past: &Past) -> String {
+    if let by @ ("human" | "platform") = text(past.event.get("by")) {
+        return by.to_string();
+    }
     let agent = |name: &str| text(past.event.get("agent").and_then(|agent| agent.get(name)));
     match (agent("type"), agent("id")) {
         ("", "") => "main".to_string(),
@@ -37,8 +40,8 @@ pub(super) fn words(past: &Past) -> String {
         "session_start" => format!("session begins ({})", field("source")),
         "session_end" => "session ends".to_string(),
         "prompt" => joined(&["prompt", &shown(event.get("text"))]),
-        "skill" => format!("skill {} invoked by {}", field("name"), field("by")),
-        "command" => joined(&["command", field("name"), &what(event), "by", field("by")]),
+        "skill" => joined(&["skill", field("name")]),
+        "command" => joined(&["command", field("name"), &what(event)]),
         "subagent_start" => format!("subagent {} begins ({})", field("id"), field("type")),
         "subagent_stop" => format!("subagent {} ends", field("id")),
         "permission" => joined(&["permission", field("outcome")]),

@@ -1,0 +1,159 @@
+//! `phasegate audit`: the journal as people and programs read it.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+fn edit() -> Value {
+    json!({"file_path": "a.rs", "old_string": "a", "new_string": "b"})
+}
+
+/// A session in which an edit came too early, and was right after a read.
+pub(crate) fn lived(mode: &str) -> World {
+    let world = World::guarded(mode);
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    world.call("s", "t0", "Skill", json!({"skill": "careful"}));
+    world.ok("s", "t0", "Skill", json!({"skill": "careful"}));
+    world.call("s", "t1", "Edit", edit());
+    world.call("s", "t2", "Read", json!({"file_path": "a.rs"}));
+    world.ok("s", "t2", "Read", json!({"file_path": "a.rs"}));
+    world.call("s", "t3", "Edit", edit());
+    world.ok("s", "t3", "Edit", edit());
+    world.run(&["deactivate"], 0);
+    world
+}
+
+fn value(world: &World, args: &[&str], status: i32) -> Value {
+    serde_json::from_str(&world.run(args, status)).unwrap()
+}
+
+/// The records of session `s`, as `audit show` gives them.
+fn shown(world: &World) -> Vec<Value> {
+    value(world, &["--json", "audit", "show"], 0).as_array().unwrap().clone()
+}
+
+#[test]
+fn what_happened_is_shown_newest_last() {
+    let world = lived("block");
+    let records = shown(&world);
+    let told: Vec<_> = records.iter().map(|record| (record["what"].as_str().unwrap(), &record["decision"])).collect();
+    let (allow, deny, none) = (&json!("allow"), &json!("deny"), &Value::Null);
+    assert!(told.contains(&("Edit a.rs", deny)) && told.contains(&("Edit a.rs", allow)), "{told:?}");
+    assert!(told.contains(&("Read a.rs", allow)) && told.contains(&("Read ended ok", none)), "{told:?}");
+    assert_eq!(told.last().unwrap(), &("command deactivate_skill", none));
+    assert_eq!(records.last().unwrap()["subject"], "human");
+    let text = world.run(&["audit", "show", "--session", "s"], 0);
+    assert!(text.contains("-> deny [not-done]") && text.contains("careful: look -> write (by Edit)"), "{text}");
+    let last = world.run(&["audit", "show", "--last", "1"], 0);
+    assert!(last.contains("earlier records are left out") && last.contains("careful is finished in phase write"), "{last}");
+    assert!(!last.contains("Read"), "{last}");
+}
+
+#[test]
+fn the_four_events_of_the_original_are_exported_with_fields_of_their_own() {
+    let world = lived("block");
+    let text = world.run(&["audit", "export", "--format", "jsonl"], 0);
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<_> = lines.iter().map(|line| line["phase_event"]["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["activate_skill", "phase_violation", "phase_advance", "deactivate_skill"]);
+    for line in &lines {
+        assert_eq!(line["tool"], line["phase_event"]["event"], "{line}");
+        assert!(line["timestamp"].as_str().unwrap().ends_with('Z'), "{line}");
+        assert_eq!((&line["session_id"], &line["phase_event"]["skill"]), (&json!("s"), &json!("careful")));
+        assert_eq!(line["policy"].as_str().unwrap().len(), 64);
+    }
+    let violation = &lines[1]["phase_event"];
+    assert_eq!(
+        [&violation["tool"], &violation["code"], &violation["rule"], &violation["phase"], &violation["blocked"]],
+        [&json!("Edit"), &json!("not-done"), &json!("forbidden"), &json!("look"), &json!(true)]
+    );
+    let advance = &lines[2]["phase_event"];
+    assert_eq!([&advance["from"], &advance["phase"], &advance["triggered_by"]], ["look", "write", "Edit"]);
+}
+
+#[test]
+fn the_audit_log_says_the_same_as_the_export() {
+    let world = World::guarded("warn");
+    world.write(".phasegate/config.yaml", "mode: warn\naudit_log: audit.jsonl\n");
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    world.call("s", "t0", "Skill", json!({"skill": "careful"}));
+    world.call("s", "t1", "Edit", edit());
+    let log = fs::read_to_string(world.root().join("audit.jsonl")).unwrap();
+    assert_eq!(log, world.run(&["audit", "export"], 0));
+    assert_eq!(log.lines().count(), 2);
+}
+
+#[test]
+fn a_log_that_cannot_be_written_or_would_wait_changes_no_answer() {
+    for path in [".", "no/such/folder/log", "pipe"] {
+        let world = World::guarded("block");
+        let made = std::process::Command::new("mkfifo").arg(world.root().join("pipe")).status().unwrap();
+        assert!(made.success());
+        world.write(".phasegate/config.yaml", &format!("mode: block\naudit_log: {path}\n"));
+        world.frame("s", "SessionStart", json!({"source": "startup"}));
+        world.call("s", "t0", "Skill", json!({"skill": "careful"}));
+        let output = world.call("s", "t1", "Edit", edit());
+        crate::support::denied(&output, "not-done");
+    }
+}
+
+#[test]
+fn every_record_is_decided_again_to_the_same_bytes() {
+    let world = lived("block");
+    for record in shown(&world) {
+        let seq = record["seq"].to_string();
+        let why = value(&world, &["--json", "audit", "why", &seq], 0);
+        assert_eq!(why["decision"].is_null(), record["decision"].is_null(), "{why}");
+        assert_eq!(why["again"]["possible"], json!(!record["event"].is_null()), "{why}");
+        if !record["event"].is_null() {
+            assert_eq!(why["again"]["differs"], json!([]), "{why}");
+        }
+    }
+}
+
+#[test]
+fn a_denial_is_explained_with_its_run_its_line_and_the_way_out() {
+    let world = lived("block");
+    let denied = shown(&world).into_iter().find(|record| record["decision"] == "deny").unwrap();
+    let seq = denied["seq"].to_string();
+    let text = world.run(&["audit", "why", &seq], 0);
+    for says in [
+        "event: Edit a.rs",
+        "r1 careful in phase look, block mode; alone it says deny",
+        "because: row 3c",
+        "missing: ok: Read",
+        "allowed next: Read",
+        "decided again: the same bytes",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+}
+
+#[test]
+fn a_record_that_engine_or_policy_would_decide_otherwise_is_told() {
+    let world = lived("block");
+    let denied = shown(&world).into_iter().find(|record| record["decision"] == "deny").unwrap();
+    let seq = denied["seq"].to_string();
+    let policies = world.state().join("compiled/policies");
+    fs::remove_dir_all(policies).unwrap();
+    let why = value(&world, &["--json", "audit", "why", &seq], 0);
+    assert_eq!(why["again"]["possible"], false);
+    assert!(why["again"]["why"].as_str().unwrap().contains("is gone"), "{why}");
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let world = lived("block");
+    for (args, says) in [
+        (vec!["audit", "why", "999"], "no record 999"),
+        (vec!["audit", "why", "1", "--session", "x"], "no session `x`"),
+        (vec!["audit", "show", "--session", "x"], "no session `x`"),
+        (vec!["audit", "export", "--session", "x"], "no session `x`"),
+    ] {
+        let output = world.phasegate(&args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(says), "{args:?}");
+    }
+}
