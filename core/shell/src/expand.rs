@@ -1,0 +1,163 @@
+//! Words to fields: braces, tildes, values and splitting.
+
+mod brace;
+
+use crate::field::{Bit, Field};
+use crate::scope::Scope;
+use crate::tree::{Operation, Parameter, Piece, Word};
+
+/// A word in a place where it is split and may become several words.
+pub(crate) fn fields(word: &Word, scope: &Scope, output: &dyn Fn(&Piece) -> Bit) -> Vec<Field> {
+    let Some(words) = brace::expand(word) else { return vec![Field::any(word.span)] };
+    let mut found = Vec::new();
+    for word in &words {
+        let mut builder = Builder { fields: Vec::new(), current: None, span: word.span };
+        builder.word(word, scope, output, true);
+        found.extend(builder.finish());
+    }
+    found
+}
+
+/// A word in a place where it stays one word: an assignment, a redirection, a `case`.
+pub(crate) fn single(word: &Word, scope: &Scope, output: &dyn Fn(&Piece) -> Bit) -> Field {
+    let mut builder = Builder { fields: Vec::new(), current: None, span: word.span };
+    builder.word(word, scope, output, false);
+    let mut fields = builder.finish();
+    match fields.pop() {
+        Some(field) if fields.is_empty() => Field { many: false, ..field },
+        Some(_) => Field { many: false, ..Field::any(word.span) },
+        None => Field { bits: Vec::new(), many: false, span: word.span },
+    }
+}
+
+/// Where the next sign of a file name pattern is, and how long it is.
+fn next_glob(text: &str) -> Option<(usize, usize)> {
+    text.char_indices().find_map(|(at, character)| match character {
+        '*' | '?' => Some((at, 1)),
+        '[' => text.get(at..)?.find(']').filter(|end| *end > 1).map(|end| (at, end.saturating_add(1))),
+        _ => None,
+    })
+}
+
+struct Builder {
+    fields: Vec<Field>,
+    current: Option<Field>,
+    span: crate::tree::Span,
+}
+
+impl Builder {
+    fn finish(mut self) -> Vec<Field> {
+        self.fields.extend(self.current.take());
+        self.fields
+    }
+
+    fn current(&mut self) -> &mut Field {
+        let span = self.span;
+        self.current.get_or_insert_with(|| Field { bits: Vec::new(), many: false, span })
+    }
+
+    fn word(&mut self, word: &Word, scope: &Scope, output: &dyn Fn(&Piece) -> Bit, split: bool) {
+        for (number, piece) in word.pieces.iter().enumerate() {
+            match piece {
+                Piece::Text { text, quoted: true } => self.current().push_text(text),
+                Piece::Text { text, quoted: false } => {
+                    let text = if number == 0 { self.tilde(text, word.pieces.len() == 1) } else { text };
+                    self.unquoted(text, split);
+                }
+                Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
+                Piece::Command { quoted, .. } => self.bit(output(piece), *quoted || !split),
+                Piece::Process(_) => self.current().push_text("/dev/fd/63"),
+                Piece::Arithmetic { .. } => self.current().bits.push(Bit::Number),
+            }
+        }
+    }
+
+    /// Takes a leading `~` off.
+    fn tilde<'t>(&mut self, text: &'t str, whole: bool) -> &'t str {
+        let Some(rest) = text.strip_prefix('~') else { return text };
+        if rest.starts_with('/') || (rest.is_empty() && whole) {
+            self.current().bits.push(Bit::Home);
+            return rest;
+        }
+        // Another user's home, or a place in the stack of folders.
+        let end = rest.find('/').unwrap_or(rest.len());
+        self.current().bits.push(Bit::Any);
+        rest.get(end..).unwrap_or("")
+    }
+
+    /// Unquoted text of the line itself: not split, but a pattern.
+    fn unquoted(&mut self, text: &str, split: bool) {
+        let Some((mut at, mut length)) = next_glob(text).filter(|_| split) else {
+            self.current().push_text(text);
+            return;
+        };
+        let field = self.current();
+        field.many = true;
+        let mut rest = text;
+        loop {
+            let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            if !before.is_empty() {
+                field.push_text(before);
+            }
+            if field.bits.last() != Some(&Bit::Glob) {
+                field.bits.push(Bit::Glob);
+            }
+            rest = from.get(length..).unwrap_or("");
+            match next_glob(rest) {
+                Some(found) => (at, length) = found,
+                None => break,
+            }
+        }
+        if !rest.is_empty() {
+            field.push_text(rest);
+        }
+    }
+
+    fn bit(&mut self, bit: Bit, whole: bool) {
+        let many = !whole && bit == Bit::Any;
+        let field = self.current();
+        field.bits.push(bit);
+        field.many |= many;
+    }
+
+    fn parameter(&mut self, parameter: &Parameter, scope: &Scope, split: bool) {
+        let whole = parameter.quoted || !split;
+        let all = parameter.name == "@" || (parameter.name == "*" && !parameter.quoted);
+        let elements = parameter.index.as_ref().and_then(Word::literal).is_some_and(|(text, _)| text == "@" || text == "*");
+        if all || elements {
+            let field = self.current();
+            field.bits.push(Bit::Any);
+            field.many = true;
+            return;
+        }
+        let plain = matches!(parameter.operation, Operation::Plain) && parameter.index.is_none();
+        if matches!(parameter.operation, Operation::Length) {
+            return self.bit(Bit::Number, true);
+        }
+        let value = if plain { scope.value(&parameter.name) } else { vec![Bit::Any] };
+        for bit in value {
+            match bit {
+                Bit::Text(text) if whole => self.current().push_text(&text),
+                Bit::Text(_) if scope.splits_oddly => self.bit(Bit::Any, false),
+                Bit::Text(text) => self.split(&text),
+                Bit::Home | Bit::Plain | Bit::Number if !whole && scope.splits_oddly => self.bit(Bit::Any, false),
+                other => self.bit(other, whole),
+            }
+        }
+        if whole {
+            self.current();
+        }
+    }
+
+    /// An unquoted value: split at blanks, and a pattern.
+    fn split(&mut self, text: &str) {
+        for (number, part) in text.split([' ', '\t', '\n']).enumerate() {
+            if number > 0 {
+                self.fields.extend(self.current.take());
+            }
+            if !part.is_empty() {
+                self.unquoted(part, true);
+            }
+        }
+    }
+}

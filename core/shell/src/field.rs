@@ -1,0 +1,146 @@
+//! A word after expansion, as far as it is known.
+
+use phasegate_core::tool::Word as EngineWord;
+
+use crate::judgement::{Pattern, Piece};
+use crate::tree::Span;
+
+/// One piece of a [`Field`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Bit {
+    Text(String),
+    /// What a file name pattern can stand for.
+    Glob,
+    /// The home folder.
+    Home,
+    /// Any text.
+    Any,
+    /// An integer.
+    Number,
+    /// Text with at least one character and no blank, whose first is no `-`.
+    Plain,
+}
+
+/// A word after expansion; `many` says that it may be no word or several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) bits: Vec<Bit>,
+    pub(crate) many: bool,
+    pub(crate) span: Span,
+}
+
+impl Field {
+    pub(crate) fn text(text: &str, span: Span) -> Self {
+        Self { bits: vec![Bit::Text(text.to_owned())], many: false, span }
+    }
+
+    pub(crate) fn any(span: Span) -> Self {
+        Self { bits: vec![Bit::Any], many: true, span }
+    }
+
+    /// The text, where there is only one.
+    pub(crate) fn known(&self) -> Option<&str> {
+        match self.bits.as_slice() {
+            _ if self.many => None,
+            [] => Some(""),
+            [Bit::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text that the word starts with in any case.
+    pub(crate) fn start(&self) -> &str {
+        match self.bits.first() {
+            Some(Bit::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Whether the word, or one of the words, can start with `-`.
+    pub(crate) fn may_be_option(&self) -> bool {
+        match self.bits.first() {
+            None | Some(Bit::Number | Bit::Plain | Bit::Home) => false,
+            Some(Bit::Text(text)) if !text.is_empty() => {
+                text.starts_with('-') || (self.many && self.bits.contains(&Bit::Any))
+            }
+            Some(Bit::Text(_)) => self.bits.len() > 1,
+            Some(Bit::Glob | Bit::Any) => true,
+        }
+    }
+
+    /// Whether it is one integer for sure.
+    pub(crate) fn is_number(&self) -> bool {
+        match self.bits.as_slice() {
+            [Bit::Number] => true,
+            [Bit::Text(text)] => {
+                let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            _ => false,
+        }
+    }
+
+    /// The word without its first `bytes` bytes, which are known text.
+    pub(crate) fn after(&self, bytes: usize) -> Self {
+        let mut field = self.clone();
+        if let Some(Bit::Text(text)) = field.bits.first_mut() {
+            *text = text.get(bytes..).unwrap_or("").to_owned();
+            if text.is_empty() {
+                field.bits.remove(0);
+            }
+        }
+        field
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str) {
+        if let Some(Bit::Text(last)) = self.bits.last_mut() {
+            last.push_str(text);
+        } else {
+            self.bits.push(Bit::Text(text.to_owned()));
+        }
+    }
+
+    /// The word as the engine keeps it.
+    pub(crate) fn to_word(&self) -> EngineWord {
+        self.known().map_or(EngineWord::Unknown, |text| EngineWord::Known(text.to_owned()))
+    }
+
+    /// The word as a pattern.
+    pub(crate) fn to_pattern(&self) -> Pattern {
+        let piece = |bit: &Bit| match bit {
+            Bit::Text(text) => Piece::Text(text.clone()),
+            Bit::Glob => Piece::Glob,
+            Bit::Home => Piece::Home,
+            Bit::Any | Bit::Number | Bit::Plain => Piece::Any,
+        };
+        let mut pieces: Vec<Piece> = self.bits.iter().map(piece).collect();
+        pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+        if self.many && !pieces.contains(&Piece::Any) && !pieces.contains(&Piece::Glob) {
+            pieces.push(Piece::Any);
+        }
+        Pattern(pieces)
+    }
+
+    /// The same word with every `mark` in its text replaced by a value.
+    pub(crate) fn with_mark(&self, mark: &str, value: &Bit) -> Self {
+        if mark.is_empty() {
+            return self.clone();
+        }
+        let mut field = Self { bits: Vec::new(), many: self.many, span: self.span };
+        for bit in &self.bits {
+            let Bit::Text(text) = bit else {
+                field.bits.push(bit.clone());
+                continue;
+            };
+            for (number, part) in text.split(mark).enumerate() {
+                if number > 0 {
+                    field.bits.push(value.clone());
+                }
+                if !part.is_empty() {
+                    field.push_text(part);
+                }
+            }
+        }
+        field
+    }
+}

@@ -1,0 +1,45 @@
+//! What is refused before anything is parsed.
+
+use crate::judgement::Problem;
+
+/// The longest line that is read, in bytes.
+pub const LONGEST: usize = 16 * 1024;
+/// How many brackets and compound keywords may be open at once.
+pub(crate) const DEEPEST: usize = 64;
+
+/// Refuses a line that no reader could show as it is: too long, or with characters that bash and an eye
+/// read differently.
+pub(crate) fn check(line: &str) -> Result<(), Problem> {
+    if line.len() > LONGEST {
+        return Err(problem(format!("the line is longer than {LONGEST} bytes"), 0, 0));
+    }
+    for (at, character) in line.char_indices() {
+        if is_refused(character) {
+            let code = u32::from(character);
+            return Err(problem(
+                format!("the line holds the character U+{code:04X}, which shells and people read differently"),
+                at,
+                at.saturating_add(character.len_utf8()),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_refused(character: char) -> bool {
+    match character {
+        '\n' | '\t' | ' '..='~' => false,
+        '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{180e}' => true,
+        _ => character.is_control() || character.is_whitespace(),
+    }
+}
+
+/// A problem at a place.
+pub(crate) fn problem(what: impl Into<String>, start: usize, end: usize) -> Problem {
+    Problem { what: what.into(), span: (offset(start), offset(end)) }
+}
+
+/// A byte offset as spans keep it.
+pub(crate) fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

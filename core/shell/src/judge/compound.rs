@@ -1,0 +1,183 @@
+//! Lists, pipelines, loops, conditions and functions.
+
+use phasegate_core::tool::Verdict;
+
+use super::assign::changes_folder;
+use super::{Finding, Walk, any};
+use crate::field::{Bit, Field};
+use crate::tree::{Command, Compound, Item, List, Span, Word};
+
+impl Walk<'_> {
+    /// Judges commands one after another.
+    pub(crate) fn list(&mut self, list: &List) {
+        for item in &list.items {
+            if item.background {
+                let scope = self.scope.clone();
+                self.item(item);
+                self.scope = scope;
+            } else {
+                self.item(item);
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        let start = self.scope.folders.clone();
+        for (number, pipeline) in item.pipelines.iter().enumerate() {
+            let and = number.checked_sub(1).and_then(|before| item.ands.get(before)).copied().unwrap_or(true);
+            if !and {
+                self.scope.or_folders(&start);
+            }
+            match pipeline.commands.as_slice() {
+                [command] => self.command(command),
+                commands => {
+                    for command in commands {
+                        let scope = self.scope.clone();
+                        self.command(command);
+                        self.scope = scope;
+                    }
+                }
+            }
+        }
+        self.scope.or_folders(&start);
+    }
+
+    fn command(&mut self, command: &Command) {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound(compound, redirections, span) => {
+                self.redirections(redirections);
+                self.compound(compound, *span);
+            }
+        }
+    }
+
+    fn compound(&mut self, compound: &Compound, span: Span) {
+        match compound {
+            Compound::Group(list) => self.list(list),
+            Compound::Subshell(list) => self.apart(list),
+            Compound::Branches(lists) => {
+                let start = self.scope.folders.clone();
+                if lists.iter().any(changes_folder) {
+                    self.scope.lose_folder();
+                }
+                for list in lists {
+                    self.list(list);
+                    self.scope.or_folders(&start);
+                }
+            }
+            Compound::For { name, words, body, select } => {
+                self.for_loop(name, words.as_deref(), body, *select, span);
+            }
+            Compound::Case { subject, arms } => {
+                self.single(subject);
+                let start = self.scope.folders.clone();
+                for (patterns, list) in arms {
+                    for pattern in patterns {
+                        self.single(pattern);
+                    }
+                    self.list(list);
+                    self.scope.or_folders(&start);
+                }
+            }
+            Compound::Arithmetic(word) => self.arithmetic(word),
+            Compound::ArithmeticFor { header, body } => {
+                self.arithmetic(header);
+                self.repeated(body);
+            }
+            Compound::Test(words) => self.double_bracket(words),
+            Compound::Function { name, body } => self.function(name, body, span),
+            Compound::Coprocess(body) => {
+                let scope = self.scope.clone();
+                self.command(body);
+                self.scope = scope;
+            }
+        }
+    }
+
+    fn repeated(&mut self, body: &List) {
+        if changes_folder(body) {
+            self.scope.lose_folder();
+        }
+        self.list(body);
+    }
+
+    fn for_loop(&mut self, name: &str, words: Option<&[Word]>, body: &List, select: bool, span: Span) {
+        let mut fields = Vec::new();
+        for word in words.unwrap_or(&[]) {
+            fields.extend(self.fields(word));
+        }
+        self.assignment_alone(name, None, span);
+        let value = match fields.as_slice() {
+            _ if select || words.is_none() => any(),
+            [only] if !only.many => only.bits.clone(),
+            [] => any(),
+            several => common(several),
+        };
+        self.scope.assign(name, value);
+        self.repeated(body);
+        self.scope.assign(name, any());
+    }
+
+    fn function(&mut self, name: &str, body: &Command, span: Span) {
+        if !self.scope.functions.insert(name.to_owned()) {
+            let because = format!("the function `{name}` is defined twice");
+            self.note(Finding::new(Verdict::Unknown, because, span));
+        }
+        let scope = self.scope.clone();
+        self.scope.forget_all();
+        self.scope.lose_folder();
+        self.defining.push(name.to_owned());
+        self.command(body);
+        self.defining.pop();
+        self.scope = scope;
+    }
+
+    /// `[[ ]]`
+    fn double_bracket(&mut self, words: &[Word]) {
+        let fields: Vec<Field> = words.iter().map(|word| self.single(word)).collect();
+        for (number, word) in words.iter().enumerate() {
+            let Some(operator) = word.keyword() else { continue };
+            let mut numbers = Vec::new();
+            match operator {
+                "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => {
+                    numbers.push(number.checked_sub(1).and_then(|before| fields.get(before)));
+                    numbers.push(fields.get(number.saturating_add(1)));
+                }
+                "-v" | "-R" => {
+                    let plain = |field: &&Field| field.known().is_some_and(|name| !name.contains('['));
+                    if fields.get(number.saturating_add(1)).filter(plain).is_none() {
+                        let because = format!("`{operator}` reads the index of its operand as arithmetic");
+                        self.note(Finding::new(Verdict::Unknown, because, word.span));
+                    }
+                }
+                _ => {}
+            }
+            for field in numbers.into_iter().flatten() {
+                let name = field.known().filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
+                let number = field.is_number() || name.is_some_and(|name| self.unless_number(name).is_none());
+                if !number {
+                    let because = format!("`{operator}` reads its operands as arithmetic, which can run commands");
+                    self.note(Finding::new(Verdict::Unknown, because, field.span));
+                }
+            }
+        }
+    }
+}
+
+/// What all of several words have in common.
+fn common(fields: &[Field]) -> Vec<Bit> {
+    if fields.iter().all(Field::is_number) {
+        return vec![Bit::Number];
+    }
+    let plain = |field: &Field| {
+        !field.may_be_option()
+            && !field.bits.is_empty()
+            && field.bits.iter().all(|bit| match bit {
+                Bit::Text(text) => !text.is_empty() && !text.contains([' ', '\t', '\n', '*', '?', '[']),
+                Bit::Number | Bit::Plain | Bit::Home => true,
+                Bit::Glob | Bit::Any => false,
+            })
+    };
+    if fields.iter().all(plain) { vec![Bit::Plain] } else { any() }
+}

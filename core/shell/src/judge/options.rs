@@ -1,0 +1,265 @@
+//! A program's arguments told apart: options by its rule, and operands.
+
+use phasegate_core::tool::Verdict;
+
+use crate::field::Field;
+use crate::table::{Rule, Style};
+use crate::tree::Span;
+
+/// Why something is worse than reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) verdict: Verdict,
+    pub(crate) because: String,
+    pub(crate) span: Span,
+}
+
+impl Finding {
+    pub(crate) fn new(verdict: Verdict, because: impl Into<String>, span: Span) -> Self {
+        Self { verdict, because: because.into(), span }
+    }
+}
+
+/// An option that was given.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// The name without dashes, in full where it was abbreviated and the rule knows it.
+    pub(crate) name: String,
+    pub(crate) value: Option<Field>,
+    pub(crate) span: Span,
+}
+
+/// The arguments, told apart.
+#[derive(Debug, Default)]
+pub(crate) struct Scan<'f> {
+    pub(crate) options: Vec<Given>,
+    pub(crate) operands: Vec<&'f Field>,
+    /// What is worse than the rule's own verdict.
+    pub(crate) findings: Vec<Finding>,
+    /// The arguments after those that the rule's own options and operands are, where the rule wraps a command.
+    pub(crate) command: &'f [Field],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arity {
+    None,
+    Value,
+    Attached,
+}
+
+#[derive(Clone, Copy)]
+struct Known<'r> {
+    name: &'r str,
+    arity: Arity,
+    hurts: Option<Verdict>,
+}
+
+/// Tells the arguments of a program apart; `many` operands that may be none count as two.
+pub(crate) fn scan<'f>(rule: &Rule, args: &'f [Field]) -> Scan<'f> {
+    let mut scanner = Scanner { rule, args, at: 0, scan: Scan::default() };
+    scanner.run();
+    scanner.scan
+}
+
+struct Scanner<'r, 'f> {
+    rule: &'r Rule,
+    args: &'f [Field],
+    at: usize,
+    scan: Scan<'f>,
+}
+
+impl<'f> Scanner<'_, 'f> {
+    fn next(&mut self) -> Option<&'f Field> {
+        let field = self.args.get(self.at)?;
+        self.at = self.at.saturating_add(1);
+        Some(field)
+    }
+
+    fn run(&mut self) {
+        let skip = self.rule.wraps.map(|wraps| usize::try_from(wraps.skip).unwrap_or(0));
+        let assignments = self.rule.wraps.is_some_and(|wraps| wraps.assignments);
+        let stops = self.rule.style == Style::Posix || skip.is_some();
+        let mut options_end = self.rule.style == Style::None;
+        loop {
+            let operands = self.scan.operands.iter().filter(|field| !(assignments && is_assignment(field))).count();
+            if let Some(skip) = skip
+                && operands >= skip
+                && self.args.get(self.at).is_none_or(|field| options_end || is_operand(field))
+                && !(assignments && self.args.get(self.at).is_some_and(is_assignment))
+            {
+                self.scan.command = self.args.get(self.at..).unwrap_or(&[]);
+                return;
+            }
+            let Some(field) = self.next() else { return };
+            if options_end || is_operand(field) {
+                self.scan.operands.push(field);
+                options_end |= stops && skip.is_none();
+                continue;
+            }
+            match field.known() {
+                Some("--") => options_end = true,
+                Some("-") => self.scan.operands.push(field),
+                _ => self.option(field),
+            }
+        }
+    }
+
+    fn option(&mut self, field: &'f Field) {
+        let start = field.start();
+        if !start.starts_with('-') || (start == "-" && field.known().is_none()) {
+            // A word whose start nobody knows.
+            if !self.rule.any_option {
+                let because = "a word that is made at run time could be an option";
+                self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
+            }
+            self.scan.operands.push(field);
+            return;
+        }
+        if field.many && !self.rule.any_option {
+            let because = "a word that is made at run time could add options";
+            self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
+            return;
+        }
+        if self.rule.style == Style::Single {
+            self.long(field, start.bytes().take_while(|byte| *byte == b'-').count().min(2));
+        } else if start.starts_with("--") {
+            self.long(field, 2);
+        } else {
+            self.cluster(field);
+        }
+    }
+
+    fn long(&mut self, field: &'f Field, dashes: usize) {
+        let body = field.start().get(dashes..).unwrap_or("");
+        let (name, equals) = match body.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (body, false),
+        };
+        if !equals && field.known().is_none() {
+            if !self.rule.any_option {
+                let because = "an option whose name is made at run time";
+                self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
+            }
+            return;
+        }
+        let abbreviates = self.rule.style != Style::Single;
+        let Some(known) = find_long(self.rule, name, abbreviates) else {
+            return self.unknown(name, &format!("--{name}"), field.span);
+        };
+        let attached = equals.then(|| field.after(dashes.saturating_add(name.len()).saturating_add(1)));
+        let value = match (attached, known.arity) {
+            (Some(value), _) => Some(value),
+            (None, Arity::Value) => self.next().cloned(),
+            (None, _) => None,
+        };
+        self.give(known, value, field.span, "--");
+    }
+
+    fn cluster(&mut self, field: &'f Field) {
+        let body: Vec<(usize, char)> = field.start().char_indices().skip(1).collect();
+        let wholly = field.known().is_some();
+        for (at, letter) in body {
+            let mut buffer = [0; 4];
+            let name: &str = letter.encode_utf8(&mut buffer);
+            let end = at.saturating_add(letter.len_utf8());
+            let Some(known) = find_short(self.rule, name) else {
+                if letter.is_ascii_digit() && find_short(self.rule, "#").is_some() {
+                    continue;
+                }
+                return self.unknown(name, &format!("-{name}"), field.span);
+            };
+            if known.arity == Arity::None {
+                self.give(known, None, field.span, "-");
+                continue;
+            }
+            let rest = field.after(end);
+            let attached = !rest.bits.is_empty();
+            let value = match (attached, known.arity) {
+                (true, _) => Some(rest),
+                (false, Arity::Value) => self.next().cloned(),
+                (false, _) => None,
+            };
+            return self.give(known, value, field.span, "-");
+        }
+        if !wholly && !self.rule.any_option {
+            let because = "options that are made at run time";
+            self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
+        }
+    }
+
+    fn give(&mut self, known: Known<'_>, value: Option<Field>, span: Span, dashes: &str) {
+        if let Some(verdict) = known.hurts {
+            let dashes = if known.name.chars().count() == 1 { "-" } else { dashes };
+            let because = format!("`{dashes}{}` {}", known.name, does(verdict));
+            self.scan.findings.push(Finding::new(verdict, because, span));
+        }
+        self.scan.options.push(Given { name: known.name.to_owned(), value, span });
+    }
+
+    fn unknown(&mut self, name: &str, shown: &str, span: Span) {
+        if !self.rule.any_option {
+            let because = format!("`{shown}` is an option that is not known to be harmless");
+            self.scan.findings.push(Finding::new(Verdict::Unknown, because, span));
+        }
+        self.scan.options.push(Given { name: name.to_owned(), value: None, span });
+    }
+}
+
+/// What a verdict says, as a verb.
+pub(crate) fn does(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Read => "reads",
+        Verdict::Write => "writes",
+        Verdict::Execute => "runs programs",
+        Verdict::Send => "sends data",
+        Verdict::Unknown => "is not known to be harmless",
+    }
+}
+
+fn is_operand(field: &Field) -> bool {
+    !field.may_be_option()
+}
+
+/// `NAME=value`
+pub(crate) fn is_assignment(field: &Field) -> bool {
+    field.start().split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|first: char| first.is_ascii_digit())
+    })
+}
+
+fn entries(rule: &Rule) -> impl Iterator<Item = Known<'_>> {
+    let hurting = rule.hurts.iter().flat_map(|(verdict, names)| tokens(names).map(|(name, arity)| (name, arity, Some(*verdict))));
+    let harmless = tokens(&rule.options).chain(tokens(&rule.only_with)).map(|(name, arity)| (name, arity, None));
+    hurting.chain(harmless).map(|(name, arity, hurts)| Known { name, arity, hurts })
+}
+
+fn tokens(names: &str) -> impl Iterator<Item = (&str, Arity)> {
+    names.split_ascii_whitespace().map(|token| match token.strip_suffix(':').filter(|name| !name.is_empty()) {
+        Some(name) => (name, Arity::Value),
+        None => match token.strip_suffix('?').filter(|name| !name.is_empty()) {
+            Some(name) => (name, Arity::Attached),
+            None => (token, Arity::None),
+        },
+    })
+}
+
+fn find_short<'r>(rule: &'r Rule, name: &str) -> Option<Known<'r>> {
+    entries(rule).find(|known| known.name == name)
+}
+
+/// The option of that name, or the worst of those it abbreviates.
+fn find_long<'r>(rule: &'r Rule, name: &str, abbreviates: bool) -> Option<Known<'r>> {
+    let mut best: Option<Known<'r>> = None;
+    for known in entries(rule) {
+        if known.name == name && (name.len() > 1 || rule.style == Style::Single) {
+            return Some(known);
+        }
+        let fits = abbreviates && !name.is_empty() && known.name.len() > 1 && known.name.starts_with(name);
+        if fits && best.is_none_or(|best| known.hurts > best.hurts) {
+            best = Some(known);
+        }
+    }
+    best
+}

@@ -1,0 +1,207 @@
+//! A known program and its arguments, by the program's rule.
+
+use phasegate_core::tool::{Access, Verdict};
+
+use super::options::Given;
+use super::{Finding, Scan, Walk, does, scan};
+use crate::check;
+use crate::field::{Bit, Field};
+use crate::table::{Operands, Rule, Style};
+use crate::tree::Span;
+
+impl Walk<'_> {
+    /// What a program does by its rule; `name` is the entry's name, `span` the place of the program's name.
+    pub(crate) fn apply(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
+        if rule.dispatches {
+            return self.dispatch(name, rule, args, span);
+        }
+        let scan = scan(rule, args);
+        let mut worst = self.own_verdict(name, rule, &scan, span);
+        for finding in scan.findings.iter().cloned() {
+            keep_worse(&mut worst, finding);
+        }
+        if let Some(finding) = excess(rule, &scan) {
+            keep_worse(&mut worst, finding);
+        }
+        if rule.hardened_with.is_some()
+            && let Some(finding) = self.unhardened(name, rule, &scan, span)
+        {
+            keep_worse(&mut worst, finding);
+        }
+        if let Some(check) = rule.check
+            && let Some(finding) = check::run(check, self, &check::Command { name, rule, args, scan: &scan, span })
+        {
+            keep_worse(&mut worst, finding);
+        }
+        if rule.wraps.is_some() {
+            keep_worse(&mut worst, self.wrap(name, rule, &scan, span));
+        }
+        self.touch_operands(rule, &scan);
+        worst
+    }
+
+    fn own_verdict(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Finding {
+        let listed = |given: &Given| rule.only_with.split_ascii_whitespace().any(|option| same(option, &given.name));
+        if !rule.only_with.is_empty() && !scan.options.iter().any(listed) {
+            let verdict = rule.otherwise.unwrap_or(Verdict::Write);
+            return Finding::new(verdict, reason(name, rule, verdict), span);
+        }
+        Finding::new(rule.does, reason(name, rule, rule.does), span)
+    }
+
+    /// A program whose first operand is a command with a rule of its own.
+    fn dispatch(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
+        let style = if rule.style == Style::Gnu { Style::Posix } else { rule.style };
+        let outer = Rule { style, dispatches: false, ..rule.clone() };
+        let at = command_place(&outer, args);
+        let (before, after) = args.split_at_checked(at).unwrap_or((args, &[]));
+        let scan = scan(&outer, before);
+        let mut worst = Finding::new(Verdict::Read, format!("`{name}` only reads"), span);
+        for finding in scan.findings.iter().cloned() {
+            keep_worse(&mut worst, finding);
+        }
+        if let Some(check) = rule.check
+            && let Some(finding) = check::run(check, self, &check::Command { name, rule, args: before, scan: &scan, span })
+        {
+            keep_worse(&mut worst, finding);
+        }
+        let Some((command, rest)) = after.split_first() else {
+            keep_worse(&mut worst, self.own_verdict(name, rule, &scan, span));
+            return worst;
+        };
+        let inner = match command.known() {
+            None => Finding::new(Verdict::Unknown, format!("the command of `{name}` is made at run time"), command.span),
+            Some(word) => {
+                let full = format!("{name} {word}");
+                match self.table.rule(&full) {
+                    Some(inner) => {
+                        let outer = std::mem::replace(&mut self.globals, scan.options.clone());
+                        let finding = self.apply(&full, &inner, rest, command.span);
+                        self.globals = outer;
+                        finding
+                    }
+                    None => {
+                        let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
+                        self.touch_unknown(rest);
+                        Finding::new(verdict, format!("`{full}` is not known to only read"), command.span)
+                    }
+                }
+            }
+        };
+        keep_worse(&mut worst, inner);
+        worst
+    }
+
+    /// What runs through the repository's configuration where that is not trusted.
+    fn unhardened(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
+        if self.trust.repository {
+            return None;
+        }
+        let wanted = rule.hardened_with.as_deref().unwrap_or("");
+        let given = |option: &str| {
+            let (name, value) = option.split_once('=').map_or((option, None), |(name, _)| (name, Some(option)));
+            let mut all = scan.options.iter().chain(&self.globals);
+            match value {
+                None => all.any(|given| given.name == name),
+                Some(value) => all.any(|given| {
+                    given.name == "c" && given.value.as_ref().and_then(Field::known) == Some(value)
+                }),
+            }
+        };
+        let missing = wanted.split_ascii_whitespace().find(|option| !given(option))?;
+        let shown = if missing.contains('=') { format!("-c {missing}") } else { format!("--{missing}") };
+        let because = format!("`{name}` may run what the repository's configuration names, without `{shown}`");
+        Some(Finding::new(Verdict::Execute, because, span))
+    }
+
+    fn touch_operands(&mut self, rule: &Rule, scan: &Scan<'_>) {
+        let last = scan.operands.len().saturating_sub(1);
+        for (number, field) in scan.operands.iter().enumerate() {
+            let access = match rule.touches {
+                Operands::None => continue,
+                Operands::Read => Access::Read,
+                Operands::Write => Access::Write,
+                Operands::LastWrite if number == last => Access::Write,
+                Operands::LastWrite => Access::Read,
+                Operands::FirstNone | Operands::FirstNoneWrite if number == 0 && last > 0 => continue,
+                Operands::FirstNone => Access::Read,
+                Operands::FirstNoneWrite => Access::Write,
+            };
+            self.touch(field, access);
+        }
+        for given in &scan.options {
+            let writes = rule.hurts.get(&Verdict::Write).is_some_and(|names| {
+                names.split_ascii_whitespace().any(|option| same(option, &given.name))
+            });
+            if let Some(value) = given.value.as_ref().filter(|_| writes) {
+                self.touch(value, Access::Write);
+            }
+        }
+    }
+
+    fn touch_unknown(&mut self, args: &[Field]) {
+        for field in args.iter().filter(|field| !field.start().starts_with('-')) {
+            self.touch(field, Access::Write);
+        }
+    }
+}
+
+/// Keeps the worse of two.
+pub(crate) fn keep_worse(worst: &mut Finding, other: Finding) {
+    if other.verdict > worst.verdict {
+        *worst = other;
+    }
+}
+
+/// Whether an option of a list, with its sign for a value, is the one of that name.
+pub(crate) fn same(listed: &str, name: &str) -> bool {
+    let bare = listed.strip_suffix([':', '?']).filter(|bare| !bare.is_empty()).unwrap_or(listed);
+    bare == name
+}
+
+fn reason(name: &str, rule: &Rule, verdict: Verdict) -> String {
+    if rule.because.is_empty() {
+        match verdict {
+            Verdict::Read => format!("`{name}` only reads"),
+            Verdict::Unknown => format!("`{name}` is not known to only read"),
+            _ => format!("`{name}` {}", does(verdict)),
+        }
+    } else {
+        rule.because.clone()
+    }
+}
+
+/// One operand too many.
+fn excess(rule: &Rule, scan: &Scan<'_>) -> Option<Finding> {
+    let most = usize::try_from(rule.operands?).unwrap_or(usize::MAX);
+    let verdict = rule.beyond.unwrap_or(Verdict::Write);
+    if let Some(extra) = scan.operands.get(most) {
+        return Some(Finding::new(verdict, "one operand too many to only read", extra.span));
+    }
+    let open = scan.operands.iter().find(|field| field.many)?;
+    Some(Finding::new(verdict, "a word that may become several operands", open.span))
+}
+
+/// Where the command of a program that dispatches stands among its arguments.
+fn command_place(rule: &Rule, args: &[Field]) -> usize {
+    let mut at = 0;
+    while let Some(field) = args.get(at) {
+        let option = match field.bits.first() {
+            Some(Bit::Text(text)) => text.starts_with('-') && text != "-",
+            _ => false,
+        };
+        if !option {
+            return at;
+        }
+        // The option with its value: whatever one more word would not change is the option alone.
+        let alone = scan(rule, args.get(at..at.saturating_add(1)).unwrap_or(&[]));
+        let pair = scan(rule, args.get(at..at.saturating_add(2)).unwrap_or(&[]));
+        let takes = alone.operands.is_empty()
+            && pair.operands.is_empty()
+            && alone.options.len() == pair.options.len()
+            && pair.options.last().is_some_and(|given| given.value.is_some())
+            && alone.options.last().is_some_and(|given| given.value.is_none());
+        at = at.saturating_add(if takes { 2 } else { 1 });
+    }
+    at.min(args.len())
+}

@@ -1,0 +1,89 @@
+//! Redirections.
+
+use phasegate_core::tool::{Access, Verdict, Word as EngineWord};
+
+use super::{Finding, Walk};
+use crate::field::Field;
+use crate::tree::{Operation, Piece, Redirection};
+
+/// Where output may go without changing anything.
+const HARMLESS: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"];
+
+impl Walk<'_> {
+    /// Judges redirections; gives them as the engine keeps them.
+    pub(crate) fn redirections(&mut self, redirections: &[Redirection]) -> Vec<(String, EngineWord)> {
+        let mut found = Vec::new();
+        for redirection in redirections {
+            if let Some(body) = redirection.body.as_ref().and_then(|body| body.get()) {
+                self.inside(body);
+            }
+            let field = self.single(&redirection.target);
+            if let Some(finding) = self.redirection(redirection, &field) {
+                self.note(finding);
+            }
+            let descriptor = redirection.descriptor.as_deref().unwrap_or("");
+            if let Some(name) = descriptor.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                self.scope.forget(name);
+                if name.contains('[') {
+                    let because = "an index of an array is read as arithmetic";
+                    self.note(Finding::new(Verdict::Unknown, because, redirection.span));
+                }
+            }
+            found.push((format!("{descriptor}{}", redirection.operator), field.to_word()));
+        }
+        found
+    }
+
+    fn redirection(&mut self, redirection: &Redirection, field: &Field) -> Option<Finding> {
+        let span = redirection.target.span;
+        let network = field.start().starts_with("/dev/tcp/") || field.start().starts_with("/dev/udp/");
+        if network {
+            return Some(Finding::new(Verdict::Send, "a path under `/dev/tcp` or `/dev/udp` opens a connection", span));
+        }
+        match redirection.operator {
+            "<<" | "<<-" | "<<<" => None,
+            "<" => {
+                self.touch(field, Access::Read);
+                if field.known().is_some() || self.is_ordinary_path(redirection, field) {
+                    return None;
+                }
+                let because = "input comes from a path that is made at run time, which could open a connection";
+                Some(Finding::new(Verdict::Unknown, because, span))
+            }
+            ">&" | "<&" if is_descriptor(field) => None,
+            operator => {
+                if field.known().is_some_and(|path| HARMLESS.contains(&path)) {
+                    return None;
+                }
+                let process = redirection.target.pieces.iter().any(|piece| matches!(piece, Piece::Process(_)));
+                if process && redirection.target.pieces.len() == 1 {
+                    return None;
+                }
+                self.touch(field, Access::Write);
+                Some(Finding::new(Verdict::Write, format!("`{operator}` writes a file"), span))
+            }
+        }
+    }
+
+    /// A path that starts with known text, or that comes from outside the line.
+    fn is_ordinary_path(&self, redirection: &Redirection, field: &Field) -> bool {
+        let known_start = !field.start().is_empty() && !"/dev/tcp/".starts_with(field.start());
+        let outside = redirection.target.pieces.iter().all(|piece| match piece {
+            Piece::Text { .. } => true,
+            Piece::Parameter(parameter) => {
+                matches!(parameter.operation, Operation::Plain) && self.scope.is_outside(&parameter.name)
+            }
+            Piece::Process(_) => true,
+            Piece::Command { .. } | Piece::Arithmetic { .. } => false,
+        });
+        known_start || outside
+    }
+}
+
+/// `1`, `-`, `2-`
+fn is_descriptor(field: &Field) -> bool {
+    field.known().is_some_and(|text| {
+        let digits = text.strip_suffix('-').unwrap_or(text);
+        !text.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}

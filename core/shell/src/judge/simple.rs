@@ -1,0 +1,106 @@
+//! Simple commands.
+
+use phasegate_core::tool::{SimpleCommand, Verdict, Word as EngineWord};
+
+use super::{Finding, Walk};
+use crate::field::Field;
+use crate::tree::{Simple, Span};
+
+/// More words than this are not told apart.
+const MOST_WORDS: usize = 4096;
+
+impl Walk<'_> {
+    /// Judges a simple command.
+    pub(crate) fn simple(&mut self, simple: &Simple) {
+        let ((fields, command), finding) = self.isolate(|walk| walk.simple_parts(simple));
+        self.part(command, &fields, finding);
+    }
+
+    fn simple_parts(&mut self, simple: &Simple) -> (Vec<Field>, SimpleCommand) {
+        let mut fields = Vec::new();
+        for word in &simple.words {
+            fields.extend(self.fields(word));
+        }
+        if fields.len() > MOST_WORDS {
+            fields = vec![Field::any(simple.span)];
+        }
+        let alone = simple.words.is_empty();
+        let mut assignments = Vec::new();
+        for assignment in &simple.assignments {
+            let value = self.assignment(assignment, alone);
+            assignments.push((assignment.name.clone(), value.to_word()));
+        }
+        let redirections = self.redirections(&simple.redirections);
+        let command = engine_command(&fields, assignments, redirections, simple.span);
+        self.stdin = simple
+            .redirections
+            .iter()
+            .rev()
+            .find_map(|redirection| redirection.body.as_ref().and_then(|body| body.get()))
+            .and_then(|body| body.literal())
+            .map(|(text, _)| text);
+        if !alone {
+            let finding = self.run(&fields, simple.span);
+            self.note(finding);
+        }
+        self.stdin = None;
+        (fields, command)
+    }
+
+    /// Judges a command inside another one (`timeout 5 ls`), as a part of its own.
+    pub(crate) fn wrapped(&mut self, fields: &[Field], whole: Span) -> Finding {
+        let span = match (fields.first(), fields.last()) {
+            (Some(first), Some(last)) if first.span.0 <= last.span.1 => (first.span.0, last.span.1),
+            _ => whole,
+        };
+        let (finding, inner) = self.isolate(|walk| walk.run(fields, span));
+        let worst = if inner.verdict > finding.verdict { inner } else { finding };
+        let command = engine_command(fields, Vec::new(), Vec::new(), span);
+        self.part(command, fields, worst.clone());
+        worst
+    }
+
+    /// What a program with its arguments does.
+    pub(crate) fn run(&mut self, fields: &[Field], span: Span) -> Finding {
+        let Some((first, args)) = fields.split_first() else {
+            return Finding::new(Verdict::Unknown, "the program's name is made at run time", span);
+        };
+        let Some(name) = first.known().filter(|name| !name.is_empty()) else {
+            return Finding::new(Verdict::Unknown, "the program's name is made at run time", first.span);
+        };
+        if self.scope.functions.contains(name) {
+            return if self.defining.is_empty() {
+                Finding::new(Verdict::Read, "a function of this line", first.span)
+            } else {
+                Finding::new(Verdict::Unknown, "a function calls a function", first.span)
+            };
+        }
+        let Some(bare) = bare_name(name) else {
+            return Finding::new(Verdict::Execute, format!("`{name}` is a program outside the system's folders"), first.span);
+        };
+        let Some(rule) = self.table.rule(bare) else {
+            return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);
+        };
+        self.apply(bare, &rule, args, first.span)
+    }
+}
+
+/// The name under which a program is known, if it is a bare name or in a system folder.
+fn bare_name(name: &str) -> Option<&str> {
+    if !name.contains('/') {
+        return Some(name);
+    }
+    let folders = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
+    let rest = folders.iter().find_map(|folder| name.strip_prefix(folder))?;
+    (!rest.is_empty() && !rest.contains('/')).then_some(rest)
+}
+
+fn engine_command(
+    fields: &[Field],
+    assignments: Vec<(String, EngineWord)>,
+    redirections: Vec<(String, EngineWord)>,
+    span: Span,
+) -> SimpleCommand {
+    let words = fields.iter().map(Field::to_word).collect();
+    SimpleCommand { words, assignments, redirections, span, verdict: Verdict::Unknown }
+}

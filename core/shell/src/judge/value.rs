@@ -1,0 +1,130 @@
+//! Words in the walk: what runs while they are expanded, and what they become.
+
+use super::{Finding, Walk, any};
+use crate::expand;
+use crate::field::{Bit, Field};
+use crate::tree::{Command, List, Operation, Parameter, Piece, Simple, Word};
+use phasegate_core::tool::Verdict;
+
+impl Walk<'_> {
+    /// A word that is split: what it becomes.
+    pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
+        self.inside(word);
+        expand::fields(word, &self.scope, &shape)
+    }
+
+    /// A word that stays one: what it becomes.
+    pub(crate) fn single(&mut self, word: &Word) -> Field {
+        self.inside(word);
+        expand::single(word, &self.scope, &shape)
+    }
+
+    /// Judges what runs while a word is expanded.
+    pub(crate) fn inside(&mut self, word: &Word) {
+        for piece in &word.pieces {
+            match piece {
+                Piece::Text { .. } => {}
+                Piece::Command { list, .. } | Piece::Process(list) => self.apart(list),
+                Piece::Arithmetic { inner, .. } => self.arithmetic(inner),
+                Piece::Parameter(parameter) => self.parameter(parameter, word),
+            }
+        }
+    }
+
+    fn parameter(&mut self, parameter: &Parameter, word: &Word) {
+        if let Some(index) = &parameter.index {
+            let all = index.literal().is_some_and(|(text, _)| text == "@" || text == "*");
+            if !all {
+                self.arithmetic(index);
+            }
+        }
+        match &parameter.operation {
+            Operation::Plain | Operation::Length | Operation::Names => {}
+            Operation::Default(operand) | Operation::Edit(operand) => self.inside(operand),
+            Operation::Assign(operand) => {
+                self.inside(operand);
+                self.assignment_alone(&parameter.name, None, word.span);
+                self.scope.assign(&parameter.name, any());
+            }
+            Operation::Slice(operand) => self.arithmetic(operand),
+            Operation::Indirect => {
+                let because = format!("the value of `{}` is read as a name or expanded again", parameter.name);
+                self.note(Finding::new(Verdict::Unknown, because, word.span));
+            }
+        }
+    }
+
+    /// Judges commands that run in a shell of their own.
+    pub(crate) fn apart(&mut self, list: &List) {
+        let scope = self.scope.clone();
+        self.list(list);
+        self.scope = scope;
+    }
+}
+
+/// What a substitution stands for, by the last program in it.
+pub(crate) fn shape(piece: &Piece) -> Bit {
+    let Piece::Command { list, .. } = piece else { return Bit::Any };
+    let Some(simple) = last_simple(list) else { return Bit::Any };
+    let words: Option<Vec<String>> = simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect();
+    let first = simple.words.first().and_then(Word::literal).map(|(text, _)| text);
+    match (first.as_deref(), words) {
+        (Some(program @ ("realpath" | "readlink")), _) => {
+            let options: Vec<String> = simple
+                .words
+                .iter()
+                .skip(1)
+                .filter_map(|word| word.literal().map(|(text, _)| text))
+                .filter(|text| text.starts_with('-'))
+                .collect();
+            let absolute = options.iter().all(|option| matches!(option.as_str(), "-f" | "-e" | "-m" | "--"));
+            let follows = program == "realpath" || options.iter().any(|option| option != "--");
+            if absolute && follows && options.len() < simple.words.len() { Bit::Plain } else { Bit::Any }
+        }
+        (Some(program), Some(words)) => known_shape(program, words.get(1..).unwrap_or(&[])),
+        _ => Bit::Any,
+    }
+}
+
+fn known_shape(program: &str, args: &[String]) -> Bit {
+    let options_only = args.iter().all(|arg| arg.starts_with('-'));
+    let numbers_only = args.iter().all(|arg| arg.parse::<i64>().is_ok());
+    let plain_names = !args.is_empty() && args.iter().all(|arg| !arg.contains(['/', '-']));
+    match program {
+        "wc" if options_only && !args.is_empty() => Bit::Number,
+        "seq" if numbers_only => Bit::Number,
+        "nproc" if options_only => Bit::Number,
+        "id" if matches!(args, [arg] if arg == "-u" || arg == "-g") => Bit::Number,
+        "date" => match args {
+            [format] if matches!(format.as_str(), "+%s" | "+%Y" | "+%s%N") => Bit::Number,
+            [format] if format.starts_with('+') && !format.starts_with("+-") && !format.contains(char::is_whitespace) => {
+                Bit::Plain
+            }
+            _ => Bit::Any,
+        },
+        "pwd" | "whoami" | "tty" | "arch" | "logname" | "hostname" if options_only => Bit::Plain,
+        "uname" if matches!(args, [arg] if matches!(arg.as_str(), "-r" | "-m" | "-s" | "-n" | "-p")) || args.is_empty() => {
+            Bit::Plain
+        }
+        "which" if plain_names => Bit::Plain,
+        "command" if matches!(args, [option, name] if option == "-v" && !name.contains(['/', '-'])) => Bit::Plain,
+        "type" if matches!(args, [option, name] if option == "-p" && !name.contains(['/', '-'])) => Bit::Plain,
+        "git" if matches!(args, [command, ..] if command == "rev-parse") && args.len() > 1 => {
+            let plain = |arg: &String| {
+                matches!(arg.as_str(), "--show-toplevel" | "HEAD" | "--short" | "--abbrev-ref" | "--git-dir" | "--verify")
+            };
+            if args.iter().skip(1).all(plain) { Bit::Plain } else { Bit::Any }
+        }
+        _ => Bit::Any,
+    }
+}
+
+/// The command whose output a list's output is, where there is one.
+fn last_simple(list: &List) -> Option<&Simple> {
+    let [item] = list.items.as_slice() else { return None };
+    let [pipeline] = item.pipelines.as_slice() else { return None };
+    match pipeline.commands.last()? {
+        Command::Simple(simple) if simple.assignments.is_empty() => Some(simple),
+        _ => None,
+    }
+}

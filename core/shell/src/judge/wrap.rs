@@ -1,0 +1,58 @@
+//! Programs that run another program.
+
+use phasegate_core::tool::Verdict;
+
+use super::{Finding, Scan, Walk, is_assignment};
+use crate::field::{Bit, Field};
+use crate::judge::assign::is_harmless;
+use crate::table::Rule;
+use crate::tree::Span;
+
+impl Walk<'_> {
+    /// Judges the command that a wrapper runs.
+    pub(crate) fn wrap(&mut self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Finding {
+        let wraps = rule.wraps.unwrap_or_default();
+        let mut worst = Finding::new(Verdict::Read, format!("`{name}` runs a command that only reads"), span);
+        if wraps.assignments {
+            for field in scan.operands.iter().filter(|field| is_assignment(field)) {
+                let (variable, value) = field.start().split_once('=').unwrap_or(("", ""));
+                let known = field.known().map(|_| value);
+                if !is_harmless(variable, known) {
+                    let because = format!("`{variable}` can change what the command does");
+                    super::program::keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, field.span));
+                }
+            }
+        }
+        if scan.command.is_empty() {
+            let verdict = wraps.alone.unwrap_or(Verdict::Read);
+            super::program::keep_worse(&mut worst, Finding::new(verdict, format!("`{name}` without a command"), span));
+            return worst;
+        }
+        let mut fields = scan.command.to_vec();
+        if wraps.appends {
+            append(&mut fields, scan, span);
+        }
+        let inner = self.wrapped(&fields, span);
+        super::program::keep_worse(&mut worst, inner);
+        worst
+    }
+}
+
+/// The words that `xargs` and its like add: at the end, or in place of a mark.
+fn append(fields: &mut Vec<Field>, scan: &Scan<'_>, span: Span) {
+    let mark = scan.options.iter().rev().find_map(|given| match given.name.as_str() {
+        "I" | "J" | "replace" | "i" => {
+            Some(given.value.as_ref().map_or_else(|| "{}".to_owned(), |value| value.known().unwrap_or("").to_owned()))
+        }
+        _ => None,
+    });
+    match mark {
+        Some(mark) if !mark.is_empty() => {
+            for field in fields.iter_mut() {
+                *field = field.with_mark(&mark, &Bit::Any);
+            }
+        }
+        Some(_) => fields.iter_mut().for_each(|field| *field = Field { span: field.span, ..Field::any(span) }),
+        None => fields.push(Field::any(span)),
+    }
+}

@@ -1,0 +1,154 @@
+//! What a line was judged to be, and why.
+
+use phasegate_core::tool::{Access, SimpleCommand, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// How far the reader may trust what lies in the folder the line runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trust {
+    /// The repository's own configuration names no program that a human did not choose. A clone does not
+    /// bring that configuration along, and every way to write it is judged as writing, so this is the
+    /// default. Where it is false, `git status` and its like only read in a hardened form.
+    pub repository: bool,
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        Self { repository: true }
+    }
+}
+
+/// A line, judged: the worst of its parts, with the parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// What the line can do at most; `read` only where every part only reads.
+    pub verdict: Verdict,
+    /// Why, as a lower-case fragment.
+    pub because: String,
+    /// First and one-past-last byte of the word that decided; equal for "nothing in particular".
+    pub span: (u32, u32),
+    /// The simple commands, in order of their place in the line, wrapped and nested ones included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// The paths that the line would touch, as far as they are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touches: Vec<Touch>,
+    /// Why the line could not be read whole; the verdict is `unknown` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+}
+
+/// One simple command of a line, with its own verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The command, as the engine matches it.
+    pub command: SimpleCommand,
+    /// Its words with what is known of those that are not wholly known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<Pattern>,
+    /// Why it has its verdict, as a lower-case fragment.
+    pub because: String,
+    /// First and one-past-last byte of the word that decided.
+    pub decides: (u32, u32),
+}
+
+/// A path that a line would touch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touch {
+    /// The path, as far as it is known.
+    pub path: Pattern,
+    /// What is done to it.
+    pub access: Access,
+}
+
+/// A text that may be known only in part: the pieces in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern(pub Vec<Piece>);
+
+/// One piece of a [`Pattern`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Piece {
+    /// This text.
+    Text(String),
+    /// Any text, also none, also with slashes: a variable, a substitution.
+    Any,
+    /// What a file name pattern can stand for: any text without a slash, also none.
+    Glob,
+    /// The home folder of the user.
+    Home,
+}
+
+/// Why a line could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What is wrong, as a lower-case fragment.
+    pub what: String,
+    /// First and one-past-last byte of the place.
+    pub span: (u32, u32),
+}
+
+impl Pattern {
+    /// A pattern that stands for one text only.
+    #[must_use]
+    pub fn known(text: &str) -> Self {
+        if text.is_empty() { Self(Vec::new()) } else { Self(vec![Piece::Text(text.to_owned())]) }
+    }
+
+    /// The text, where the pattern stands for one only.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        let mut text = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(known) => text.push_str(known),
+                Piece::Any | Piece::Glob | Piece::Home => return None,
+            }
+        }
+        Some(text)
+    }
+
+    /// Whether the pattern can stand for `text`, where the home folder is `home` (any folder if absent).
+    #[must_use]
+    pub fn could_be(&self, text: &str, home: Option<&str>) -> bool {
+        // The positions in `text` that the pieces so far can have reached, as in a simulation of an automaton.
+        let bytes = text.as_bytes();
+        let mut reached = vec![false; bytes.len().saturating_add(1)];
+        if let Some(first) = reached.first_mut() {
+            *first = true;
+        }
+        for piece in &self.0 {
+            reached = match (piece, home) {
+                (Piece::Text(known), _) => advance(&reached, bytes, known.as_bytes()),
+                (Piece::Home, Some(home)) => advance(&reached, bytes, home.as_bytes()),
+                (Piece::Any | Piece::Home, _) => spread(&reached, bytes, |_| true),
+                (Piece::Glob, _) => spread(&reached, bytes, |byte| byte != b'/'),
+            };
+        }
+        reached.last().copied().unwrap_or(false)
+    }
+}
+
+fn advance(reached: &[bool], bytes: &[u8], known: &[u8]) -> Vec<bool> {
+    let mut next = vec![false; reached.len()];
+    for (at, _) in reached.iter().enumerate().filter(|(_, reached)| **reached) {
+        let end = at.saturating_add(known.len());
+        if bytes.get(at..end) == Some(known)
+            && let Some(slot) = next.get_mut(end)
+        {
+            *slot = true;
+        }
+    }
+    next
+}
+
+fn spread(reached: &[bool], bytes: &[u8], allowed: impl Fn(u8) -> bool) -> Vec<bool> {
+    let mut next = Vec::with_capacity(reached.len());
+    let mut carried = false;
+    for (at, here) in reached.iter().enumerate() {
+        let crossed = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(|byte| allowed(*byte));
+        carried = *here || (carried && crossed);
+        next.push(carried);
+    }
+    next
+}

@@ -1,0 +1,162 @@
+//! A line to a tree, as bash 5.2 reads it; what bash would refuse or this reader does not know is a problem.
+//!
+//! One pass, no backtracking, bounded depth: the work is linear in the line.
+
+mod command;
+mod compound;
+mod here;
+mod parameter;
+mod quote;
+mod word;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use crate::guard::{DEEPEST, offset, problem};
+use crate::judgement::Problem;
+use crate::tree::{List, Span, Word};
+
+/// What a parse step gives.
+pub(crate) type Parsed<T> = Result<T, Problem>;
+
+/// A here-document whose body stands after the next line break.
+struct Pending {
+    delimiter: String,
+    quoted: bool,
+    strip_tabs: bool,
+    body: Rc<OnceCell<Word>>,
+    span: Span,
+}
+
+pub(crate) struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    /// In a text that is not the line itself (a backtick command, a script argument): the place of the whole.
+    base: Option<Span>,
+    pending: Vec<Pending>,
+}
+
+/// Reads a whole line.
+pub(crate) fn parse(line: &str) -> Parsed<List> {
+    parse_inner(line, None, 0)
+}
+
+/// Reads a text inside a line whose every part has the span `base`.
+pub(crate) fn parse_inner(text: &str, base: Option<Span>, depth: usize) -> Parsed<List> {
+    let mut parser = Parser::new(text, base, depth);
+    let list = parser.list()?;
+    parser.skip_blanks();
+    if parser.peek().is_some() {
+        return Err(parser.unexpected());
+    }
+    parser.no_pending()?;
+    Ok(list)
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, base: Option<Span>, depth: usize) -> Self {
+        Self { text, at: 0, depth, base, pending: Vec::new() }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at.saturating_add(ahead)).copied()
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn starts(&self, prefix: &str) -> bool {
+        self.rest().starts_with(prefix)
+    }
+
+    fn eat(&mut self, prefix: &str) -> bool {
+        let found = self.starts(prefix);
+        if found {
+            self.advance(prefix.len());
+        }
+        found
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.at = self.at.saturating_add(bytes).min(self.text.len());
+    }
+
+    /// The next character, consumed.
+    fn next_char(&mut self) -> Option<char> {
+        let character = self.rest().chars().next()?;
+        self.advance(character.len_utf8());
+        Some(character)
+    }
+
+    /// The text from `start` to here.
+    fn slice(&self, start: usize) -> &'a str {
+        self.text.get(start..self.at).unwrap_or("")
+    }
+
+    fn span(&self, start: usize) -> Span {
+        self.base.unwrap_or_else(|| (offset(start), offset(self.at)))
+    }
+
+    fn fail<T>(&self, what: impl Into<String>, start: usize) -> Parsed<T> {
+        Err(Problem { what: what.into(), span: self.span(start) })
+    }
+
+    fn unexpected(&self) -> Problem {
+        let end = self.rest().chars().next().map_or(self.at, |next| self.at.saturating_add(next.len_utf8()));
+        let what = match self.rest().chars().next() {
+            None => "the line ends too early".to_owned(),
+            Some('\n') => "a line ends too early".to_owned(),
+            Some(next) => format!("`{next}` is not expected here"),
+        };
+        let mut found = problem(what, self.at, end);
+        if let Some(base) = self.base {
+            found.span = base;
+        }
+        found
+    }
+
+    /// One level deeper, for the length of `inner`.
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEEPEST {
+            return self.fail(format!("more than {DEEPEST} constructs are nested"), self.at);
+        }
+        self.depth = self.depth.saturating_add(1);
+        let result = inner(self);
+        self.depth = self.depth.saturating_sub(1);
+        result
+    }
+
+    /// Blanks, continued lines and a comment; stops before a line break.
+    fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.advance(1),
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.advance(2),
+                Some(b'#') => {
+                    let length = self.rest().find('\n').unwrap_or(self.rest().len());
+                    self.advance(length);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Line breaks and blanks; reads the here-documents that were waiting for the first line break.
+    fn skip_lines(&mut self) -> Parsed<()> {
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.advance(1);
+            self.read_bodies()?;
+        }
+    }
+}

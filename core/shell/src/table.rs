@@ -1,0 +1,49 @@
+//! The programs that are known, as data.
+
+mod rule;
+mod shipped;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use rule::{Check, Operands, Program, Rule, Style, Wraps};
+
+/// What is known of programs: the shipped table, with a project's own programs before it.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    own: Arc<BTreeMap<String, Rule>>,
+}
+
+impl Table {
+    /// The shipped table. It costs nothing: a program's entry is read when a line names the program.
+    #[must_use]
+    pub fn shipped() -> Self {
+        Self::default()
+    }
+
+    /// The shipped table with further programs, which win over shipped ones of the same name.
+    #[must_use]
+    pub fn with(programs: BTreeMap<String, Program>) -> Self {
+        let mut own = BTreeMap::new();
+        for (name, program) in programs {
+            program.flatten(&name, &mut own);
+        }
+        Self { own: Arc::new(own) }
+    }
+
+    /// What is known of a program, or of a program's command such as `git log`.
+    #[must_use]
+    pub fn rule(&self, name: &str) -> Option<Rule> {
+        if let Some(rule) = self.own.get(name) {
+            return Some(rule.clone());
+        }
+        let first = name.split(' ').next().unwrap_or(name);
+        if !self.own.is_empty() && self.own.contains_key(first) {
+            return None;
+        }
+        let at = shipped::RULES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+        let (_, text) = shipped::RULES.get(at)?;
+        // A generated text that no longer fits counts as an unknown program; a test reads them all.
+        serde_json::from_str(text).ok()
+    }
+}

@@ -1,0 +1,261 @@
+//! The form of an entry.
+
+use std::collections::BTreeMap;
+
+use phasegate_core::tool::Verdict;
+use serde::{Deserialize, Serialize};
+
+/// A program as it is written in a table or in a project's config: a rule, and rules for its commands.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// What the program itself does.
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// What its commands do (`git log`, `docker ps`), by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub commands: BTreeMap<String, Program>,
+    /// Commands that read with any option, separated by blanks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub readers: String,
+    /// Options that make the program and every one of its commands do worse.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub everywhere: BTreeMap<Verdict, String>,
+    /// Further names of the same program, separated by blanks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub names: String,
+}
+
+/// What is known of one program or command.
+///
+/// Options are separated by blanks and written without dashes: one letter is a short option, more are a long
+/// one; `x:` takes a value, `x?` takes one only when it is attached. `#` stands for `-5` and its like.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rule {
+    /// What it does where nothing below says otherwise.
+    #[serde(skip_serializing_if = "is_read")]
+    pub does: Verdict,
+    /// Why, as a lower-case fragment.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub because: String,
+    /// How options are told from operands.
+    #[serde(skip_serializing_if = "is_default")]
+    pub style: Style,
+    /// Options that change nothing about `does`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub options: String,
+    /// Options that make it do worse, by what they make it do.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hurts: BTreeMap<Verdict, String>,
+    /// Options that are not listed change nothing, and neither does a word that nobody can know.
+    #[serde(skip_serializing_if = "is_default")]
+    pub any_option: bool,
+    /// Options of which one must be given, or else it does what `otherwise` says.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub only_with: String,
+    /// What it does without any of `only_with`, or with a command that is not listed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub otherwise: Option<Verdict>,
+    /// How many operands it may have, and what more of them would do.
+    #[serde(skip_serializing_if = "is_default")]
+    pub operands: Option<u32>,
+    /// What one operand too many makes it do; `write` if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub beyond: Option<Verdict>,
+    /// What its operands are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub touches: Operands,
+    /// It runs the command that its operands are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wraps: Option<Wraps>,
+    /// Its first operand is a command with an entry of its own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dispatches: bool,
+    /// A reading of its arguments that options alone cannot express.
+    #[serde(skip_serializing_if = "is_default")]
+    pub check: Option<Check>,
+    /// It obeys the configuration of the repository, which may name programs to run, unless all of these are given.
+    #[serde(skip_serializing_if = "is_default")]
+    pub hardened_with: Option<String>,
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self {
+            does: Verdict::Read,
+            because: String::new(),
+            style: Style::default(),
+            options: String::new(),
+            hurts: BTreeMap::new(),
+            any_option: false,
+            only_with: String::new(),
+            otherwise: None,
+            operands: None,
+            beyond: None,
+            touches: Operands::default(),
+            wraps: None,
+            dispatches: false,
+            check: None,
+            hardened_with: None,
+        }
+    }
+}
+
+/// How options are told from operands.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// Clusters of short options, long options with two dashes, which may be abbreviated and may follow operands.
+    #[default]
+    Gnu,
+    /// The same, but the first operand ends the options.
+    Posix,
+    /// Long options with one dash or two, no clusters: Go programs, `openssl`, `java`.
+    Single,
+    /// No word is an option.
+    None,
+}
+
+/// What the operands of a program are to it.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operands {
+    /// Paths that it reads.
+    #[default]
+    Read,
+    /// Paths that it changes.
+    Write,
+    /// Paths that it reads, except for the last, which it changes.
+    LastWrite,
+    /// Something and then paths that it reads (`grep`).
+    FirstNone,
+    /// Something and then paths that it changes (`chmod`).
+    FirstNoneWrite,
+    /// No paths.
+    None,
+}
+
+/// A program that runs another one.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wraps {
+    /// How many operands stand before the command (`timeout 5 ls`).
+    pub skip: u32,
+    /// Whether assignments stand before the command (`env A=b ls`).
+    pub assignments: bool,
+    /// Whether words that nobody can know follow the command (`xargs`).
+    pub appends: bool,
+    /// What it does without a command.
+    pub alone: Option<Verdict>,
+}
+
+/// A reading of arguments that is code and not data.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// `find` and its actions.
+    Find,
+    /// A `sed` script.
+    Sed,
+    /// An `awk` program.
+    Awk,
+    /// A shell and its script.
+    Shell,
+    /// `eval`.
+    Eval,
+    /// `cd`.
+    Folder,
+    /// `export` and its like.
+    Declare,
+    /// `read`, `mapfile`, `printf -v`: names that are given a value.
+    Names,
+    /// `test` and `[`.
+    Test,
+    /// `let`.
+    Let,
+    /// `set` and `shopt`.
+    Set,
+    /// `trap`.
+    Trap,
+    /// `exec`.
+    Exec,
+    /// `alias`.
+    Alias,
+    /// `tar`, whose first word may be options without a dash.
+    Tar,
+    /// `git branch`, `git tag`: names create unless an option lists.
+    Listing,
+    /// `git config`.
+    GitConfig,
+    /// `date`.
+    Date,
+    /// `curl`.
+    Curl,
+    /// `gh api`.
+    GhApi,
+    /// `fd`, whose `-x` runs a command.
+    Fd,
+    /// `ps` and `kill`-like programs that take words without dashes.
+    Ps,
+    /// `xargs`.
+    Xargs,
+    /// `sort`, `less`: an operand may be a command when it starts with `+`.
+    Plus,
+    /// `gcloud`, `aws`: the verb is somewhere among the operands.
+    Verb,
+    /// `sysctl`, `ip`, `ifconfig`: assignments and verbs among the operands.
+    Setting,
+    /// `sqlite3`, `psql`, `mysql`: a statement.
+    Statement,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_read(verdict: &Verdict) -> bool {
+    *verdict == Verdict::Read
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Program {
+    /// Writes the program and its commands as single rules, under `name`, `name command` and so on.
+    pub fn flatten(mut self, name: &str, into: &mut BTreeMap<String, Rule>) {
+        if !self.commands.is_empty() || !self.readers.is_empty() {
+            self.rule.dispatches = true;
+        }
+        for (verdict, options) in &self.everywhere {
+            let own = self.rule.hurts.entry(*verdict).or_default();
+            own.push(' ');
+            own.push_str(options);
+        }
+        for command in self.readers.split_whitespace() {
+            let rule = Rule { any_option: true, touches: Operands::None, ..Rule::default() };
+            let program = Program { rule, ..Program::default() };
+            self.commands.entry(command.to_owned()).or_insert(program);
+        }
+        let names: Vec<String> = self.names.split_whitespace().map(str::to_owned).collect();
+        for (command, mut program) in self.commands {
+            for (verdict, options) in &self.everywhere {
+                let own = program.everywhere.entry(*verdict).or_default();
+                own.push(' ');
+                own.push_str(options);
+            }
+            for outer in names.iter().map(String::as_str).chain([name]) {
+                program.clone().flatten(&format!("{outer} {command}"), into);
+            }
+        }
+        for other in names.iter().map(String::as_str) {
+            // A further name of a command stands beside it, not below it.
+            let full = name.rsplit_once(' ').map_or_else(|| other.to_owned(), |(outer, _)| format!("{outer} {other}"));
+            into.insert(full, self.rule.clone());
+        }
+        into.insert(name.to_owned(), self.rule);
+    }
+}
