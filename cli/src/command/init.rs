@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope};
+use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::project::Remembered;
 use phasegate_runtime::{Project, Runtime};
 use serde_json::json;
 
@@ -78,9 +80,22 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if !args.dry_run && !changes.is_empty() {
         record::note(&setting, &changes)?;
         apply::write(&changes)?;
+        remember(&setting)?;
     }
     finish(&setting, &changes);
     Ok(Exit::Done)
+}
+
+/// Remembers the project as guarded, so that a session that is under way is not taken for one whose state was lost.
+fn remember(setting: &Setting<'_>) -> Result<(), Failure> {
+    if !setting.args.user
+        && let Current::Ready(ready) = setting.runtime.current(&setting.project)?
+        && ready.own
+        && setting.project.remembered()?.is_none()
+    {
+        setting.project.remember(Remembered { mode: ready.strictest(), sessions: false })?;
+    }
+    Ok(())
 }
 
 impl Setting<'_> {

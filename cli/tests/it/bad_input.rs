@@ -103,6 +103,7 @@ fn a_broken_config_denies_unless_it_is_known_to_ask_for_no_more_than_warnings() 
     ] {
         let world = World::guarded("block");
         world.write(".phasegate/config.yaml", config);
+        world.start("s");
         let output = world.call("s", "t", "Read", json!({"file_path": "a"}));
         if denies {
             let text = denied(&output, "policy-invalid");
@@ -120,6 +121,7 @@ fn a_tool_that_nobody_knows_is_judged_as_one_that_writes() {
     for (mode, denies) in [("block", true), ("warn", false)] {
         let world = World::guarded(mode);
         world.write(".phasegate/skills/careful.yaml", &format!("{}unlisted: read_only\n", SKILL));
+        world.start("s");
         world.call("s", "t0", "Skill", json!({"skill": "careful"}));
         let output = world.call("s", "t1", "Frobnicate", json!({"x": 1}));
         match (reply(&output), denies) {

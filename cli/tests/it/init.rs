@@ -186,6 +186,7 @@ fn the_users_settings_guard_every_project() {
     world.run(&["init", "claude-code", "--user", "--skill", "lsp-refactor", "--mode", "block"], 0);
     assert!(files(&world.root()).is_empty());
     assert!(world.home().join(".claude/settings.json").exists());
+    world.start("s");
     world.call("s", "t0", "Skill", json!({"skill": "lsp-refactor"}));
     denied(&world.call("s", "t1", "Edit", json!({"file_path": "a"})), "not-done");
     denied(&world.hook("nonsense"), "bad-input");

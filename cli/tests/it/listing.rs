@@ -63,6 +63,7 @@ fn colours_are_for_terminals_or_those_who_ask() {
 fn a_command_and_its_failure_are_json_where_json_was_asked_for() {
     let world = World::guarded("block");
     assert_eq!(failure(&world, &["--json", "activate", "careful"], 2), Value::Null, "no session is known");
+    world.start("s");
     world.call("s", "t0", "Skill", serde_json::json!({"skill": "careful"}));
     assert_eq!(failure(&world, &["--json", "activate", "careful"], 1), "skill-active");
     let ended = json(&world, &["--json", "deactivate"]);

@@ -108,6 +108,11 @@ impl World {
         self.hook(frame.to_string())
     }
 
+    /// Tells that a session starts.
+    pub(crate) fn start(&self, session: &str) -> Output {
+        self.frame(session, "SessionStart", json!({"source": "startup"}))
+    }
+
     /// Asks whether a call may run.
     pub(crate) fn call(&self, session: &str, id: &str, tool: &str, input: Value) -> Output {
         self.frame(session, "PreToolUse", json!({"tool_name": tool, "tool_input": input, "tool_use_id": id}))

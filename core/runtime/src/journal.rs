@@ -5,15 +5,15 @@
 //! it, whole or as a merge patch, so that the state can be rebuilt without deciding anything again.
 
 mod entry;
-pub(crate) mod patch;
+mod patch;
 pub(crate) mod redact;
 pub mod scan;
 mod tail;
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
@@ -25,7 +25,8 @@ use tail::Tail;
 
 use crate::deadline::Deadline;
 use crate::digest::{hex, sha256};
-use crate::files::{make_folder, sync_folder};
+use crate::disk::{Disk as _, disk};
+use crate::{files, place, seal};
 
 /// A record with the whole state comes at the latest after so many without.
 const WHOLE_EVERY: u64 = 15;
@@ -38,6 +39,10 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     tail: Tail,
+    /// Whether the seal did not fit, so that the whole chain was read; the next record says so.
+    unsealed: bool,
+    /// Whether a record could not be written: where the file ends is not known any more.
+    failed: bool,
 }
 
 /// The last whole record of a journal.
@@ -66,14 +71,15 @@ pub enum Durability {
 ///
 /// # Errors
 ///
-/// `state-unreadable` or `state-version`, as the file's end shows.
+/// `state-unreadable` or `state-version`, as the file's end shows; `state-exposed`: it is not the user's own.
 pub fn read_last(path: &Path) -> Result<Option<Last>, Problem> {
-    let mut file = match File::open(path) {
+    let mut file = match files::open_own(path, OpenOptions::new().read(true)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, &error)),
     };
-    Ok(last(&tail::read(&mut file, path)?))
+    let length = file.metadata().map_err(|error| unreadable(path, &error))?.len();
+    Ok(last(&tail::read(&mut file, length, path)?))
 }
 
 fn last(tail: &Tail) -> Option<Last> {
@@ -87,21 +93,66 @@ fn last(tail: &Tail) -> Option<Last> {
 
 impl Journal {
     /// Opens a journal, makes it if it does not exist, waits for its lock and reads where it stands. A torn last
-    /// record is cut off and mentioned in the next.
+    /// record is cut off and mentioned in the next. If the seal does not fit, the whole chain is read.
     ///
     /// # Errors
     ///
     /// `state-busy`: the lock was held until half of the deadline was gone. `state-unreadable`, `state-version`: as
-    /// the file's end shows, or the file cannot be opened.
+    /// the file shows, or it cannot be opened. `state-exposed`: it is not the user's own. `state-disk`: the file system
+    /// has no locks.
     pub fn open(path: &Path, deadline: &Deadline) -> Result<Self, Problem> {
-        let mut file = open_file(path).map_err(|error| unreadable(path, &error))?;
-        lock(&file, path, deadline)?;
-        let tail = tail::read(&mut file, path)?;
-        if tail.torn > 0 {
-            tracing::warn!(path = %path.display(), bytes = tail.torn, "a torn record is cut off");
-            file.set_len(tail.end).map_err(|error| unreadable(path, &error))?;
+        let (mut file, data) = loop {
+            let file = open_file(path).map_err(|error| unreadable(path, &error))?;
+            lock(&file, path, deadline)?;
+            let data = file.metadata().map_err(|error| unreadable(path, &error))?;
+            // Whoever held the lock may have removed the file.
+            if !removed(&data) {
+                break (file, data);
+            }
+        };
+        if data.len() == 0 {
+            place::check_lock(path)?;
         }
-        Ok(Self { file, path: path.to_path_buf(), tail })
+        let tail = tail::read(&mut file, data.len(), path)?;
+        let unsealed = data.len() > 0 && (tail.torn > 0 || !seal::fits(&data, &tail.head));
+        let mut journal = Self { file, path: path.to_path_buf(), tail, unsealed, failed: false };
+        if unsealed {
+            journal.check_chain()?;
+            journal.mend().map_err(|error| unreadable(path, &error))?;
+        }
+        Ok(journal)
+    }
+
+    /// Reads the whole chain, because someone else may have written to the file.
+    fn check_chain(&mut self) -> Result<(), Problem> {
+        let path = self.path.display();
+        let walked = scan::chain(&mut self.file, self.tail.end).map_err(|error| unreadable(&self.path, &error))?;
+        let message = match walked {
+            Ok(found) if found == (self.tail.seq, self.tail.head) => return Ok(()),
+            Ok((count, _)) => {
+                format!("`{path}` is damaged: it has {count} records, the last is number {}", self.tail.seq)
+            }
+            Err(record) => format!("`{path}` is damaged: record {record} was changed, or one before it was"),
+        };
+        Err(Problem::new(Code::StateUnreadable, message))
+    }
+
+    /// Cuts off a torn record, and seals the journal anew.
+    fn mend(&self) -> io::Result<()> {
+        if self.tail.torn > 0 {
+            tracing::warn!(path = %self.path.display(), bytes = self.tail.torn, "a torn record is cut off");
+            disk().cut(&self.file, &self.path, self.tail.end)?;
+        }
+        self.seal();
+        Ok(())
+    }
+
+    /// Seals the journal with its last record. Where that fails, the next to open it reads the whole chain.
+    fn seal(&self) {
+        let time = seal::time(&self.tail.head, SystemTime::now());
+        if let Err(error) = disk().stamp(&self.file, &self.path, time) {
+            tracing::warn!(path = %self.path.display(), %error, "the journal cannot be sealed");
+        }
     }
 
     /// The last record; `None` in an empty journal.
@@ -122,12 +173,25 @@ impl Journal {
         hex(&self.tail.head)
     }
 
-    /// Appends a record, with `state` as the state after it.
+    /// Makes every record so far durable.
     ///
     /// # Errors
     ///
-    /// `state-not-saved`: it could not be written, or not be made durable.
+    /// `state-not-saved`, `state-disk`: that cannot be.
+    pub fn sync(&self) -> Result<(), Problem> {
+        disk().sync(&self.file, &self.path).map_err(|error| self.not_saved(&error))
+    }
+
+    /// Appends a record, with `state` as the state after it. The first record of a journal is always durable.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: it could not be written, or not be made durable. `state-disk`: nothing can be made durable
+    /// on this file system.
     pub fn append(&mut self, entry: &Entry, state: Value, durability: Durability) -> Result<(), Problem> {
+        if self.failed {
+            return Err(self.not_saved(&io::Error::other("a record before could not be written")));
+        }
         let difference = (self.tail.seq > 0 && self.tail.since_whole < WHOLE_EVERY)
             .then(|| patch::difference(&self.tail.state, &state))
             .flatten();
@@ -137,77 +201,90 @@ impl Journal {
             seq: self.tail.seq + 1,
             entry,
             cut: Some(self.tail.torn).filter(|bytes| *bytes > 0),
+            unsealed: self.unsealed,
             state: whole.then_some(&state),
             patch: difference,
         };
-        let json = serde_json::to_vec(&line).map_err(|error| self.not_saved(&error))?;
+        let json = serde_json::to_vec(&line).map_err(|error| self.not_saved(&error.into()))?;
         let head = sha256(&[&self.tail.head, &json]);
         let mut bytes = hex(&head).into_bytes();
         bytes.push(b' ');
         bytes.extend_from_slice(&json);
         bytes.push(b'\n');
+        self.failed = true;
         self.write(&bytes, durability).map_err(|error| self.not_saved(&error))?;
-        self.tail.since_whole = if whole { 0 } else { self.tail.since_whole + 1 };
+        self.failed = false;
+        self.unsealed = false;
         self.tail = Tail {
             head,
             seq: self.tail.seq + 1,
             state,
             policy: entry.policy.clone(),
-            since_whole: self.tail.since_whole,
+            since_whole: if whole { 0 } else { self.tail.since_whole + 1 },
             end: self.tail.end + bytes.len() as u64,
             torn: 0,
         };
+        self.seal();
         Ok(())
     }
 
     fn write(&mut self, bytes: &[u8], durability: Durability) -> io::Result<()> {
-        if let Err(error) = self.file.write_all(bytes) {
-            let _ = self.file.set_len(self.tail.end);
-            return Err(error);
+        let written = self.write_durably(bytes, durability);
+        if written.is_err() {
+            let _ = disk().cut(&self.file, &self.path, self.tail.end);
         }
-        if durability == Durability::Synced || self.tail.seq == 0 {
-            self.file.sync_data()?;
+        written
+    }
+
+    fn write_durably(&mut self, bytes: &[u8], durability: Durability) -> io::Result<()> {
+        let first = self.tail.seq == 0;
+        disk().append(&mut self.file, &self.path, bytes)?;
+        if first || durability == Durability::Synced {
+            disk().sync(&self.file, &self.path)?;
         }
-        if self.tail.seq == 0
-            && let Some(folder) = self.path.parent()
-        {
-            sync_folder(folder);
+        if first && let Some(folder) = self.path.parent() {
+            disk().sync_folder(folder);
         }
         Ok(())
     }
 
-    fn not_saved(&self, error: &dyn std::fmt::Display) -> Problem {
-        Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.path.display()))
+    fn not_saved(&self, error: &io::Error) -> Problem {
+        place::problem(&self.path, "cannot be written", error, Code::StateNotSaved)
     }
 }
 
+/// Whether the file has no name any more.
+#[cfg(unix)]
+fn removed(data: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(data) == 0
+}
+
+/// Whether the file has no name any more; not on this system, where an open file keeps its name.
+#[cfg(not(unix))]
+fn removed(_data: &Metadata) -> bool {
+    false
+}
+
 fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    Problem::new(Code::StateUnreadable, format!("`{}` cannot be opened: {error}", path.display()))
+    place::problem(path, "cannot be opened", error, Code::StateUnreadable)
 }
 
 fn open_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match (options.open(path), path.parent()) {
+    match (disk().open(path), path.parent()) {
         (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => {
-            make_folder(folder)?;
-            options.open(path)
+            disk().make_folder(folder)?;
+            disk().open(path)
         }
         (opened, _) => opened,
     }
 }
 
 fn lock(file: &File, path: &Path, deadline: &Deadline) -> Result<(), Problem> {
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if deadline.half_gone() => {
-                return Err(Problem::new(Code::StateBusy, format!("`{}` stayed locked", path.display())));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-            Err(TryLockError::Error(error)) => return Err(unreadable(path, &error)),
+    while !place::try_lock(file, path)? {
+        if deadline.half_gone() {
+            return Err(Problem::new(Code::StateBusy, format!("`{}` stayed locked", path.display())));
         }
+        std::thread::sleep(PAUSE);
     }
+    Ok(())
 }

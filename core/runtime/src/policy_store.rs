@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
 use crate::discover::Found;
-use crate::files::{Readers, make_folder, replace};
+use crate::disk::{Disk as _, disk};
+use crate::files::read_own;
 
 /// The format of stored policies that this version writes and reads.
 const FORMAT: u32 = 2;
@@ -166,7 +167,7 @@ impl PolicyStore {
     #[must_use]
     pub fn has_policy(&self, digest: &str) -> bool {
         let path = self.path("policies", digest);
-        path.and_then(|path| std::fs::read(path).ok()).is_some_and(|bytes| sha256_hex(&bytes) == digest)
+        path.and_then(|path| read_own(&path).ok()).is_some_and(|bytes| sha256_hex(&bytes) == digest)
     }
 
     /// Whether the skill of this version is stored, and was not changed.
@@ -195,18 +196,18 @@ impl PolicyStore {
 
     fn write(&self, kind: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(kind, name).ok_or_else(|| io::Error::other("a version is not a digest"))?;
-        path.parent().map_or(Ok(()), make_folder)?;
-        replace(&path, bytes, Readers::Owner)
+        path.parent().map_or(Ok(()), |folder| disk().make_folder(folder))?;
+        disk().replace(&path, bytes)
     }
 
     /// The policy whose file has this digest; `None` if it is gone or its content has another one.
     fn policy(&self, digest: &str) -> Option<Policy> {
-        let bytes = std::fs::read(self.path("policies", digest)?).ok()?;
+        let bytes = read_own(&self.path("policies", digest)?).ok()?;
         (sha256_hex(&bytes) == digest).then(|| unpacked(&bytes))?
     }
 
     fn read<T: DeserializeOwned>(&self, kind: &str, name: &str) -> Option<T> {
-        unpacked(&std::fs::read(self.path(kind, name)?).ok()?)
+        unpacked(&read_own(&self.path(kind, name)?).ok()?)
     }
 
     fn path(&self, kind: &str, name: &str) -> Option<PathBuf> {

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
 use crate::discover::guards_itself;
-use crate::files::{Readers, make_folder, replace};
+use crate::disk::{Disk as _, disk};
+use crate::files::read_own;
 use crate::locations::Locations;
+use crate::place;
 
 /// The folder of a project's configs, below its root.
 pub const FOLDER: &str = ".phasegate";
@@ -33,6 +35,9 @@ pub struct Project {
 pub struct Remembered {
     /// The strictest mode that was last known.
     pub mode: Mode,
+    /// Whether sessions were seen, so that there must be a journal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sessions: bool,
 }
 
 impl Project {
@@ -59,14 +64,7 @@ impl Project {
     ///
     /// `state-unreadable`: it is kept and cannot be read.
     pub fn of_session(locations: &Locations, session: &str) -> Result<Option<Self>, Problem> {
-        let path = session_root(&locations.state, session);
-        match std::fs::read(&path) {
-            Ok(bytes) => Ok(Some(Self::at(locations, &path_from(bytes)))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => {
-                Err(Problem::new(Code::StateUnreadable, format!("`{}` cannot be read: {error}", path.display())))
-            }
-        }
+        Ok(kept_root(locations, session)?.map(|root| Self::at(locations, &root)))
     }
 
     /// Keeps that a session began in this project.
@@ -77,12 +75,10 @@ impl Project {
     pub fn keep_session(&self, locations: &Locations, session: &str) -> Result<(), Problem> {
         let path = session_root(&locations.state, session);
         let write = || {
-            path.parent().map_or(Ok(()), make_folder)?;
-            replace(&path, self.root.as_os_str().as_encoded_bytes(), Readers::Owner)
+            path.parent().map_or(Ok(()), |folder| disk().make_folder(folder))?;
+            disk().replace(&path, self.root.as_os_str().as_encoded_bytes())
         };
-        write().map_err(|error: io::Error| {
-            Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", path.display()))
-        })
+        write().map_err(|error| not_saved(&path, "written", &error))
     }
 
     /// The project whose root is this folder, given without links.
@@ -126,14 +122,9 @@ impl Project {
     /// `state-unreadable`: something is remembered and cannot be read.
     pub fn remembered(&self) -> Result<Option<Remembered>, Problem> {
         let path = self.memory();
-        let unreadable = |error: &dyn std::fmt::Display| {
-            Problem::new(Code::StateUnreadable, format!("`{}` cannot be read: {error}", path.display()))
-        };
-        match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| unreadable(&error)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(&error)),
-        }
+        let bytes = read_small(&path)?;
+        let parsed = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
+        parsed.map_err(|error| place::problem(&path, "cannot be read", &error.into(), Code::StateUnreadable))
     }
 
     /// Remembers that the project is guarded, and how strictly.
@@ -143,13 +134,14 @@ impl Project {
     /// `state-not-saved`: the state folder cannot be written.
     pub fn remember(&self, memory: Remembered) -> Result<(), Problem> {
         let write = || {
-            make_folder(&self.folder)?;
-            std::fs::write(self.folder.join("root"), self.root.as_os_str().as_encoded_bytes())?;
-            replace(&self.memory(), &serde_json::to_vec(&memory)?, Readers::Owner)
+            disk().make_folder(&self.folder)?;
+            let (root, text) = (self.folder.join("root"), self.root.as_os_str().as_encoded_bytes());
+            if read_own(&root).ok().as_deref() != Some(text) {
+                disk().replace(&root, text)?;
+            }
+            disk().replace(&self.memory(), &serde_json::to_vec(&memory)?)
         };
-        write().map_err(|error: io::Error| {
-            Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.memory().display()))
-        })
+        write().map_err(|error| not_saved(&self.memory(), "written", &error))
     }
 
     /// Forgets that the project was guarded. Its journals stay.
@@ -158,16 +150,11 @@ impl Project {
     ///
     /// `state-not-saved`: the memory cannot be removed.
     pub fn forget(&self) -> Result<(), Problem> {
-        match std::fs::remove_file(self.memory()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Problem::new(
-                Code::StateNotSaved,
-                format!("`{}` cannot be removed: {error}", self.memory().display()),
-            )),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        let memory = self.memory();
+        disk().remove(&memory).map_err(|error| not_saved(&memory, "removed", &error))
     }
 
-    fn memory(&self) -> PathBuf {
+    pub(crate) fn memory(&self) -> PathBuf {
         self.folder.join("guarded")
     }
 }
@@ -184,6 +171,27 @@ pub(crate) fn kept_sessions(locations: &Locations, project: &Project) -> Vec<Str
     let here = |path: &Path| std::fs::read(path).is_ok_and(|root| path_from(root) == project.root);
     let names = entries.filter(|entry| here(&entry.path())).map(|entry| entry.file_name());
     names.filter_map(|name| name.into_string().ok()).filter(|name| name.len() == DIGITS).collect()
+}
+
+/// The root of the project that a session began in; `None` if that is not kept.
+///
+/// # Errors
+///
+/// `state-unreadable`, `state-exposed`: it is kept and cannot be read, or may be someone else's.
+pub(crate) fn kept_root(locations: &Locations, session: &str) -> Result<Option<PathBuf>, Problem> {
+    Ok(read_small(&session_root(&locations.state, session))?.map(path_from))
+}
+
+fn read_small(path: &Path) -> Result<Option<Vec<u8>>, Problem> {
+    match read_own(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(place::problem(path, "cannot be read", &error, Code::StateUnreadable)),
+    }
+}
+
+fn not_saved(path: &Path, what: &str, error: &io::Error) -> Problem {
+    place::problem(path, &format!("cannot be {what}"), error, Code::StateNotSaved)
 }
 
 /// The file that keeps the root of the project that a session began in.
@@ -226,10 +234,13 @@ mod tests {
         std::fs::create_dir_all(outer.join(FOLDER)).unwrap();
         let project = Project::find(&locations, &inner);
         assert_eq!((&project.root, project.remembered()), (&outer, Ok(None)));
-        project.remember(Remembered { mode: Mode::Block }).unwrap();
+        project.remember(Remembered { mode: Mode::Block, sessions: false }).unwrap();
         std::fs::remove_dir(outer.join(FOLDER)).unwrap();
         let again = Project::find(&locations, &inner);
-        assert_eq!((again.root.clone(), again.remembered()), (outer, Ok(Some(Remembered { mode: Mode::Block }))));
+        assert_eq!(
+            (again.root.clone(), again.remembered()),
+            (outer, Ok(Some(Remembered { mode: Mode::Block, sessions: false })))
+        );
         std::fs::create_dir_all(inner.join(FOLDER).join("skills")).unwrap();
         assert_eq!(
             Project::find(&locations, &inner).root,

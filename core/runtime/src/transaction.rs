@@ -1,5 +1,7 @@
 //! One transaction: lock, load, step, append, make durable (rules 8).
 
+use std::path::PathBuf;
+
 use phasegate_adapter::{Memory, Problem};
 use phasegate_core::event::{By, SessionSource};
 use phasegate_core::policy::{Mode, Policy};
@@ -141,7 +143,8 @@ impl<'a> Transaction<'a> {
         if event.session.is_empty() {
             event.session.clone_from(&self.session);
         }
-        reading::complete(&mut event, &self.project.root, &|| self.runtime.protected(Some(&self.project.root)));
+        let (root, logs) = (&self.project.root, self.audit_logs());
+        reading::complete(&mut event, root, &|| self.runtime.protected(Some(root)).with_logs(&logs));
         if let Err(problem) = self.choose_policy(&event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
@@ -249,10 +252,11 @@ impl<'a> Transaction<'a> {
         // A reload that fails leaves the session with the policy it has.
         self.without_policy = !reloads;
         let strict = matches!(&current, Current::Ready(ready) if ready.strictest() == Mode::Block);
+        self.lost &= !starts && !reloads;
         self.use_current(current)?;
-        self.lost &= strict && !starts && !reloads;
-        self.kept_project.lost |= self.lost;
+        self.lost &= strict;
         if self.lost {
+            self.kept_project.lost = true;
             return Err(witness::lost(&self.session));
         }
         self.without_policy = false;
@@ -328,21 +332,21 @@ impl<'a> Transaction<'a> {
         let state = self.session_value(&answer.state, matters);
         self.save(&entry, state, durability)?;
         self.anchor_due = matters;
-        if let Some(log) = &self.settings.audit_log {
-            let path = match log.strip_prefix("~/") {
-                Some(below) => self.runtime.locations.home.join(below),
-                None => self.project.root.join(log),
-            };
-            let place = audit::line::Place {
-                time,
-                session: &self.session,
-                seq: Some(self.session_journal.seq()),
-                policy: &self.policy.version,
-                agent: event.subagent(),
-            };
+        let place = audit::line::Place {
+            time,
+            session: &self.session,
+            seq: Some(self.session_journal.seq()),
+            policy: &self.policy.version,
+            agent: event.subagent(),
+        };
+        for path in self.audit_logs() {
             audit::log::append(&path, &place, &answer.records);
         }
         Ok(())
+    }
+
+    fn audit_logs(&self) -> Vec<PathBuf> {
+        audit::log::paths(self.runtime, &self.project.root, &self.settings)
     }
 
     fn record_project(&mut self, event: &Event, answer: &Step, time: i64) -> Result<(), Problem> {

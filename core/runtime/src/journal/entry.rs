@@ -46,6 +46,9 @@ pub(crate) struct Line<'a> {
     /// How many bytes of a torn record were cut off before this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cut: Option<u64>,
+    /// Whether the seal did not fit, and the whole chain was read before this record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unsealed: bool,
     /// The whole state after the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<&'a Value>,

@@ -58,15 +58,14 @@ struct Head {
     patch: Option<Value>,
 }
 
-/// Reads where the journal stands.
+/// Reads where the journal stands. `length` is that of the file.
 ///
 /// # Errors
 ///
 /// `state-unreadable`: it cannot be read, or the chain of its end is broken. `state-version`: a record was written by a newer version.
-pub(crate) fn read(file: &mut File, path: &Path) -> Result<Tail, Problem> {
+pub(crate) fn read(file: &mut File, length: u64, path: &Path) -> Result<Tail, Problem> {
     let broken = |what: &str| Problem::new(Code::StateUnreadable, format!("`{}` {what}", path.display()));
     let failed = |error: std::io::Error| broken(&format!("cannot be read: {error}"));
-    let length = file.seek(SeekFrom::End(0)).map_err(failed)?;
     let mut window = FIRST_READ;
     loop {
         let start = length.saturating_sub(window);
@@ -93,7 +92,11 @@ pub(crate) fn read(file: &mut File, path: &Path) -> Result<Tail, Problem> {
 
 /// The complete lines, without their ends; the first is left out where it may have begun before the window.
 fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
-    bytes.split_inclusive(|byte| *byte == b'\n').skip(usize::from(cut)).map(|line| line.trim_ascii_end()).collect()
+    bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .skip(usize::from(cut))
+        .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+        .collect()
 }
 
 /// The last line that holds the whole state and whose predecessor is known too.

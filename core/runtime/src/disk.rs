@@ -1,0 +1,104 @@
+//! The disk under the store: the only ways in which journals and the small files beside them are changed.
+//!
+//! There is one real disk. In this crate's own tests another stands in its place: it writes down what is asked of it, so
+//! that every state in which a crash could leave the files can be made and looked at, and it can fail after any byte.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::files::{self, Readers};
+
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+pub(crate) mod faulty;
+
+/// What the store asks of a disk. A path is that of the file given with it.
+pub(crate) trait Disk {
+    /// Opens a file of the state to read and append, and makes it if it does not exist.
+    fn open(&self, path: &Path) -> io::Result<File>;
+    /// Writes bytes at the end.
+    fn append(&self, file: &mut File, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Makes everything written to the file durable.
+    fn sync(&self, file: &File, path: &Path) -> io::Result<()>;
+    /// Cuts the file off at this length.
+    fn cut(&self, file: &File, path: &Path, length: u64) -> io::Result<()>;
+    /// Sets the time at which the file was last changed.
+    fn stamp(&self, file: &File, path: &Path, time: SystemTime) -> io::Result<()>;
+    /// Writes a small file so that the old content or the new one is there, never a part; durable.
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Removes a file; durable. One that is not there is removed.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes a folder and those above it, for their owner alone; durable.
+    fn make_folder(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a folder durable.
+    fn sync_folder(&self, path: &Path);
+}
+
+/// The disk of the machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Real;
+
+impl Disk for Real {
+    fn open(&self, path: &Path) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        files::open_own(path, &mut options)
+    }
+
+    fn append(&self, file: &mut File, _path: &Path, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
+    fn sync(&self, file: &File, _path: &Path) -> io::Result<()> {
+        file.sync_data()
+    }
+
+    fn cut(&self, file: &File, _path: &Path, length: u64) -> io::Result<()> {
+        file.set_len(length)
+    }
+
+    fn stamp(&self, file: &File, _path: &Path, time: SystemTime) -> io::Result<()> {
+        file.set_modified(time)
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        files::replace(path, bytes, Readers::Owner)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        path.parent().into_iter().for_each(files::sync_folder);
+        Ok(())
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let absent: Vec<_> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+        files::make_folder(path)?;
+        for folder in absent {
+            folder.parent().into_iter().for_each(files::sync_folder);
+        }
+        Ok(())
+    }
+
+    fn sync_folder(&self, path: &Path) {
+        files::sync_folder(path);
+    }
+}
+
+/// The disk in use.
+#[cfg(not(test))]
+pub(crate) fn disk() -> Real {
+    Real
+}
+
+/// The disk in use: the real one, watched by the test that runs on this thread, if it wants to.
+#[cfg(test)]
+pub(crate) fn disk() -> faulty::Watched {
+    faulty::Watched
+}

@@ -1,0 +1,140 @@
+//! The disk of tests: the real one, which writes down what is asked of it and can be full after any byte.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::{Disk, Real};
+
+/// One change, as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Change {
+    /// A file was made, empty.
+    Made(PathBuf),
+    /// Bytes were written at this place.
+    Written { path: PathBuf, at: u64, bytes: Vec<u8> },
+    /// What was written to the file is durable from here on.
+    Synced(PathBuf),
+    /// A file was cut off at this length.
+    Cut(PathBuf, u64),
+    /// The time at which a file was last changed was set.
+    Stamped(PathBuf, SystemTime),
+    /// A small file was written as a whole; durable at once.
+    Replaced(PathBuf, Vec<u8>),
+    /// A file was removed; durable at once.
+    Removed(PathBuf),
+    /// A folder was made; durable at once.
+    Folder(PathBuf),
+    /// The names in a folder are durable from here on.
+    NamesSynced(PathBuf),
+}
+
+#[derive(Default)]
+struct Watch {
+    changes: Vec<Change>,
+    /// How many bytes can still be written; `None`: any number.
+    room: Option<u64>,
+}
+
+thread_local! {
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+/// Does the work on a disk with room for so many bytes. What came of it, and every change that was made.
+pub(crate) fn watched<T>(room: Option<u64>, work: impl FnOnce() -> T) -> (T, Vec<Change>) {
+    WATCH.set(Some(Watch { changes: Vec::new(), room }));
+    let done = work();
+    (done, WATCH.take().unwrap_or_default().changes)
+}
+
+fn note(change: impl FnOnce() -> Change) {
+    WATCH.with_borrow_mut(|watch| {
+        if let Some(watch) = watch {
+            watch.changes.push(change());
+        }
+    });
+}
+
+/// How many of `wanted` bytes there is room for.
+fn room(wanted: usize) -> usize {
+    WATCH.with_borrow_mut(|watch| {
+        let Some(left) = watch.as_mut().and_then(|watch| watch.room.as_mut()) else { return wanted };
+        let given = wanted.min(usize::try_from(*left).unwrap_or(usize::MAX));
+        *left -= given as u64;
+        given
+    })
+}
+
+fn full() -> io::Error {
+    io::ErrorKind::StorageFull.into()
+}
+
+/// The real disk, watched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watched;
+
+impl Disk for Watched {
+    fn open(&self, path: &Path) -> io::Result<File> {
+        let there = path.exists();
+        let file = Real.open(path)?;
+        if !there {
+            note(|| Change::Made(path.to_path_buf()));
+        }
+        Ok(file)
+    }
+
+    fn append(&self, file: &mut File, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let given = &bytes[..room(bytes.len())];
+        let at = file.metadata()?.len();
+        Real.append(file, path, given)?;
+        note(|| Change::Written { path: path.to_path_buf(), at, bytes: given.to_vec() });
+        if given.len() < bytes.len() { Err(full()) } else { Ok(()) }
+    }
+
+    fn sync(&self, _file: &File, path: &Path) -> io::Result<()> {
+        note(|| Change::Synced(path.to_path_buf()));
+        Ok(())
+    }
+
+    fn cut(&self, file: &File, path: &Path, length: u64) -> io::Result<()> {
+        Real.cut(file, path, length)?;
+        note(|| Change::Cut(path.to_path_buf(), length));
+        Ok(())
+    }
+
+    fn stamp(&self, file: &File, path: &Path, time: SystemTime) -> io::Result<()> {
+        Real.stamp(file, path, time)?;
+        note(|| Change::Stamped(path.to_path_buf(), time));
+        Ok(())
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if room(bytes.len()) < bytes.len() {
+            std::fs::write(path.with_file_name(".phasegate-torn"), bytes)?;
+            return Err(full());
+        }
+        std::fs::write(path, bytes)?;
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+        note(|| Change::Replaced(path.to_path_buf(), bytes.to_vec()));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Real.remove(path)?;
+        note(|| Change::Removed(path.to_path_buf()));
+        Ok(())
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let absent: Vec<_> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+        Real.make_folder(path)?;
+        absent.iter().rev().for_each(|folder| note(|| Change::Folder(folder.to_path_buf())));
+        Ok(())
+    }
+
+    fn sync_folder(&self, path: &Path) {
+        note(|| Change::NamesSynced(path.to_path_buf()));
+    }
+}

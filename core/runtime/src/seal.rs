@@ -1,0 +1,46 @@
+//! The seal of a journal: a mark that every other hand breaks (rules 8.2).
+//!
+//! The hook reads a journal's end only, so that its cost does not grow with the history. So that a change further up is
+//! seen all the same, the time at which the file was last changed carries a mark of the last record: its part of a
+//! second is derived from the chain hash. Whoever writes to the file in an ordinary way sets another time. Where the
+//! mark does not fit, or the file was touched after it was set, the whole chain is read once.
+//!
+//! A crash between a record and its seal breaks it too: that costs one reading. Whoever sets file times on purpose, in the
+//! second of the last record, or writes the whole chain anew, is not caught by the seal, but by what other journals noted.
+
+use std::fs::Metadata;
+use std::time::{Duration, SystemTime};
+
+use crate::digest::Digest;
+
+/// How many marks there are. File systems keep a millionth of a second; not all keep more.
+const MARKS: u32 = 1_000_000;
+/// How many seconds may lie between the time that was set and the moment at which it was.
+#[cfg(unix)]
+const SLACK: std::ops::RangeInclusive<i64> = -1..=2;
+
+/// The part of a second that stands for a chain hash, in nanoseconds.
+fn mark(head: &Digest) -> u32 {
+    let [a, b, c, d, ..] = *head;
+    u32::from_be_bytes([a, b, c, d]) % MARKS * 1000
+}
+
+/// The time that seals a journal with this last record, now.
+pub(crate) fn time(head: &Digest, now: SystemTime) -> SystemTime {
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::new(since.as_secs(), mark(head))
+}
+
+/// Whether the file was last changed by the hand that wrote the record with this chain hash.
+#[cfg(unix)]
+pub(crate) fn fits(data: &Metadata, head: &Digest) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    data.mtime_nsec() == i64::from(mark(head)) && SLACK.contains(&(data.ctime() - data.mtime()))
+}
+
+/// Whether the file was last changed by the hand that wrote the record with this chain hash.
+#[cfg(not(unix))]
+pub(crate) fn fits(data: &Metadata, head: &Digest) -> bool {
+    let modified = data.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    modified.is_some_and(|since| since.subsec_nanos() == mark(head))
+}

@@ -1,0 +1,98 @@
+//! What each part of the state knows of the others, so that a part that is gone or shorter is missed (rules 8.2).
+//!
+//! Every check costs the same however long the history is. `crate::verify` compares everything.
+
+use phasegate_adapter::Problem;
+use phasegate_core::Code;
+
+use crate::journal::Journal;
+use crate::kept::{KeptProject, KeptSession};
+use crate::locations::Locations;
+use crate::project::{Project, Remembered, kept_root, session_key};
+
+/// What was found when a session's journals were opened.
+#[derive(Debug)]
+pub(crate) struct Witnesses<'a> {
+    pub(crate) locations: &'a Locations,
+    pub(crate) project: &'a Project,
+    pub(crate) remembered: Option<Remembered>,
+    pub(crate) session: &'a str,
+    /// The project's journal and the session's.
+    pub(crate) journals: (&'a Journal, &'a Journal),
+    /// What the two hold.
+    pub(crate) kept: (&'a KeptProject, &'a KeptSession),
+}
+
+/// What is known of a session whose journals are in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Presence {
+    /// Whether what was known of it may be lost: nothing at all is known of the project, or was when it was first seen.
+    pub(crate) lost: bool,
+    /// Whether it is kept which project it began in.
+    pub(crate) rooted: bool,
+}
+
+impl Witnesses<'_> {
+    /// Whether every journal is there, and as long as it was.
+    ///
+    /// # Errors
+    ///
+    /// `state-missing`: one is not. `state-unreadable`, `state-exposed`: where the session began cannot be read.
+    pub(crate) fn check(&self) -> Result<Presence, Problem> {
+        let (project, session) = (self.journals.0.seq(), self.journals.1.seq());
+        self.check_anchor()?;
+        self.check_project()?;
+        let root = kept_root(self.locations, self.session)?;
+        let rooted = root.is_some_and(|root| root == self.project.root);
+        if session == 0 && rooted {
+            return Err(missing(format!("the journal of session `{}` is gone", self.session)));
+        }
+        let unknown = project == 0 && session == 0 && self.remembered.is_none();
+        let lost = self.kept.1.lost || unknown || (session == 0 && self.kept.0.lost);
+        Ok(Presence { lost, rooted })
+    }
+
+    /// The session's journal, as far as the project's journal knows of it.
+    fn check_anchor(&self) -> Result<(), Problem> {
+        let Some(anchor) = self.kept.0.sessions.get(&session_key(self.session)) else { return Ok(()) };
+        let (seq, head) = (self.journals.1.seq(), self.journals.1.head());
+        let session = self.session;
+        if seq < anchor.seq {
+            let message = format!("the journal of session `{session}` had {} records and has {seq}", anchor.seq);
+            return Err(missing(message));
+        }
+        if seq == anchor.seq && head != anchor.head {
+            let message = format!("record {seq} of the journal of session `{session}` is not the one that it was");
+            return Err(missing(message));
+        }
+        Ok(())
+    }
+
+    /// The project's journal, as far as the session and the memory know of it.
+    fn check_project(&self) -> Result<(), Problem> {
+        let (seq, saw) = (self.journals.0.seq(), self.kept.1.project);
+        let folder = self.project.folder.display();
+        if seq < saw {
+            return Err(missing(format!("the project's journal in `{folder}` had {saw} records and has {seq}")));
+        }
+        if seq > 0 {
+            return Ok(());
+        }
+        let written = |path: &std::path::PathBuf| path.metadata().is_ok_and(|data| data.len() > 0);
+        let sessions = self.project.session_journals().iter().any(written);
+        if sessions || self.remembered.is_some_and(|memory| memory.sessions) {
+            let message = format!("the project's journal is gone from `{folder}`, which to remove is to begin anew");
+            return Err(missing(message));
+        }
+        Ok(())
+    }
+}
+
+/// The problem with a session that was not seen to start, in a project in block mode of which nothing is known.
+pub(crate) fn lost(session: &str) -> Problem {
+    missing(format!("nothing is kept of this project, and session `{session}` was under way: its state may be lost"))
+}
+
+fn missing(message: String) -> Problem {
+    Problem::new(Code::StateMissing, message)
+}
