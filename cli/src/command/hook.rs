@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use phasegate_adapter::{Adapter, Frame, Problem, Reply};
@@ -20,6 +21,9 @@ use crate::logging;
 pub struct Args {
     /// The platform, as `phasegate adapters` lists it
     pub platform: String,
+    /// Write audit events to this file too, besides the one that `audit_log` in a config names; relative to the project
+    #[arg(long, value_name = "PATH")]
+    pub audit_log: Option<PathBuf>,
 }
 
 /// The platform, if these are the arguments of a hook; empty if none is named. Asking for help is not a hook.
@@ -33,9 +37,18 @@ pub fn platform(args: &[OsString]) -> Option<String> {
     (platform != "--help" && platform != "-h").then_some(platform)
 }
 
+/// The file that the arguments of a hook name for audit events.
+#[must_use]
+pub fn audit_log(args: &[OsString]) -> Option<PathBuf> {
+    let mut given = args.iter();
+    let joined = given.clone().find_map(|text| text.to_str()?.strip_prefix("--audit-log=").map(PathBuf::from));
+    given.by_ref().find(|text| *text == "--audit-log");
+    given.next().map(PathBuf::from).or(joined).filter(|path| !path.as_os_str().is_empty())
+}
+
 /// Reads the message from standard input, answers it and ends the process.
 #[must_use]
-pub fn run(platform: &str) -> ExitCode {
+pub fn run(platform: &str, audit_log: Option<PathBuf>) -> ExitCode {
     logging::start(logging::Quiet::Yes);
     std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
     let adapters = phasegate_adapters::all();
@@ -48,7 +61,7 @@ pub fn run(platform: &str) -> ExitCode {
             let environment = std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
                 .collect();
-            let hook = Hook { locations, environment, limit: limit_from_environment() };
+            let hook = Hook { locations, environment, audit_log, limit: limit_from_environment() };
             hook.answer(adapter, adapters, std::io::stdin(), |reply| send(reply));
         }
         Err(problem) => refuse(adapter, &problem),
@@ -94,5 +107,14 @@ mod tests {
         assert_eq!(named(&["phasegate", "hook", "--help"]), None);
         assert_eq!(named(&["phasegate", "check", "hook"]), None);
         assert_eq!(named(&["phasegate"]), None);
+    }
+
+    #[test]
+    fn the_audit_log_is_found_in_both_forms_and_a_name_that_is_missing_is_none() {
+        let named = |args: &[&str]| audit_log(&args.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(named(&["phasegate", "hook", "x", "--audit-log", "a.jsonl"]), Some("a.jsonl".into()));
+        assert_eq!(named(&["phasegate", "hook", "x", "--audit-log=b.jsonl"]), Some("b.jsonl".into()));
+        assert_eq!(named(&["phasegate", "hook", "x", "--audit-log"]), None);
+        assert_eq!(named(&["phasegate", "hook", "x"]), None);
     }
 }

@@ -30,6 +30,9 @@ pub struct Args {
     /// Answer questions about files from the project's real files too, not from `file` lines alone
     #[arg(long)]
     pub live_files: bool,
+    /// Append the beginnings, moves, violations and ends of runs to this file, a JSON object a line
+    #[arg(long, value_name = "PATH")]
+    pub audit_log: Option<PathBuf>,
     /// How to print each step
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     pub format: Format,
@@ -58,7 +61,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         ModeArg::Warn => Mode::Warn,
         ModeArg::Block => Mode::Block,
     });
-    let options = Options { root, live_files, skill, mode };
+    let options = Options { root, live_files, skill, mode, audit_log: args.audit_log.clone() };
     let mut replay = Replay::new(policy, options).map_err(|error| {
         let names: Vec<_> = shipped().iter().map(|skill| skill.name).collect();
         Failure::new(error.to_string()).with_help(format!("the shipped skills are [{}]", names.join(", ")))

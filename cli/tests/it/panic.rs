@@ -73,7 +73,7 @@ fn answer(world: &World, in_address: bool) -> Reply {
         machine: PathBuf::from("/nonexistent"),
         home: world.home(),
     };
-    let hook = Hook { locations, environment: environment.collect(), limit: LIMIT };
+    let hook = Hook { locations, environment: environment.collect(), audit_log: None, limit: LIMIT };
     let frame = json!({
         "session_id": "s",
         "cwd": world.root(),

@@ -7,6 +7,7 @@
 //! | `/phasegate approve NAME` | `approve` |
 //! | `/phasegate skip [SKILL]` | `skip_phase` |
 //! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
+//! | `/phasegate reload` | `reload` |
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,12 +15,14 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
+use crate::event::{By, Event, EventKind};
+
 /// The first word of every command that is typed as a prompt.
 pub const WORD: &str = "/phasegate";
 
 /// How the commands are written, for whoever has mistyped one.
 const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `skip [SKILL]`, \
-                     `mode warn|block [SKILL]`";
+                     `mode warn|block [SKILL]`, `reload`";
 
 /// A command as it was typed: its name as a control command, and its arguments.
 pub(crate) struct Spoken {
@@ -47,6 +50,18 @@ pub(crate) fn command(prompt: &str) -> Option<Result<Spoken, String>> {
     Some(spoken.ok_or_else(|| format!("`{}` is no command; write {FORMS}, and nothing else", shown(prompt))))
 }
 
+/// Whether a person has the configs read anew by this event: by the command, or by typing it.
+#[must_use]
+pub fn reloads(event: &Event) -> bool {
+    match &event.kind {
+        EventKind::Command { by: By::Human, name, .. } => name == "reload",
+        EventKind::Prompt { text, interactive: Some(true) } if event.subagent().is_none() => {
+            matches!(command(text), Some(Ok(Spoken { name: "reload", .. })))
+        }
+        _ => false,
+    }
+}
+
 fn read(words: &[&str]) -> Option<Spoken> {
     let mode = |word: &str| matches!(word, "warn" | "block");
     Some(match *words {
@@ -57,6 +72,7 @@ fn read(words: &[&str]) -> Option<Spoken> {
         ["approve", name] => spoken("approve", &[("name", name)]),
         ["skip"] => spoken("skip_phase", &[]),
         ["skip", skill] => spoken("skip_phase", &[("skill_name", skill)]),
+        ["reload"] => spoken("reload", &[]),
         ["mode", word] if mode(word) => spoken("set_mode", &[("mode", word)]),
         ["mode", word, skill] if mode(word) => spoken("set_mode", &[("mode", word), ("skill_name", skill)]),
         _ => return None,
@@ -90,6 +106,7 @@ pub(crate) fn told(name: &str, result: &Value, skill: Option<&str>) -> String {
             )
         }
         ("set_mode", _) => format!("phasegate: the user set `{}` to {} mode", text("skill"), text("mode")),
+        ("reload", _) => "phasegate: the user had the configs read anew".to_string(),
         (_, Some(skill)) => format!("phasegate: the user ended the skill `{skill}`"),
         (_, None) => "phasegate: no skill was active".to_string(),
     }

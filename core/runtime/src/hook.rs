@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct Hook {
     /// The environment of the process, for the adapter. A value that is not UTF-8 is given as an empty one, so that it
     /// is not taken for one that is not set.
     pub environment: BTreeMap<String, String>,
+    /// A file that audit events are written to, besides the one that settings name; relative to the project.
+    pub audit_log: Option<PathBuf>,
     /// How long the answer may take.
     pub limit: Duration,
 }
@@ -45,7 +48,9 @@ impl Hook {
         send: impl FnOnce(Reply) + Send + 'static,
     ) {
         let watch = Watch::default();
-        let runtime = Arc::new(Runtime::new(self.locations, adapters));
+        let mut runtime = Runtime::new(self.locations, adapters);
+        runtime.audit_log = self.audit_log;
+        let runtime = Arc::new(runtime);
         let frame = Arc::new(OnceLock::new());
         let deadline = Deadline::new(self.limit);
         let late = {

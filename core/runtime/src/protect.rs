@@ -6,6 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use phasegate_core::tool::Part;
+use phasegate_shell::{Pattern, Piece};
 
 use crate::locations::Locations;
 use crate::paths::resolve;
@@ -73,6 +74,12 @@ impl<'a> Protected<'a> {
         protected
     }
 
+    /// The same, and the files that audit events are also written to.
+    pub(crate) fn with_logs(mut self, logs: &[PathBuf]) -> Self {
+        logs.iter().for_each(|log| self.add(log, Part::State, Reach::Alone));
+        self
+    }
+
     fn add(&mut self, path: &Path, part: Part, reach: Reach) {
         if path.as_os_str().is_empty() {
             return;
@@ -134,6 +141,66 @@ impl<'a> Protected<'a> {
     fn linked(&self, _: &Path) -> Option<Part> {
         None
     }
+
+    /// The user's home folder, as a text; empty where it is none.
+    pub(crate) fn home(&self) -> &str {
+        self.locations.home.to_str().unwrap_or_default()
+    }
+
+    /// The part that a path known only in part can stand for, seen from the folder `base`: where it can stand for the
+    /// place of one, and what is known of it holds a name of that place, or is a pattern of names.
+    pub(crate) fn could_mean(&self, path: &Pattern, base: &Path) -> Option<Part> {
+        let known: String =
+            path.0.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "/" }).collect();
+        let known = fold(&known);
+        let loose = path.0.contains(&Piece::Any);
+        let fits = |place: &Path| {
+            let names = [Some(place), place.strip_prefix(base).ok()];
+            names
+                .into_iter()
+                .flatten()
+                .filter_map(Path::to_str)
+                .any(|name| stands_for(path, &fold(name), &fold(self.home())))
+        };
+        let named = |place: &Path| {
+            let last = |path: &Path| path.file_name().map(|name| fold(&name.to_string_lossy()));
+            !loose || last(place).is_some_and(|name| known.contains(&name))
+        };
+        self.places.iter().find_map(|(place, part, reach)| {
+            let inner = inner(place, *reach);
+            std::iter::once(place).chain(&inner).any(|place| named(place) && fits(place)).then_some(*part)
+        })
+    }
+
+    /// The part that a text speaks of which nobody can read as a command or a path: by the names of the places.
+    pub(crate) fn spoken_of(&self, text: &str) -> Option<(Part, String)> {
+        let text = fold(text);
+        let has = |name: &str| !name.is_empty() && text.contains(&fold(name));
+        if has(FOLDER) {
+            return Some((Part::Policy, FOLDER.to_string()));
+        }
+        if has("SKILL.md")
+            && let Some(folder) = self.skill_folders.iter().find(|folder| has(folder.trim_start_matches("~/")))
+        {
+            return Some((Part::Skill, folder.to_string()));
+        }
+        let written = self.settings.iter().map(|file| (file.trim_start_matches("~/"), Part::Settings));
+        let places = self.places.iter().filter(|(_, _, reach)| *reach != Reach::Skills);
+        let places = places.filter_map(|(place, part, _)| Some((place.to_str()?, *part)));
+        written.chain(places).find(|(name, _)| has(name)).map(|(name, part)| (part, name.to_string()))
+    }
+}
+
+/// The files of a place, those that exist and those that are looked for.
+fn inner(place: &Path, reach: Reach) -> Vec<PathBuf> {
+    let looked_for = match reach {
+        Reach::Alone => &[][..],
+        Reach::Tree => &["config.yaml", "config.yml", "config.json", "skills"],
+        Reach::Skills => &["SKILL.md"],
+    };
+    let mut all = files(place, reach);
+    all.extend(looked_for.iter().map(|name| place.join(name)));
+    all
 }
 
 /// The files of a place that exist.
@@ -202,6 +269,50 @@ fn fold(text: &str) -> String {
 fn unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+/// Whether the pattern can stand for the name, where a pattern of names stands for no name that begins with a dot unless
+/// it says so, as shells have it.
+fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
+    let name = name.as_bytes();
+    let mut reached = vec![false; name.len() + 1];
+    if let Some(first) = reached.first_mut() {
+        *first = true;
+    }
+    for piece in &path.0 {
+        let text = match piece {
+            Piece::Text(text) => Some(fold(text)),
+            Piece::Home => Some(home.to_string()),
+            Piece::Any | Piece::Glob => None,
+        };
+        let mut next = vec![false; reached.len()];
+        for at in reached.iter().enumerate().filter_map(|(at, here)| here.then_some(at)) {
+            let rest = name.get(at..).unwrap_or_default();
+            let ends = match &text {
+                Some(text) => {
+                    if rest.starts_with(text.as_bytes()) {
+                        text.len()..=text.len()
+                    } else {
+                        continue;
+                    }
+                }
+                None if *piece == Piece::Any => 0..=rest.len(),
+                None => 0..=names_end(at.checked_sub(1).and_then(|before| name.get(before)), rest),
+            };
+            next.iter_mut().skip(at + ends.start()).take(ends.end() - ends.start() + 1).for_each(|end| *end = true);
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or_default()
+}
+
+/// How far a pattern of names reaches into a text: to the next slash, and not over a dot that begins a name.
+fn names_end(before: Option<&u8>, rest: &[u8]) -> usize {
+    let begins = before.is_none_or(|byte| *byte == b'/');
+    if begins && rest.first() == Some(&b'.') {
+        return 0;
+    }
+    rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())
 }
 
 #[cfg(all(test, unix))]
@@ -305,7 +416,9 @@ mod tests {
     fn another_guarded_project_is_as_safe_as_this_one() {
         let world = World::new();
         assert_eq!(world.part("../other/.tool/settings.json", Change::Write), None);
-        Project::at(&world.locations, &world.top().join("other")).remember(Remembered { mode: Mode::Warn, sessions: false }).unwrap();
+        Project::at(&world.locations, &world.top().join("other"))
+            .remember(Remembered { mode: Mode::Warn, sessions: false })
+            .unwrap();
         assert_eq!(world.part("../other/.tool/settings.json", Change::Write), Some(Part::Settings));
         assert_eq!(world.part("../other/.tool/skills/y/SKILL.md", Change::Write), Some(Part::Skill));
         assert_eq!(world.part("../other/src/main.rs", Change::Write), None);

@@ -15,6 +15,8 @@ use phasegate_core::{COMMANDS, Decision, Event, Facts, Policy, State, Step, step
 use serde_json::{Value, json};
 
 use self::files::Files;
+use crate::audit::line::Place;
+use crate::audit::log::append;
 use crate::joining::joined;
 
 /// The commands that agents call as tools: the seed's three.
@@ -31,6 +33,8 @@ pub struct Options {
     pub skill: Option<String>,
     /// The least strict mode that any run may have.
     pub mode: Option<Mode>,
+    /// A file that audit events are appended to.
+    pub audit_log: Option<PathBuf>,
 }
 
 /// A transcript under way.
@@ -126,6 +130,7 @@ impl Replay {
         }
         self.time = event.time;
         self.lines += 1;
+        self.log(&event, &done.records);
         let output = output::object(&output::Line {
             seq: self.lines,
             event: name,
@@ -139,6 +144,20 @@ impl Replay {
         self.sessions.insert(event.session, done.state.session);
         self.project = done.state.project;
         Ok(output)
+    }
+
+    /// Appends the audit events among `records` to the log, if there is one.
+    fn log(&self, event: &Event, records: &[Record]) {
+        if let Some(path) = &self.options.audit_log {
+            let place = Place {
+                time: event.time.unwrap_or_default(),
+                session: &event.session,
+                seq: Some(self.lines),
+                policy: &self.policy.version,
+                agent: event.subagent(),
+            };
+            append(path, &place, records);
+        }
     }
 
     fn read(&self, text: &str) -> Result<Event, LineError> {
@@ -171,7 +190,9 @@ impl Replay {
         let EventKind::SessionStart { source, parent } = &event.kind else { return (state, records) };
         let known = parent.as_deref().filter(|parent| self.sessions.contains_key(*parent));
         let follows = matches!(source, SessionSource::Fork | SessionSource::Clear);
-        if self.sessions.contains_key(&event.session) || (known.is_none() && !follows && *source != SessionSource::Child) {
+        if self.sessions.contains_key(&event.session)
+            || (known.is_none() && !follows && *source != SessionSource::Child)
+        {
             return (state, records);
         }
         let others = self.latest.iter().filter_map(|id| Some((id.as_str(), self.sessions.get(id)?)));

@@ -31,6 +31,8 @@ pub struct Runtime {
     settings: Vec<&'static str>,
     /// The variables in which platforms tell programs which session started them, as adapters give them.
     pub(crate) session_variables: Vec<&'static str>,
+    /// A file that audit events are written to, besides the one that settings name; relative to the project.
+    pub audit_log: Option<PathBuf>,
     /// The time now, in milliseconds since 1970-01-01 UTC.
     pub(crate) now: fn() -> i64,
 }
@@ -49,7 +51,8 @@ impl Runtime {
         skill_folders.dedup();
         settings.sort_unstable();
         settings.dedup();
-        Self { store: PolicyStore::new(&locations.state), locations, skill_folders, settings, session_variables, now }
+        let store = PolicyStore::new(&locations.state);
+        Self { store, locations, skill_folders, settings, session_variables, audit_log: None, now }
     }
 
     /// All that the guard stands on, as seen from the project with this root, or from one that nothing guards.

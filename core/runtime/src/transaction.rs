@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use phasegate_adapter::{Memory, Problem};
-use phasegate_core::event::{By, SessionSource};
+use phasegate_core::event::SessionSource;
 use phasegate_core::policy::{Mode, Policy};
-use phasegate_core::{Code, Event, EventKind, Facts, State, Step, state, step};
+use phasegate_core::{Code, Event, EventKind, Facts, State, Step, spoken, state, step};
 use serde_json::{Value, json};
 
 use crate::ancestors::Process;
@@ -143,11 +143,12 @@ impl<'a> Transaction<'a> {
         if event.session.is_empty() {
             event.session.clone_from(&self.session);
         }
-        let (root, logs) = (&self.project.root, self.audit_logs());
-        reading::complete(&mut event, root, &|| self.runtime.protected(Some(root)).with_logs(&logs));
         if let Err(problem) = self.choose_policy(&event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
+        let (root, logs) = (&self.project.root, self.audit_logs());
+        let protected = || self.runtime.protected(Some(root)).with_logs(&logs);
+        reading::complete(&mut event, root, &Shell::default(), &protected);
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone(), ..state::Session::default() };
             let joined = State { session, ..State::default() };
@@ -237,7 +238,7 @@ impl<'a> Transaction<'a> {
     /// A live session keeps its policy; a session that starts, or that a person reloads, gets what the configs say now.
     fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
         let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
-        let reloads = matches!(&event.kind, EventKind::Command { by: By::Human, name, .. } if name == "reload");
+        let reloads = spoken::reloads(event);
         let version = self.version();
         if !starts && !reloads && !version.is_empty() {
             if self.policy.version != version {

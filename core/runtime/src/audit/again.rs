@@ -77,12 +77,14 @@ impl Runtime {
         Ok(Again { past: found.past, opinions, outcome })
     }
 
-    /// The policy that a record was decided by.
+    /// The policy that a record was decided by, with the skills of the runs that were live before it or joined in it.
     fn policy_of(&self, past: &Past, after: &KeptSession, before: &State) -> Result<Policy, Problem> {
-        if past.policy.is_empty() {
-            return self.store.with_earlier(Policy::default(), before);
-        }
-        self.store.load(&past.policy, &after.policy_digest, before)
+        let policy = if past.policy.is_empty() {
+            self.store.with_earlier(Policy::default(), before)
+        } else {
+            self.store.load(&past.policy, &after.policy_digest, before)
+        }?;
+        self.store.with_earlier(policy, &State { session: after.session.clone(), ..State::default() })
     }
 }
 

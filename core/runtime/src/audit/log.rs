@@ -5,11 +5,23 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_core::state::Record;
 
 use super::line::{Place, of};
+use crate::policy_store::KeptSettings;
+use crate::runtime::Runtime;
+
+/// The files that events of a project are written to: the one that settings name, and the one that the process was told.
+pub(crate) fn paths(runtime: &Runtime, root: &Path, settings: &KeptSettings) -> Vec<PathBuf> {
+    let named = settings.audit_log.as_ref().map(|log| match log.strip_prefix("~/") {
+        Some(below) => runtime.locations.home.join(below),
+        None => root.join(log),
+    });
+    let told = runtime.audit_log.as_ref().map(|log| root.join(log)).filter(|log| named.as_ref() != Some(log));
+    named.into_iter().chain(told).collect()
+}
 
 /// Appends the audit events among `records` to the log.
 pub fn append(path: &Path, place: &Place<'_>, records: &[Record]) {
