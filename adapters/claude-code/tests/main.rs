@@ -4,6 +4,7 @@
 mod it {
     mod bad_input;
     mod cases;
+    mod examine;
     mod install;
     mod tables;
 }
