@@ -15,6 +15,7 @@ mod hook;
 mod init;
 mod listing;
 mod panic;
+mod protection;
 mod reload;
 mod sessions;
 mod support;

@@ -5,7 +5,7 @@ use phasegate_core::tool::Part;
 use phasegate_core::{Code, EventKind};
 
 use crate::project::Project;
-use crate::reading;
+use crate::reading::{self, Shell};
 use crate::runtime::Runtime;
 
 /// Why the frame is refused; `None` for a frame that leaves other projects' guard alone, or where no project is guarded.
@@ -15,7 +15,7 @@ pub(crate) fn refused(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, p
     }
     let decoded = adapter.decode(frame, &Memory::Null).ok()?;
     decoded.events.into_iter().find_map(|mut event| {
-        reading::complete(&mut event, &project.root, &|| runtime.protected(None));
+        reading::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None));
         let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
         // A skill of the user's own is no other project's.
         let guarded = reading.guarded.iter().find(|guarded| guarded.part != Part::Skill)?;

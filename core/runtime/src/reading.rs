@@ -1,35 +1,42 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
 mod guarded;
+mod line;
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::tool::{Access, only_reads};
+use phasegate_core::tool::{Access, Verdict, only_reads};
 use phasegate_core::{Event, EventKind};
+use serde_json::Value;
 
 use crate::paths::{display, resolve};
 use crate::protect::Protected;
 
+pub(crate) use line::{Shell, read_line};
 
 /// Resolves the paths that the adapter found in a call, relative to the event's folder, else to the project's root; reads
 /// the line of a shell call; and notes what of the guard's own the call would change.
-pub(crate) fn complete<'a>(event: &mut Event, root: &Path, protected: &dyn Fn() -> Protected<'a>) {
+pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protected: &dyn Fn() -> Protected<'a>) {
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
+    let judged = read_line(event, shell);
     let Some(labels) = event.call().map(|call| call.tool.labels) else { return };
     let EventKind::ToolCall { input, reading, .. } = &mut event.kind else { return };
     for path in &mut reading.paths {
         path.resolved = resolve(&base, Path::new(&path.written)).and_then(|found| display(root, &found));
     }
     let writes = |access| matches!(access, Access::Write | Access::Remove);
-    let may_change = if reading.paths.is_empty() {
-        !only_reads(&labels)
-    } else {
-        reading.paths.iter().any(|path| writes(path.access))
+    let may_change = match &judged {
+        Some(judged) => judged.verdict != Verdict::Read,
+        None if reading.paths.is_empty() => !only_reads(&labels),
+        None => reading.paths.iter().any(|path| writes(path.access)),
     };
     if may_change {
         let place = guarded::Place { base: &base, protected: protected() };
-        reading.guarded =
-            if reading.paths.is_empty() { place.by_arguments(input) } else { place.by_paths(&reading.paths) };
+        reading.guarded = match &judged {
+            Some(judged) => place.by_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default()),
+            None if reading.paths.is_empty() => place.by_arguments(input, shell),
+            None => place.by_paths(&reading.paths),
+        };
     }
 }
 

@@ -15,6 +15,7 @@ use crate::journal::{Durability, Entry, Journal};
 use crate::kept::{Anchor, KeptProject, KeptSession, kept, matters};
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::{Project, Remembered, session_key};
+use crate::reading::Shell;
 use crate::runtime::Runtime;
 use crate::sessions::{is_strict, may_be_strict};
 use crate::stance::{Stance, Watch};

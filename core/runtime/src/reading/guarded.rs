@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use phasegate_core::tool::{Access, Guarded, PathUse};
+use phasegate_core::tool::{Access, Guarded, Part, PathUse, Verdict, Word};
+use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
-use super::absolute;
+use super::{Shell, absolute};
 use crate::protect::{Change, Protected};
 
+/// The names of arguments that hold a line or a script that somebody runs.
+const SCRIPTS: [&str; 6] = ["command", "cmd", "script", "code", "shell", "args"];
 /// The longest text, in bytes, that may be a path.
 const LONGEST: usize = 4096;
 
@@ -23,11 +26,31 @@ impl Place<'_> {
         paths.iter().filter_map(|path| self.touched(&path.written, path.access)).collect()
     }
 
+    /// By a shell line: its paths as far as they are known, and for programs that nobody can see into, by their words.
+    pub(super) fn by_line(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
+        let mut found: Vec<Guarded> = Vec::new();
+        for touch in &judged.touches {
+            let guarded = match touch.path.text() {
+                Some(written) => self.touched(&written, touch.access),
+                None => self.may_touch(&touch.path, touch.access),
+            };
+            found.extend(guarded);
+        }
+        found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
+        found.extend(self.spoken_of(judged, line));
+        found
+    }
+
     /// By the arguments of a tool of which nobody said what it does: every text may be a path, and some a script.
-    pub(super) fn by_arguments(&self, input: &Value) -> Vec<Guarded> {
+    pub(super) fn by_arguments(&self, input: &Value, shell: &Shell) -> Vec<Guarded> {
         let mut found = Vec::new();
-        each_text(input, &mut |text| {
-            if !text.is_empty() && text.len() < LONGEST && !text.contains('\n') {
+        each_text(input, "", &mut |name, text| {
+            if SCRIPTS.contains(&name) {
+                let judged = judge(text, &shell.table, shell.trust);
+                if judged.verdict != Verdict::Read {
+                    found.extend(self.by_line(&judged, text));
+                }
+            } else if !text.is_empty() && text.len() < LONGEST && !text.contains('\n') {
                 found.extend(self.touched(text.strip_prefix("file://").unwrap_or(text), Access::Write));
             }
         });
@@ -46,6 +69,65 @@ impl Place<'_> {
         })?;
         Some(Guarded { part, path: written.to_string() })
     }
+
+    /// A path known in part: guarded where the folder that it surely lies in is, or where it can stand for a place of the
+    /// guard and what is known of it says so.
+    fn may_touch(&self, path: &Pattern, access: Access) -> Option<Guarded> {
+        let change = change(access)?;
+        let mut known = String::new();
+        for piece in &path.0 {
+            match piece {
+                Piece::Text(text) => known.push_str(text),
+                Piece::Home => known.push_str(self.protected.home()),
+                Piece::Any | Piece::Glob => break,
+            }
+        }
+        let below = known
+            .rsplit_once('/')
+            .and_then(|(folder, _)| self.protected.part(&absolute(self.base, folder).join("\u{fffd}"), change));
+        let part = below.or_else(|| self.protected.could_mean(path, self.base))?;
+        Some(Guarded { part, path: shown(path) })
+    }
+
+    /// Where the line holds a program that could do anything, or a path that could be any, by the names it speaks of.
+    fn spoken_of(&self, judged: &Judgement, line: &str) -> Option<Guarded> {
+        let opaque = |verdict| matches!(verdict, Verdict::Execute | Verdict::Unknown);
+        let loose = judged.touches.iter().any(|touch| change(touch.access).is_some() && touch.path.text().is_none());
+        let own = |text: &str| self.protected.spoken_of(text).map(|(part, path)| Guarded { part, path });
+        if loose || judged.problem.is_some() {
+            return own(line);
+        }
+        let opaque: Vec<_> = judged.parts.iter().filter(|part| opaque(part.command.verdict)).collect();
+        if opaque.is_empty() {
+            return None;
+        }
+        let words = || opaque.iter().flat_map(|part| part.words.iter().skip(1));
+        if let Some(guarded) = words().find_map(|word| self.may_touch(word, Access::Write)) {
+            return Some(guarded);
+        }
+        let assigned = opaque.iter().flat_map(|part| &part.command.assignments).filter_map(|(_, word)| match word {
+            Word::Known(text) => Some(text.clone()),
+            Word::Unknown => None,
+        });
+        let text = words().map(shown).chain(assigned).collect::<Vec<_>>().join("\n");
+        // What such a program gets as its input is not among its words.
+        own(&text).or_else(|| line.contains("<<").then(|| own(line)).flatten())
+    }
+}
+
+/// A message to the guard that its client did not send.
+fn forged(words: &[Word]) -> Option<Guarded> {
+    let mut known = words.iter().map(|word| match word {
+        Word::Known(text) => text.as_str(),
+        Word::Unknown => "",
+    });
+    let program = known.next()?.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+    let hook = match program.strip_suffix(".exe").unwrap_or(&program) {
+        "phasegate" => known.any(|word| word == "hook" || word.is_empty()),
+        "phasegate-hook" => true,
+        _ => false,
+    };
+    hook.then(|| Guarded { part: Part::State, path: "phasegate hook".to_string() })
 }
 
 fn change(access: Access) -> Option<Change> {
@@ -56,11 +138,20 @@ fn change(access: Access) -> Option<Change> {
     }
 }
 
-fn each_text<'v>(value: &'v Value, found: &mut dyn FnMut(&'v str)) {
+fn shown(path: &Pattern) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Any | Piece::Glob => "*".to_string(),
+        Piece::Home => "~".to_string(),
+    };
+    path.0.iter().map(piece).collect()
+}
+
+fn each_text<'v>(value: &'v Value, name: &'v str, found: &mut dyn FnMut(&'v str, &'v str)) {
     match value {
-        Value::String(text) => found(text),
-        Value::Array(items) => items.iter().for_each(|item| each_text(item, found)),
-        Value::Object(fields) => fields.values().for_each(|item| each_text(item, found)),
+        Value::String(text) => found(name, text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, name, found)),
+        Value::Object(fields) => fields.iter().for_each(|(name, item)| each_text(item, name, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -1,0 +1,94 @@
+//! What the guard stands on cannot be changed through a tool that it sees: lines and calls as data, through the hook.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, denied, reply};
+
+fn world() -> World {
+    let world = World::guarded("block");
+    world.run(&["init", "claude-code"], 0);
+    for (path, text) in [("notes.md", "x\n"), ("src/a.rs", "\n"), (".phasegate/config.yaml", "mode: block\n")] {
+        world.write(path, text);
+    }
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    world
+}
+
+fn cases(name: &str, list: &str) -> Vec<Value> {
+    let path = format!("{}/tests/protection/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let all: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    all[list].as_array().unwrap().clone()
+}
+
+/// Those of the calls that were answered otherwise than they should be.
+fn wrong(calls: impl IntoIterator<Item = (String, Value)>, should_be_denied: bool) -> Vec<String> {
+    let world = world();
+    let answered = calls.into_iter().enumerate().map(|(at, (tool, input))| {
+        let answer = world.call("s", &format!("t{at}"), &tool, input.clone());
+        let protected = matches!(reply(&answer), Reply::Denied(text) if text.contains("self-protection"));
+        (protected == should_be_denied).then_some(()).ok_or_else(|| format!("{tool} {input}: {answer:?}"))
+    });
+    answered.filter_map(Result::err).collect()
+}
+
+fn lines(list: &str) -> impl Iterator<Item = (String, Value)> {
+    cases("shell-lines", list).into_iter().map(|line| ("Bash".to_string(), json!({ "command": line })))
+}
+
+fn calls(list: &str) -> impl Iterator<Item = (String, Value)> {
+    cases("calls", list).into_iter().map(|call| (call["tool"].as_str().unwrap().to_string(), call["input"].clone()))
+}
+
+#[test]
+fn shell_lines_that_would_change_the_guard_are_denied_and_no_others() {
+    assert_eq!(wrong(lines("denied"), true), Vec::<String>::new(), "denied");
+    assert_eq!(wrong(lines("allowed"), false), Vec::<String>::new(), "allowed");
+}
+
+#[test]
+fn calls_that_would_change_the_guard_are_denied_and_no_others() {
+    assert_eq!(wrong(calls("denied"), true), Vec::<String>::new(), "denied");
+    assert_eq!(wrong(calls("allowed"), false), Vec::<String>::new(), "allowed");
+}
+
+#[test]
+fn a_reload_that_would_remove_the_guard_is_refused_and_any_other_is_not() {
+    let world = world();
+    let settings = fs::read_to_string(world.root().join(".claude/settings.json")).unwrap();
+    let changed = || world.frame("s", "ConfigChange", json!({"source": "project_settings", "file_path": "x"}));
+    assert_eq!(reply(&changed()), Reply::Silent);
+    for text in ["{}", "", "{", "{\"disableAllHooks\": true}"] {
+        world.write(".claude/settings.json", text);
+        denied(&changed(), "self-protection");
+    }
+    world.write(".claude/settings.json", &settings.replacen('{', "{\"model\": \"x\",", 1));
+    assert_eq!(reply(&changed()), Reply::Silent);
+    world.write(".claude/settings.local.json", "{\"disableAllHooks\": true}");
+    denied(&changed(), "disableAllHooks");
+}
+
+#[test]
+fn a_session_elsewhere_leaves_guarded_projects_alone() {
+    let world = world();
+    let other = World::unguarded();
+    let from_elsewhere = |tool: &str, input: Value| {
+        let frame = json!({
+            "session_id": "e", "transcript_path": "/t", "cwd": other.root(), "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": "t",
+        });
+        let mut command = world.phasegate(&["hook", "claude-code"]);
+        command.env("CLAUDE_PROJECT_DIR", other.root()).current_dir(other.root());
+        command.write_stdin(frame.to_string()).output().unwrap()
+    };
+    let state = world.state();
+    for path in [world.root().join(".phasegate/config.yaml"), state.join("x"), world.home().join(".claude/settings.json")] {
+        denied(&from_elsewhere("Write", json!({"file_path": path, "content": ""})), "self-protection");
+    }
+    let line = format!("rm -rf {}", state.display());
+    denied(&from_elsewhere("Bash", json!({ "command": line })), "self-protection");
+    for path in [other.root().join(".phasegate/config.yaml"), world.root().join("src/a.rs")] {
+        assert_eq!(reply(&from_elsewhere("Write", json!({"file_path": path, "content": ""}))), Reply::Silent);
+    }
+}

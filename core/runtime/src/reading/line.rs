@@ -1,0 +1,39 @@
+//! The line of a shell call, read into simple commands and judged.
+
+use phasegate_core::tool::{BASH, EXECUTE, Labels, NETWORK, PathUse, READ, SHELL, Verdict, WRITE};
+use phasegate_core::{Event, EventKind};
+use phasegate_shell::{Judgement, Table, Trust, judge};
+use serde_json::Value;
+
+/// What is known of programs, and how far the repository is trusted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shell {
+    /// The table of programs; the shipped one costs nothing until a line names a program.
+    pub(crate) table: Table,
+    /// How far the repository's own configuration is trusted.
+    pub(crate) trust: Trust,
+}
+
+/// Reads the line of a shell call into its reading and labels, unless that was done; the judgement.
+pub(crate) fn read_line(event: &mut Event, shell: &Shell) -> Option<Judgement> {
+    let EventKind::ToolCall { tool, server: None, input, labels, reading, .. } = &mut event.kind else { return None };
+    let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
+    let judged = judge(line, &shell.table, shell.trust);
+    if labels.is_none() && reading.is_empty() {
+        *labels = Some(labels_of(judged.verdict));
+        reading.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
+        let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
+        reading.paths = known.map(|(written, access)| PathUse { written, resolved: None, access }).collect();
+    }
+    Some(judged)
+}
+
+/// What a line can do, as labels. A line that only reads runs no program that could do more.
+fn labels_of(verdict: Verdict) -> Labels {
+    let words: &[&str] = match verdict {
+        Verdict::Read => &[READ, SHELL],
+        Verdict::Write | Verdict::Execute | Verdict::Unknown => &[WRITE, EXECUTE, SHELL],
+        Verdict::Send => &[WRITE, EXECUTE, NETWORK, SHELL],
+    };
+    words.iter().map(|word| (*word).to_string()).collect()
+}
