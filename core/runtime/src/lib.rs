@@ -33,6 +33,7 @@ pub mod commander;
 pub mod reload;
 pub mod doctor;
 pub mod verify;
+pub mod retention;
 pub mod replay;
 pub mod digest;
 pub mod files;

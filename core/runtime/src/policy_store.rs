@@ -176,6 +176,16 @@ impl PolicyStore {
         self.skill(version).is_some()
     }
 
+    /// The files of stored policies and skills, and of what configs were found to mean.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let folders = ["policies", "skills", "cache"].map(|kind| self.folder.join(kind));
+        let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|end| end == "json"));
+        paths.sort();
+        paths
+    }
+
     /// The stored skill of this version; `None` if it is gone or its content has another version.
     fn skill(&self, version: &str) -> Option<Skill> {
         let skill = self.read::<Skill>("skills", version)?;

@@ -194,9 +194,23 @@ fn not_saved(path: &Path, what: &str, error: &io::Error) -> Problem {
     place::problem(path, &format!("cannot be {what}"), error, Code::StateNotSaved)
 }
 
+/// The projects that anything is kept about. The root of one that was never guarded by configs of its own is empty.
+pub(crate) fn every_project(locations: &Locations) -> Vec<Project> {
+    let entries = std::fs::read_dir(locations.state.join("projects")).into_iter().flatten().flatten();
+    let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    let root = |folder: &Path| read_own(&folder.join("root")).map(path_from).unwrap_or_default();
+    folders.into_iter().map(|folder| Project { root: root(&folder), folder }).collect()
+}
+
 /// The file that keeps the root of the project that a session began in.
 fn session_root(state: &Path, session: &str) -> PathBuf {
     state.join("sessions").join(session_key(session))
+}
+
+/// As [`session_root`], by the name that stands for the session.
+pub(crate) fn session_root_file(locations: &Locations, key: &str) -> PathBuf {
+    locations.state.join("sessions").join(key)
 }
 
 #[cfg(unix)]

@@ -149,7 +149,10 @@ impl Work<'_> {
         if absent && !has_sessions {
             return 0;
         }
-        let state = self.read(&path, |work, record, state| work.note_anchors(record, state));
+        let state = self.read(&path, |work, record, state| {
+            work.note_anchors(record, state);
+            work.note_policies(&path, state);
+        });
         if let Some(state) = state.filter(|state| !state.is_null())
             && serde_json::from_value::<KeptProject>(state).is_err()
         {
@@ -230,10 +233,7 @@ impl Work<'_> {
     }
 
     fn note_policies(&mut self, path: &Path, state: &Value) {
-        let digest = state.get("policy_digest").and_then(Value::as_str).filter(|digest| !digest.is_empty());
-        let runs = state.get("session").and_then(|session| session.get("runs")).and_then(Value::as_array);
-        let skills = runs.into_iter().flatten().filter_map(|run| run.get("version")?.as_str());
-        for (name, skill) in digest.map(|digest| (digest, false)).into_iter().chain(skills.map(|name| (name, true))) {
+        for (name, skill) in names(state) {
             let entry = (name.to_string(), skill, path.to_path_buf());
             if !self.policies.contains(&entry) {
                 self.policies.insert(entry);
@@ -270,6 +270,33 @@ impl Work<'_> {
         }
         self.report.policies = checked.len() as u64;
     }
+}
+
+/// The stored policy and skills that a state names; whether it is a skill.
+fn names(state: &Value) -> impl Iterator<Item = (&str, bool)> {
+    let digest = state.get("policy_digest").and_then(Value::as_str).filter(|digest| !digest.is_empty());
+    let runs = ["session", "project"].into_iter().filter_map(|half| state.get(half)?.get("runs")?.as_array());
+    let skills = runs.flatten().filter_map(|run| run.get("version")?.as_str());
+    digest.map(|digest| (digest, false)).into_iter().chain(skills.map(|name| (name, true)))
+}
+
+/// The stored policies and skills that the records of a journal name.
+///
+/// # Errors
+///
+/// `state-unreadable`, `state-version`: not every record can be read.
+pub(crate) fn named_policies(path: &Path) -> Result<BTreeSet<String>, Problem> {
+    let mut found = BTreeSet::new();
+    let mut scan = Scan::open(path)?;
+    while let Some(record) = scan.next() {
+        record?;
+        for (name, _) in names(scan.state()) {
+            if !found.contains(name) {
+                found.insert(name.to_string());
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The sessions whose journals a record of the project says were removed on purpose.
