@@ -10,8 +10,8 @@ pub(crate) const LIMITS: [Limit; 7] = [
         then: "no hook runs and nothing says so; hooks in managed settings withstand `disableAllHooks`, not these",
     },
     Limit {
-        way: "the guard's program is replaced by one that ends with status 0 and says nothing",
-        then: "the client takes silence for consent; keep the program where the agent's user cannot write",
+        way: "the guard's program is replaced by another that answers in its place",
+        then: "the client takes its answer; keep the program where the agent's user cannot write",
     },
     Limit {
         way: "the guard hangs past the hook's timeout under a client that does not know `onFailure` (2.1.197)",

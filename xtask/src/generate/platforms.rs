@@ -10,7 +10,7 @@ use super::codes::cell;
 /// The page.
 pub(super) fn page() -> Generated {
     let mut text = String::from(
-        "# Platforms\n\nMade by `cargo xtask gen` from the adapters of this build; `phasegate adapters` prints the same.\n",
+        "# Platforms\n\nMade by `cargo xtask gen` from the adapters of this build; `phasegate adapters` and `phasegate doctor` print the same.\n",
     );
     for adapter in phasegate_adapters::all() {
         text.push_str(&section(adapter));
@@ -29,6 +29,13 @@ fn section(adapter: &dyn Adapter) -> String {
             Ability::No(instead) => ("no", instead),
         };
         let _ = writeln!(text, "| {} | {word} | {} |", name.replace('_', " "), cell(limit));
+    }
+    if !adapter.limits().is_empty() {
+        text.push_str("\nWays to lose the guard that the platform gives nobody the means to close:\n\n");
+        text.push_str("| way | what happens then, and what helps |\n|---|---|\n");
+    }
+    for limit in adapter.limits() {
+        let _ = writeln!(text, "| {} | {} |", cell(limit.way), cell(limit.then));
     }
     text
 }

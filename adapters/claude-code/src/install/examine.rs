@@ -7,7 +7,7 @@ use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
 use serde_json::Value;
 
 use super::owner::{self, Owner};
-use super::{Comments, EVENTS, Failing, KINDS, OR_DENY, group_of, parse, takes_all};
+use super::{Comments, EVENTS, Failing, KINDS, OR_DENY, OR_DENY_BEFORE, group_of, parse, takes_all};
 
 /// The folder of the machine's own settings.
 const MANAGED: &str = "/etc/claude-code";
@@ -24,9 +24,21 @@ struct Wired {
     whole: bool,
     /// Whether somebody else wrote its form.
     wrapped: bool,
-    /// Whether an exit of the guard that is no answer becomes a denial, by the shell or by the client.
-    by_shell: bool,
+    /// What the shell makes of an end of the guard that is no answer.
+    shell: Shell,
+    /// Whether the client makes a denial of it.
     by_client: bool,
+}
+
+/// What the shell that starts the guard makes of an end that is no answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shell {
+    /// A denial, unless the guard confirms its answer.
+    Denies,
+    /// A denial, unless the program ended well, whatever it did.
+    DeniesFailures,
+    /// Nothing.
+    Passes,
 }
 
 /// Settings that the client reads, and what is in them.
@@ -96,7 +108,11 @@ fn one(file: &Settings<'_>, event: &str, hook: &CstNode, command: &str) -> Optio
         managed: file.managed,
         whole: group_of(hook).is_some_and(|group| takes_all(&group)),
         wrapped: owner == Owner::Wrapped,
-        by_shell: value.get("args").is_none() && written.ends_with(OR_DENY),
+        shell: match value.get("args") {
+            None if written.ends_with(OR_DENY) => Shell::Denies,
+            None if written.ends_with(OR_DENY_BEFORE) => Shell::DeniesFailures,
+            _ => Shell::Passes,
+        },
         by_client: value.get("onFailure").is_some_and(|then| then == "block"),
     })
 }
@@ -108,10 +124,15 @@ fn file_findings(file: &Settings<'_>, managed: bool) -> Vec<Finding> {
     let mut add = |level, what: String, fix: &str| found.push(Finding::new(level, what).with(fix));
     if file.value.get("disableAllHooks") == Some(&Value::Bool(true)) {
         let level = if managed && !file.managed { Level::Note } else { Level::Problem };
-        add(level, format!("`{path}` has `disableAllHooks: true`, so no hook of it or of the project runs"), "take it out");
+        add(
+            level,
+            format!("`{path}` has `disableAllHooks: true`, so no hook of it or of the project runs"),
+            "take it out",
+        );
     }
     if file.value.get("allowManagedHooksOnly") == Some(&Value::Bool(true)) && !managed {
-        let what = format!("`{path}` has `allowManagedHooksOnly: true`, and the machine's settings do not run the guard");
+        let what =
+            format!("`{path}` has `allowManagedHooksOnly: true`, and the machine's settings do not run the guard");
         add(Level::Problem, what, "have the hooks put into the machine's settings");
     }
     for kind in odd_kinds(file.hooks.as_ref()) {
@@ -135,9 +156,9 @@ fn odd_kinds(hooks: Option<&CstObject>) -> Vec<String> {
     let groups = hooks.into_iter().flat_map(CstObject::properties).filter_map(|property| property.array_value());
     let entries = groups.flat_map(|groups| groups.elements());
     let hooks = entries.filter_map(|group| group.as_object()?.array_value("hooks")).flat_map(|hooks| hooks.elements());
-    let kinds = hooks.filter_map(|hook| hook.to_serde_value()).map(|hook| {
-        hook.get("type").and_then(Value::as_str).unwrap_or_default().to_owned()
-    });
+    let kinds = hooks
+        .filter_map(|hook| hook.to_serde_value())
+        .map(|hook| hook.get("type").and_then(Value::as_str).unwrap_or_default().to_owned());
     kinds.filter(|kind| !KINDS.contains(&kind.as_str())).collect()
 }
 
@@ -189,7 +210,9 @@ fn forms(wired: &[Wired]) -> Vec<Finding> {
     }
     if let Some(hook) = wired.iter().find(|hook| hook.wrapped) {
         let what = format!("a hook in `{}` runs the guard in a form of its own", hook.path);
-        found.push(Finding::new(Level::Warning, what).with("check that it ends with `|| exit 2` and adds no output"));
+        found.push(
+            Finding::new(Level::Warning, what).with("check that it denies when the guard fails, and adds no output"),
+        );
     }
     found
 }
@@ -197,20 +220,27 @@ fn forms(wired: &[Wired]) -> Vec<Finding> {
 fn failing_open(hook: &Wired) -> Option<Finding> {
     let (event, path) = (&hook.event, &hook.path);
     let fix = "run `phasegate init claude-code`, which writes both";
-    match (hook.by_shell, hook.by_client) {
-        (true, true) => None,
-        (true, false) => {
-            let what = format!("the hook for `{event}` in `{path}` has no `onFailure: block`: if it hangs, the call runs");
+    match (hook.shell, hook.by_client) {
+        (Shell::Denies, true) => None,
+        (Shell::DeniesFailures, true) => {
+            let what = format!(
+                "the hook for `{event}` in `{path}` has an earlier form: an emptied program passes for an answer"
+            );
+            Some(Finding::new(Level::Warning, what).with("run `phasegate init claude-code`, which renews it"))
+        }
+        (Shell::Denies | Shell::DeniesFailures, false) => {
+            let what =
+                format!("the hook for `{event}` in `{path}` has no `onFailure: block`: if it hangs, the call runs");
             Some(Finding::new(Level::Warning, what).with(fix))
         }
-        (false, true) => {
+        (Shell::Passes, true) => {
             let what = format!(
-                "the hook for `{event}` in `{path}` does not end with `|| exit 2`: if the guard dies under a client that \
-                 does not know `onFailure`, the call runs"
+                "the hook for `{event}` in `{path}` has no shell that denies: if the guard dies under a client that does \
+                 not know `onFailure`, the call runs"
             );
             Some(Finding::new(Level::Warning, what).with(fix))
         }
-        (false, false) => {
+        (Shell::Passes, false) => {
             let what = format!("the hook for `{event}` in `{path}` lets the call run if the guard dies or is gone");
             Some(Finding::new(Level::Problem, what).with(fix))
         }
@@ -231,7 +261,8 @@ fn version(said: Option<&str>, recorded: &[&str]) -> Finding {
     };
     let version = said.split_whitespace().next().unwrap_or_default();
     if version == WITHOUT_ON_FAILURE {
-        let what = format!("client {version} ignores `onFailure`: a guard that hangs past the timeout lets the call run");
+        let what =
+            format!("client {version} ignores `onFailure`: a guard that hangs past the timeout lets the call run");
         return Finding::new(Level::Warning, what).with("update the client");
     }
     if recorded.contains(&version) {
