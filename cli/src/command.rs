@@ -74,7 +74,7 @@ impl Command {
     pub fn run(self, context: &Context) -> Result<ExitCode, Failure> {
         let exit = match self {
             Self::Init(args) => init::run(&args, context),
-            Self::Hook(args) => return Ok(hook::run(&args.platform, args.audit_log)),
+            Self::Hook(args) => return Ok(hook::run(&args.platform, args.audit_log, args.confirm)),
             Self::Activate(args) => activate::run(&args, context),
             Self::Deactivate(args) => deactivate::run(&args, context),
             Self::Approve(args) => approve::run(&args, context),

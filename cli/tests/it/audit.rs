@@ -47,7 +47,10 @@ fn what_happened_is_shown_newest_last() {
     let text = world.run(&["audit", "show", "--session", "s"], 0);
     assert!(text.contains("-> deny [not-done]") && text.contains("careful: look -> write (by Edit)"), "{text}");
     let last = world.run(&["audit", "show", "--last", "1"], 0);
-    assert!(last.contains("earlier records are left out") && last.contains("careful is finished in phase write"), "{last}");
+    assert!(
+        last.contains("earlier records are left out") && last.contains("careful is finished in phase write"),
+        "{last}"
+    );
     assert!(!last.contains("Read"), "{last}");
 }
 
@@ -156,4 +159,31 @@ fn what_is_not_there_is_said() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains(says), "{args:?}");
     }
+}
+
+#[test]
+fn a_hook_and_a_replay_write_the_log_that_their_argument_names_too() {
+    let world = World::guarded("block");
+    world.write(".phasegate/config.yaml", "mode: block\naudit_log: one.jsonl\n");
+    let frame = |event: &str, fields: Value| {
+        let mut frame = json!({"session_id": "s", "cwd": world.root(), "hook_event_name": event});
+        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut hook = world.phasegate(&["hook", "claude-code", "--audit-log", "two.jsonl"]);
+        hook.write_stdin(frame.to_string()).output().unwrap()
+    };
+    frame("SessionStart", json!({"source": "startup"}));
+    frame("PreToolUse", json!({"tool_name": "Skill", "tool_input": {"skill": "careful"}, "tool_use_id": "t0"}));
+    let read = |name: &str| fs::read_to_string(world.root().join(name)).unwrap();
+    assert_eq!(read("one.jsonl").lines().count(), 1);
+    assert_eq!(read("one.jsonl"), read("two.jsonl"));
+    for log in ["one.jsonl", "two.jsonl"] {
+        let input = json!({"file_path": log, "content": ""});
+        let denial = frame("PreToolUse", json!({"tool_name": "Write", "tool_input": input, "tool_use_id": log}));
+        crate::support::denied(&denial, "self-protection");
+    }
+    let line = json!({"event": "skill", "name": "careful", "by": "agent", "time": 5}).to_string();
+    let args = ["replay", "--project", ".", "--audit-log", "three.jsonl"];
+    let output = world.phasegate(&args).write_stdin(line).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(read("three.jsonl").contains("\"timestamp\":\"1970-01-01T00:00:00.005Z\""));
 }

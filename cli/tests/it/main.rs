@@ -10,6 +10,7 @@
 mod audit;
 mod bad_input;
 mod cmd;
+mod doctor;
 mod fail_closed;
 mod hook;
 mod init;

@@ -97,3 +97,21 @@ fn only_the_session_that_is_named_is_reloaded() {
     let unknown = world.phasegate(&["reload", "--session", "x"]).output().unwrap();
     assert_eq!(unknown.status.code(), Some(2));
 }
+
+#[test]
+fn a_person_reloads_by_typing_it_and_nobody_else_does() {
+    let typed = |world: &World, agent: Value| {
+        let mut fields = json!({"prompt": "/phasegate reload"});
+        fields.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
+        let mut frame = json!({"session_id": "s", "cwd": world.root(), "hook_event_name": "UserPromptSubmit"});
+        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut hook = world.phasegate(&["hook", "claude-code"]);
+        hook.env("CLAUDE_CODE_ENTRYPOINT", "cli").write_stdin(frame.to_string()).output().unwrap()
+    };
+    let world = started();
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    typed(&world, json!({"agent_id": "a", "agent_type": "helper"}));
+    assert_eq!(reloads(&world, &["--dry-run"])["sessions"][0]["session"], "s", "a subagent reloads nothing");
+    typed(&world, json!({}));
+    assert_eq!(reloads(&world, &["--dry-run"])["sessions"], json!([]));
+}
