@@ -21,7 +21,7 @@ use crate::context::Context;
 pub fn run(args: Vec<OsString>) -> ExitCode {
     // A hook is answered before any argument is checked: an argument that is not understood must not open the guard.
     if let Some(platform) = hook::platform(&args) {
-        return hook::run(&platform, hook::audit_log(&args));
+        return hook::run(&platform, hook::audit_log(&args), hook::confirms(&args));
     }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,

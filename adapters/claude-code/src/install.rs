@@ -28,7 +28,8 @@ pub(crate) use self::standing::unguarded;
 /// How the client starts the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Through a shell, with `|| exit 2` where an exit status 2 denies: fails closed on every recorded version.
+    /// Through a shell, which denies by exit status 2 unless the guard confirms its answer by a status of its own: fails
+    /// closed on every recorded version.
     Shell,
     /// Directly, without a shell: fails closed only on versions that know `onFailure`, 2.1.329 among them.
     Exec,
@@ -68,8 +69,12 @@ const TIMEOUT: u32 = 30;
 /// What follows the program in the command.
 const ARGUMENTS: &str = "hook claude-code";
 
-/// What makes a shell's command deny when the program could not decide.
-const OR_DENY: &str = " || exit 2";
+/// What makes a shell's command deny unless the program confirms that it has decided. That it ended well is not enough: a
+/// shell takes an empty file, which an interrupted upgrade leaves, for a script that did.
+const OR_DENY: &str = " --confirm; [ $? = 10 ] || exit 2";
+
+/// What was written before.
+const OR_DENY_BEFORE: &str = " || exit 2";
 
 /// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client.
 #[must_use]

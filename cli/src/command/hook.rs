@@ -24,7 +24,13 @@ pub struct Args {
     /// Write audit events to this file too, besides the one that `audit_log` in a config names; relative to the project
     #[arg(long, value_name = "PATH")]
     pub audit_log: Option<PathBuf>,
+    /// End with status 10, not 0, where nothing is refused: a shell can then tell an answer from a program that did nothing
+    #[arg(long)]
+    pub confirm: bool,
 }
+
+/// The exit status of a hook that was asked to confirm, and that refuses nothing.
+pub const CONFIRMED: u8 = 10;
 
 /// The platform, if these are the arguments of a hook; empty if none is named. Asking for help is not a hook.
 #[must_use]
@@ -46,15 +52,24 @@ pub fn audit_log(args: &[OsString]) -> Option<PathBuf> {
     given.next().map(PathBuf::from).or(joined).filter(|path| !path.as_os_str().is_empty())
 }
 
+/// Whether the arguments of a hook ask it to confirm.
+#[must_use]
+pub fn confirms(args: &[OsString]) -> bool {
+    args.iter().any(|text| text == "--confirm")
+}
+
 /// Reads the message from standard input, answers it and ends the process.
 #[must_use]
-pub fn run(platform: &str, audit_log: Option<PathBuf>) -> ExitCode {
+pub fn run(platform: &str, audit_log: Option<PathBuf>, confirm: bool) -> ExitCode {
     logging::start(logging::Quiet::Yes);
     std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
     let adapters = phasegate_adapters::all();
     let Some(adapter) = adapters.iter().copied().find(|adapter| adapter.id() == platform) else {
         let known: Vec<_> = adapters.iter().map(|adapter| adapter.id()).collect();
-        send(failed(&format!("phasegate knows no platform `{platform}`; this build has: {}", known.join(", "))));
+        send(
+            failed(&format!("phasegate knows no platform `{platform}`; this build has: {}", known.join(", "))),
+            confirm,
+        );
     };
     match Locations::from_environment() {
         Ok(locations) => {
@@ -62,15 +77,15 @@ pub fn run(platform: &str, audit_log: Option<PathBuf>) -> ExitCode {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
                 .collect();
             let hook = Hook { locations, environment, audit_log, limit: limit_from_environment() };
-            hook.answer(adapter, adapters, std::io::stdin(), |reply| send(reply));
+            hook.answer(adapter, adapters, std::io::stdin(), move |reply| send(reply, confirm));
         }
-        Err(problem) => refuse(adapter, &problem),
+        Err(problem) => refuse(adapter, &problem, confirm),
     }
     Exit::Failed.into()
 }
 
 /// Refuses the message, whatever it is, in the form of its event: to some, a denial would do harm.
-fn refuse(adapter: &'static dyn Adapter, problem: &Problem) {
+fn refuse(adapter: &'static dyn Adapter, problem: &Problem, confirm: bool) {
     let refuse = || {
         let mut bytes = Vec::new();
         // A message that cannot be read is refused as far as it came.
@@ -78,14 +93,15 @@ fn refuse(adapter: &'static dyn Adapter, problem: &Problem) {
         adapter.refuse(&Frame::new(bytes), problem)
     };
     let late = move |problem: Problem| adapter.refuse(&Frame::default(), &problem);
-    answer_within(limit_from_environment(), refuse, late, |reply| send(reply));
+    answer_within(limit_from_environment(), refuse, late, move |reply| send(reply, confirm));
 }
 
 /// Sends the reply and ends the process, from whichever thread has it.
-fn send(reply: Reply) -> ! {
+fn send(reply: Reply, confirm: bool) -> ! {
     let written = std::io::stdout().write_all(&reply.stdout).and_then(|()| std::io::stdout().flush());
     let _ = std::io::stderr().write_all(&reply.stderr);
-    std::process::exit(if written.is_ok() { i32::from(reply.status) } else { 2 })
+    let status = if confirm && reply.status == 0 { CONFIRMED } else { reply.status };
+    std::process::exit(if written.is_ok() { i32::from(status) } else { 2 })
 }
 
 fn failed(text: &str) -> Reply {
@@ -107,6 +123,13 @@ mod tests {
         assert_eq!(named(&["phasegate", "hook", "--help"]), None);
         assert_eq!(named(&["phasegate", "check", "hook"]), None);
         assert_eq!(named(&["phasegate"]), None);
+    }
+
+    #[test]
+    fn a_hook_confirms_where_it_is_asked_to() {
+        let asked = |args: &[&str]| confirms(&args.iter().map(OsString::from).collect::<Vec<_>>());
+        assert!(asked(&["phasegate", "hook", "x", "--audit-log=b", "--confirm"]));
+        assert!(!asked(&["phasegate", "hook", "x"]));
     }
 
     #[test]

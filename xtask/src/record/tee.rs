@@ -1,10 +1,14 @@
 //! The hook as the client sees it while a session is recorded: passes everything on and writes it down.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
+use phasegate::command::hook::CONFIRMED;
+
+use super::claude_code;
 use super::frame::{Frame, Reply};
 
 /// A call of the recorded binary.
@@ -54,9 +58,16 @@ fn answer(binary: &Path, rest: &[String], input: &[u8]) -> std::io::Result<Outpu
     child.wait_with_output()
 }
 
+fn environment() -> BTreeMap<String, String> {
+    let set = |name: &&str| Some(((*name).to_string(), std::env::var(name).ok()?));
+    claude_code::VARIABLES.iter().filter_map(set).collect()
+}
+
 fn write(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std::io::Result<()> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let reply = Reply { stdout: text(&output.stdout), stderr: text(&output.stderr), status: output.status.code() };
-    let line = serde_json::to_string(&Frame { args: rest.to_vec(), input: text(input), reply })?;
+    // To the client, a confirmed answer is one with status 0: the shell between them sees to that.
+    let status = output.status.code().map(|code| if code == i32::from(CONFIRMED) { 0 } else { code });
+    let reply = Reply { stdout: text(&output.stdout), stderr: text(&output.stderr), status };
+    let line = serde_json::to_string(&Frame { args: rest.to_vec(), environment: environment(), input: text(input), reply })?;
     log.write_all(format!("{line}\n").as_bytes())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ARGUMENTS, OR_DENY};
+use super::{ARGUMENTS, OR_DENY, OR_DENY_BEFORE};
 
 /// Whose a hook is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,8 @@ pub(super) fn program_of(hook: &Value) -> Option<String> {
 
 /// The program of a command in the form that is written for shells; `None` for any other command.
 fn program(written: &str) -> Option<String> {
-    let word = written.strip_suffix(OR_DENY).unwrap_or(written).strip_suffix(ARGUMENTS)?.strip_suffix(' ')?;
+    let bare = [OR_DENY, OR_DENY_BEFORE].iter().find_map(|end| written.strip_suffix(end)).unwrap_or(written);
+    let word = bare.strip_suffix(ARGUMENTS)?.strip_suffix(' ')?;
     let bare = match word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(inside) => inside.replace(ESCAPED, "'"),
         None => word.to_owned(),
@@ -92,6 +93,13 @@ mod tests {
                 let elsewhere = if command == "/opt/guard" { Owner::Other } else { Owner::Ours };
                 assert_eq!(of(&entry, "/new/phasegate"), elsewhere, "{entry}");
             }
+        }
+    }
+
+    #[test]
+    fn what_was_written_before_is_ours() {
+        for command in ["phasegate hook claude-code || exit 2", "'/a b/phasegate' hook claude-code || exit 2"] {
+            assert_eq!(of(&shell(command), "phasegate"), Owner::Ours, "{command}");
         }
     }
 
