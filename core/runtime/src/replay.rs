@@ -15,6 +15,7 @@ use phasegate_core::{COMMANDS, Decision, Event, Facts, Policy, State, Step, step
 use serde_json::{Value, json};
 
 use self::files::Files;
+use crate::reading::{Shell, read_line};
 use crate::audit::line::Place;
 use crate::audit::log::append;
 use crate::joining::joined;
@@ -120,7 +121,8 @@ impl Replay {
         if let EventKind::File { path, content, sha256, .. } = &event.kind {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }
-        self.files.read_paths(&mut event);
+        let of_line = read_line(&mut event, &Shell::default()).is_some();
+        self.files.read_paths(&mut event, of_line);
         let (before, mut records) = self.begun(&event);
         let (mut done, facts) = self.decide(&before, &event);
         records.append(&mut done.records);

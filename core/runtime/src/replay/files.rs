@@ -77,10 +77,14 @@ impl Files {
         })
     }
 
-    /// Fills in what a file tool's arguments say of paths, where the line itself has no reading.
-    pub(super) fn read_paths(&self, event: &mut Event) {
+    /// Fills in what a file tool's arguments say of paths, where the line itself has no reading; and where the paths of a
+    /// shell line lead, as far as words tell.
+    pub(super) fn read_paths(&self, event: &mut Event, of_line: bool) {
         let cwd = event.cwd.clone();
         let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
+        for path in reading.paths.iter_mut().filter(|path| of_line && path.resolved.is_none()) {
+            path.resolved = Some(self.normal(&path.written, cwd.as_deref()));
+        }
         let access = match tool.as_str() {
             "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Access::Write,
             "Read" | "Grep" | "Glob" | "LS" => Access::Read,
