@@ -39,7 +39,7 @@ enum Task {
     },
     /// Play the seed's walkthrough in each form of its skill, and print what was decided side by side.
     Walkthrough,
-    /// Set a recorded session up in a folder, play it up to its first judged call, and print adapter and frame of that.
+    /// Set a recorded session up in a folder, play it up to its first judged call, and print that and what followed it.
     Stage {
         /// The folder; what it holds is removed.
         folder: PathBuf,
@@ -140,11 +140,13 @@ fn stage(folder: &Path) -> Result<(), String> {
         std::fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
     }
     let mut stage = Stage::new(session, folder)?;
-    for line in &session.frames {
-        let frame = line.frame.get();
+    let mut frames = session.frames.iter();
+    while let Some(call) = frames.next() {
         let judged = |record: &serde_json::Value| record.pointer("/decision/line").is_some();
-        if stage.play(frame)?.records.iter().any(judged) {
-            let told = serde_json::json!({"adapter": session.about.client, "frame": stage.placed(frame)});
+        if stage.play(call)?.records.iter().any(judged) {
+            let result = frames.next().ok_or("the session ends with its first judged call")?;
+            let (call, result) = (stage.placed(call.frame.get()), stage.placed(result.frame.get()));
+            let told = serde_json::json!({"adapter": session.about.client, "call": call, "result": result});
             anstream::println!("{told}");
             return Ok(());
         }
