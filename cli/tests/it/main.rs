@@ -19,5 +19,6 @@ mod panic;
 mod protection;
 mod reload;
 mod sessions;
+mod store;
 mod support;
 mod tampering;
