@@ -10,6 +10,7 @@ pub mod control;
 pub mod deactivate;
 pub mod doctor;
 pub mod explain;
+pub mod gc;
 pub mod hook;
 pub mod init;
 pub mod mode;
@@ -51,6 +52,8 @@ pub enum Command {
     Audit(audit::Args),
     /// Let sessions under way go by what the configs say now
     Reload(reload::Args),
+    /// Remove what sessions that are over left behind, in every project
+    Gc(gc::Args),
     /// Find mistakes in configs
     Check(check::Args),
     /// Say what a code means and what to do about it
@@ -84,6 +87,7 @@ impl Command {
             Self::Doctor(args) => doctor::run(&args, context),
             Self::Audit(args) => audit::run(&args, context),
             Self::Reload(args) => reload::run(&args, context),
+            Self::Gc(args) => gc::run(&args, context),
             Self::Check(args) => check::run(&args, context),
             Self::Explain(args) => explain::run(&args, context),
             Self::Replay(args) => replay::run(&args, context),

@@ -90,11 +90,11 @@ impl Output {
     }
 }
 
-/// Work on so many bytes that is under way; shown on a terminal's standard error only, and never beside JSON.
+/// Work under way; shown on a terminal's standard error only, and never beside JSON.
 pub(crate) fn progress(out: Output, work: &'static str) -> ProgressBar {
     let target = if out.json { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(0), target).with_message(work);
-    match ProgressStyle::with_template("{msg} {bar:30} {bytes}/{total_bytes} {eta}") {
+    match ProgressStyle::with_template("{msg} {bar:30} {percent} % {eta}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }

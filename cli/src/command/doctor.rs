@@ -110,9 +110,7 @@ fn count(sections: &[Section], level: Level) -> usize {
 }
 
 fn as_json(sections: &[Section], adapters: &[&'static dyn Adapter]) -> Value {
-    let finding = |finding: &Finding| {
-        json!({"level": finding.level.word(), "what": finding.what, "suggestion": finding.suggestion})
-    };
+    let finding = |finding: &Finding| json!({"level": finding.level.word(), "what": finding.what, "suggestion": finding.suggestion});
     let section = |section: &Section| {
         let findings: Vec<_> = section.findings.iter().map(finding).collect();
         json!({"about": section.about, "findings": findings})

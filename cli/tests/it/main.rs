@@ -12,6 +12,7 @@ mod bad_input;
 mod cmd;
 mod doctor;
 mod fail_closed;
+mod gc;
 mod hook;
 mod init;
 mod listing;

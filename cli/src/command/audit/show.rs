@@ -49,7 +49,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.line(format_args!("session {} ({all} records)", session.bold()));
         let left_out = all.saturating_sub(shown.len() as u64);
         if left_out > 0 {
-            context.out.line(format_args!("{left_out} earlier records are left out; `--last {all}` shows all").dimmed());
+            context
+                .out
+                .line(format_args!("{left_out} earlier records are left out; `--last {all}` shows all").dimmed());
         }
         shown.iter().for_each(|past| print(context, past));
     }

@@ -48,11 +48,7 @@ pub(super) fn examine(
 
 /// The settings files that exist: those that the platform names, and what lies beside the machine's in a folder of the
 /// same name that ends with `.d`.
-fn read(
-    adapter: &dyn Adapter,
-    locations: &Locations,
-    project: &Project,
-) -> (BTreeMap<PathBuf, String>, Vec<Finding>) {
+fn read(adapter: &dyn Adapter, locations: &Locations, project: &Project) -> (BTreeMap<PathBuf, String>, Vec<Finding>) {
     let places = adapter.places();
     let mut paths = places.settings_files(&project.root, &locations.home);
     let machine = places.settings.iter().filter(|file| file.starts_with('/'));
@@ -79,8 +75,11 @@ fn read(
 /// Whether the program that the platform starts is there, and is this one.
 fn program_finding(program: &str) -> Finding {
     let Some(path) = find(program) else {
-        return Finding::new(Level::Problem, format!("the hooks start `{program}`, which is not there: every call is denied"))
-            .with("run `phasegate init` again");
+        return Finding::new(
+            Level::Problem,
+            format!("the hooks start `{program}`, which is not there: every call is denied"),
+        )
+        .with("run `phasegate init` again");
     };
     let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
     if own.is_some() && path.canonicalize().ok() == own {

@@ -61,7 +61,8 @@ fn one(project: &Project, session: &SessionInfo, current: Option<&str>) -> Findi
             .with("run `phasegate check`, and `phasegate audit show` for what happened");
     }
     if current.is_some_and(|current| current != session.policy) {
-        return Finding::new(Level::Note, format!("{what}; it goes by an earlier policy")).with("run `phasegate reload`");
+        return Finding::new(Level::Note, format!("{what}; it goes by an earlier policy"))
+            .with("run `phasegate reload`");
     }
     Finding::new(Level::Ok, what)
 }
