@@ -98,3 +98,47 @@ fn unsupported(error: &io::Error) -> bool {
 fn unsupported(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_keeps_nobody_out_is_noticed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(check_lock(file.path()).unwrap_err().code, Code::StateDisk, "nobody holds one");
+        assert!(try_lock(file.as_file(), file.path()).unwrap());
+        assert_eq!(check_lock(file.path()), Ok(()));
+    }
+
+    #[test]
+    fn what_a_file_system_cannot_do_at_all_has_a_code_of_its_own() {
+        use rustix::io::Errno;
+        for (errno, code) in [
+            (Errno::NOLCK, Code::StateDisk),
+            (Errno::NOSYS, Code::StateDisk),
+            (Errno::OPNOTSUPP, Code::StateDisk),
+            (Errno::INVAL, Code::StateDisk),
+            (Errno::LOOP, Code::StateExposed),
+            (Errno::NOSPC, Code::StateNotSaved),
+            (Errno::IO, Code::StateNotSaved),
+        ] {
+            let error = io::Error::from_raw_os_error(errno.raw_os_error());
+            assert_eq!(problem(Path::new("f"), "cannot be written", &error, Code::StateNotSaved).code, code, "{errno}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_not_taken_for_ours() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let opened = || files::open_own(file.path(), OpenOptions::new().read(true));
+        assert!(opened().is_ok());
+        // Only the superuser can give files away; anyone else has not made `/etc/passwd`.
+        let given = std::os::unix::fs::chown(file.path(), Some(12345), None).is_ok();
+        let foreign =
+            if given { opened() } else { files::open_own(Path::new("/etc/passwd"), OpenOptions::new().read(true)) };
+        let problem = problem(file.path(), "cannot be opened", &foreign.unwrap_err(), Code::StateUnreadable);
+        assert_eq!(problem.code, Code::StateExposed);
+        assert!(problem.message.contains("belongs to another user"), "{}", problem.message);
+    }
+}

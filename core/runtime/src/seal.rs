@@ -44,3 +44,27 @@ pub(crate) fn fits(data: &Metadata, head: &Digest) -> bool {
     let modified = data.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     modified.is_some_and(|since| since.subsec_nanos() == mark(head))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::digest::sha256;
+
+    #[test]
+    fn a_seal_fits_its_own_record_until_the_file_is_touched() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (mine, other) = (sha256(&[b"mine"]), sha256(&[b"other"]));
+        let set = |time| file.as_file().set_modified(time).unwrap();
+        let fitting = |head| fits(&file.as_file().metadata().unwrap(), head);
+        let now = SystemTime::now();
+        set(time(&mine, now));
+        assert!(fitting(&mine) && !fitting(&other));
+        std::io::Write::write_all(&mut file.as_file(), b"x").unwrap();
+        assert!(!fitting(&mine));
+        set(time(&mine, now - Duration::from_secs(10)));
+        assert!(!fitting(&mine), "it was touched ten seconds after the time it has");
+        let kept =
+            |head| time(head, now).duration_since(now).map_or(-1, |ahead| i64::try_from(ahead.as_secs()).unwrap());
+        assert!(kept(&mine) <= 0, "never a second ahead");
+    }
+}

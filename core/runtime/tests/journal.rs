@@ -131,3 +131,37 @@ fn journals_are_their_owners_alone() {
     assert_eq!(mode(&place.path), 0o600);
     assert_eq!(mode(place.path.parent().unwrap()), 0o700);
 }
+
+/// How many bytes this thread has read.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let text = fs::read_to_string("/proc/thread-self/io").unwrap();
+    text.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_costs_the_same_however_long_the_history_is() {
+    let place = place();
+    let opened = |path: &Path| {
+        let before = bytes_read();
+        let seq = open(path).seq();
+        (seq, bytes_read() - before)
+    };
+    write(&place.path, 0..200);
+    let (_, short) = opened(&place.path);
+    let mut journal = open(&place.path);
+    for number in 200..20_000 {
+        let entry = Entry { policy: format!("p{number}"), ..Entry::default() };
+        journal.append(&entry, state(number), Durability::Written).unwrap();
+    }
+    drop(journal);
+    let (seq, long) = opened(&place.path);
+    assert_eq!(seq, 20_000);
+    assert!(long < short + 4096, "{long} bytes instead of {short}");
+    let length = fs::metadata(&place.path).unwrap().len();
+    fs::OpenOptions::new().append(true).open(&place.path).unwrap().write_all(b"torn").unwrap();
+    let (_, whole) = opened(&place.path);
+    assert!(whole > length, "a broken seal is worth one whole reading");
+    assert!(opened(&place.path).1 < short + 4096, "and only one");
+}
