@@ -12,6 +12,7 @@ mod demo;
 mod mutants;
 mod bench;
 mod record;
+mod e2e;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,8 @@ enum Task {
     Bench(bench::Args),
     /// Let a real client live through a story, guarded by phasegate, and keep the session as a case.
     Record(record::Args),
+    /// Run a real client through every way in which a guard can fail, and keep the fault report.
+    E2e(e2e::Args),
     /// The hook as the client sees it while a session is recorded.
     #[command(hide = true)]
     RecordTee(record::tee::Args),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Task::Mutants => mutants::run(),
         Task::Bench(args) => bench::run(&args),
         Task::Record(args) => record::run(&args),
+        Task::E2e(args) => e2e::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),
         Task::LspDouble => record::double::run(),
     };

@@ -3,13 +3,14 @@
 //!
 //! Nothing needs an account or a network: client and model run in a network namespace that has only a loopback.
 
-mod story;
+pub(crate) mod story;
+mod later;
 mod frame;
-mod played;
-mod scratch;
-mod claude_code;
+pub(crate) mod played;
+pub(crate) mod scratch;
+pub(crate) mod claude_code;
 mod verdict;
-mod session;
+pub(crate) mod session;
 pub(crate) mod tee;
 pub(crate) mod double;
 
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result {
         if args.guard.is_none() {
             run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate"]))?;
         }
-        return isolated();
+        return isolated("not every story was recorded");
     }
     let version = claude_code::version(&args.binary)?;
     let mut failed = 0;
@@ -77,8 +78,8 @@ pub(crate) fn run(args: &Args) -> Result {
     }
 }
 
-/// Runs this command again where only the loopback exists.
-fn isolated() -> Result {
+/// Runs this command again where only the loopback exists, and says so if it fails there.
+pub(crate) fn isolated(failing: &str) -> Result {
     let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
     let mut command = Command::new("unshare");
     if !alone(&["--net", "--mount"]) {
@@ -86,7 +87,7 @@ fn isolated() -> Result {
     }
     command.args(["--net", "--mount", "sh", "-c", LOOPBACK]).arg(own).args(std::env::args_os().skip(1)).arg("--inside");
     let status = command.status().map_err(|error| Failure::new(format!("`unshare`: {error}")))?;
-    if status.success() { Ok(()) } else { Err(Failure::new("not every story was recorded")) }
+    if status.success() { Ok(()) } else { Err(Failure::new(failing)) }
 }
 
 fn alone(flags: &[&str]) -> bool {

@@ -1,25 +1,30 @@
 //! What one hook got and what it answered.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// One hook process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// The arguments after the program's name.
-    pub(super) args: Vec<String>,
+    pub(crate) args: Vec<String>,
+    /// Variables by which the client says how it was started.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) environment: BTreeMap<String, String>,
     /// What came on standard input, as it came.
-    pub(super) input: String,
+    pub(crate) input: String,
     /// What it answered.
-    pub(super) reply: Reply,
+    pub(crate) reply: Reply,
 }
 
 /// The answer of one hook process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     /// Standard output.
-    pub(super) stdout: String,
+    pub(crate) stdout: String,
     /// Standard error.
-    pub(super) stderr: String,
+    pub(crate) stderr: String,
     /// The exit status; `None` if a signal ended it.
-    pub(super) status: Option<i32>,
+    pub(crate) status: Option<i32>,
 }

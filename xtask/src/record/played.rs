@@ -4,29 +4,33 @@ use std::collections::BTreeMap;
 
 /// A story that was lived through.
 #[derive(Debug, Default)]
-pub(super) struct Played {
+pub(crate) struct Played {
     /// What came of each call that the client heard of, by call id.
-    pub(super) calls: BTreeMap<String, Outcome>,
+    pub(crate) calls: BTreeMap<String, Outcome>,
     /// The native events that reached the guard.
-    pub(super) events: Vec<String>,
+    pub(crate) events: Vec<String>,
+    /// Whether the model was asked anything of the story.
+    pub(crate) asked: bool,
+    /// What the client ended with, as the user sees it.
+    pub(crate) last_word: String,
 }
 
 /// What came of one call.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     /// What the guard said; `None` if the call never reached it.
-    pub(super) said: Option<Said>,
+    pub(crate) said: Option<Said>,
     /// Whether the model was told that the call failed; `None` if it was told nothing.
-    pub(super) error: Option<bool>,
+    pub(crate) error: Option<bool>,
     /// All that the model read after the call.
-    pub(super) read: String,
+    pub(crate) read: String,
     /// Whether the trace of the call was there when the model read on; `None` for a call that leaves none.
-    pub(super) trace: Option<bool>,
+    pub(crate) trace: Option<bool>,
 }
 
 /// What the guard said to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     /// Nothing that stops it, with the text for the model.
     Go(String),
     /// No, with the reason.

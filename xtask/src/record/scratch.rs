@@ -12,14 +12,14 @@ use crate::process;
 use crate::root::{read, write};
 
 /// The folders of one recording.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// The folder above all others.
-    pub(super) base: PathBuf,
+    pub(crate) base: PathBuf,
 }
 
 impl Scratch {
     /// Makes the folders.
-    pub(super) fn new(name: &str) -> Result<Self> {
+    pub(crate) fn new(name: &str) -> Result<Self> {
         let base = std::env::temp_dir().join(format!("phasegate-{}-{name}", std::process::id()));
         let scratch = Self { base };
         for folder in ["project", "home", "tmp", "state", "machine", "bin"] {
@@ -30,12 +30,12 @@ impl Scratch {
     }
 
     /// A path below the scratch folder.
-    pub(super) fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.base.join(below)
     }
 
     /// A command with nothing of this process's environment but `PATH`, in the project, with the scratch home and state.
-    pub(super) fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(self.path("project")).stdin(Stdio::null());
         let path = std::env::var("PATH").unwrap_or_default();
@@ -49,7 +49,7 @@ impl Scratch {
     }
 
     /// Makes the project: the story's files, the skill as its client finds it, and a history.
-    pub(super) fn project(&self, story: &Story, skill: Option<(String, String)>) -> Result {
+    pub(crate) fn project(&self, story: &Story, skill: Option<(String, String)>) -> Result {
         for (path, text) in story.files.iter().chain(skill.iter().map(|(path, text)| (path, text))) {
             write(&self.path("project").join(path), text)?;
         }
@@ -59,14 +59,23 @@ impl Scratch {
         Ok(())
     }
 
+    /// Has an outside hand, which no agent and no client knows of, do these commands of a shell in the scratch folder.
+    pub(crate) fn hand(&self, commands: &[String]) -> Result {
+        for line in commands {
+            let mut shell = self.command(Path::new("sh"));
+            shell.current_dir(&self.base).args(["-ec", line]).stdout(Stdio::null());
+            let status = shell.status().map_err(|error| Failure::new(format!("`sh`: {error}")))?;
+            if !status.success() {
+                return Err(Failure::new(format!("the outside hand's `{line}` failed")));
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the real `phasegate init`, then puts the recording hook where the settings now point.
-    pub(super) fn guard(&self, built: &Path, story: &Story, client: &str) -> Result {
+    pub(crate) fn guard(&self, built: &Path, story: &Story, client: &str) -> Result {
+        self.install(built, story, client)?;
         let (named, real) = (self.path("bin/phasegate"), self.path("bin/answers"));
-        fs::copy(built, &named).map_err(|error| Failure::file(built, error))?;
-        let mut init = self.command(&named);
-        init.args(["init", client, "--mode", &story.mode])
-            .args(story.skill.iter().flat_map(|skill| ["--skill", skill]));
-        process::output(&mut init)?;
         fs::rename(&named, &real).map_err(|error| Failure::file(&real, error))?;
         let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
         let [own, real, log] = [&own, &real, &self.path("frames.jsonl")].map(|path| path.display().to_string());
@@ -74,8 +83,18 @@ impl Scratch {
         fs::set_permissions(&named, fs::Permissions::from_mode(0o755)).map_err(|error| Failure::file(&named, error))
     }
 
+    /// Puts the guard into the scratch `PATH` and runs the real `phasegate init`.
+    pub(crate) fn install(&self, built: &Path, story: &Story, client: &str) -> Result {
+        let named = self.path("bin/phasegate");
+        fs::copy(built, &named).map_err(|error| Failure::file(built, error))?;
+        let mut init = self.command(&named);
+        init.args(["init", client, "--mode", &story.mode])
+            .args(story.skill.iter().flat_map(|skill| ["--skill", skill]));
+        process::output(&mut init).map(drop)
+    }
+
     /// What the hooks got and answered, in order.
-    pub(super) fn frames(&self) -> Result<Vec<Frame>> {
+    pub(crate) fn frames(&self) -> Result<Vec<Frame>> {
         let path = self.path("frames.jsonl");
         let text = read(&path)?;
         let line = |line| serde_json::from_str::<Frame>(line).map_err(|error| Failure::file(&path, error));
@@ -85,7 +104,7 @@ impl Scratch {
     }
 
     /// Removes everything.
-    pub(super) fn remove(&self) -> Result {
+    pub(crate) fn remove(&self) -> Result {
         fs::remove_dir_all(&self.base).map_err(|error| Failure::file(&self.base, error))
     }
 }

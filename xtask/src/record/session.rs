@@ -14,33 +14,35 @@ use crate::root::{root, write};
 
 /// `session.toml`.
 #[derive(Serialize)]
-pub(super) struct Session {
+pub(crate) struct Session {
     /// The story.
-    pub(super) story: String,
+    pub(crate) story: String,
     /// What it shows.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// The client, and its adapter.
-    pub(super) client: String,
+    pub(crate) client: String,
     /// The client's version.
-    pub(super) client_version: String,
+    pub(crate) client_version: String,
     /// The digest of the story's file.
-    pub(super) script_sha256: String,
+    pub(crate) script_sha256: String,
     /// The day, `YYYY-MM-DD`.
-    pub(super) recorded: String,
+    pub(crate) recorded: String,
     /// The project's files as they were when the client started, by path.
-    pub(super) files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
 }
 
 /// A line of `frames.jsonl`.
 #[derive(Serialize)]
 struct Line<'a> {
     n: usize,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    environment: &'a BTreeMap<String, String>,
     frame: Box<RawValue>,
     reply: &'a Reply,
 }
 
 /// The project's files, without its history.
-pub(super) fn files(scratch: &Scratch) -> Result<BTreeMap<String, String>> {
+pub(crate) fn files(scratch: &Scratch) -> Result<BTreeMap<String, String>> {
     let project = scratch.path("project");
     let own = |entry: &walkdir::DirEntry| entry.file_name() != ".git";
     let mut files = BTreeMap::new();
@@ -54,7 +56,7 @@ pub(super) fn files(scratch: &Scratch) -> Result<BTreeMap<String, String>> {
 }
 
 /// Writes the session; returns its folder.
-pub(super) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Result<PathBuf> {
+pub(crate) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Result<PathBuf> {
     let name = format!("{}@{}", session.story, session.client_version);
     let folder = root().join("conformance/cases").join(&session.client).join("sessions").join(name);
     let mut lines = String::new();
@@ -74,12 +76,17 @@ fn line(n: usize, frame: &Frame, scratch: &Scratch) -> Result<String> {
     let raw = RawValue::from_string(neutral(scratch, frame.input.trim())).map_err(failed)?;
     let Reply { stdout, stderr, status } = &frame.reply;
     let reply = Reply { stdout: neutral(scratch, stdout), stderr: neutral(scratch, stderr), status: *status };
-    serde_json::to_string(&Line { n, frame: raw, reply: &reply }).map_err(failed)
+    serde_json::to_string(&Line { n, environment: &frame.environment, frame: raw, reply: &reply }).map_err(failed)
 }
 
 /// A text with the paths of the machine it was recorded on replaced by those below `/workspace`.
 fn neutral(scratch: &Scratch, text: &str) -> String {
-    let base = scratch.base.display().to_string();
+    neutral_below(&scratch.base, text)
+}
+
+/// A text with the paths below this folder replaced by those below `/workspace`.
+pub(crate) fn neutral_below(base: &Path, text: &str) -> String {
+    let base = base.display().to_string();
     let slug = |path: &str| {
         path.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect::<String>()
     };
@@ -87,13 +94,13 @@ fn neutral(scratch: &Scratch, text: &str) -> String {
 }
 
 /// The digest of a file, as lower-case hexadecimal digits.
-pub(super) fn sha256(path: &Path) -> Result<String> {
+pub(crate) fn sha256(path: &Path) -> Result<String> {
     let text = process::output(std::process::Command::new("sha256sum").arg(path))?;
     let digest = text.split_whitespace().next().map(str::to_string);
     digest.ok_or_else(|| Failure::file(path, "no digest"))
 }
 
 /// Today, as `YYYY-MM-DD`, in UTC.
-pub(super) fn today() -> Result<String> {
+pub(crate) fn today() -> Result<String> {
     Ok(process::output(std::process::Command::new("date").args(["-u", "+%F"]))?.trim().to_string())
 }

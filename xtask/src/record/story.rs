@@ -6,45 +6,58 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::later::{Later, Typed};
 use crate::failure::{Failure, Result};
 
 /// A story that a real client lives through. Nothing in it is decided by the model: every turn is written down.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Story {
+pub(crate) struct Story {
     /// What the story shows, in a sentence.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// What the user types.
-    pub(super) prompt: String,
+    pub(crate) prompt: String,
     /// What the user types later, each time into a new process of the client that continues the session.
     #[serde(default)]
-    pub(super) then: Vec<String>,
+    pub(crate) then: Vec<String>,
+    /// What an outside hand does before each later process of the client: commands of a shell, in the scratch folder.
+    #[serde(default)]
+    pub(crate) between: Vec<String>,
+    /// Further processes of the client, after those of `then`.
+    #[serde(default)]
+    pub(crate) later: Vec<Later>,
+    /// What the user types into the first process, which then runs in a terminal, the prompt among it.
+    #[serde(default)]
+    pub(crate) terminal: Vec<Typed>,
     /// The shipped skill that the project uses; without it the project's files bring their own.
     #[serde(default)]
-    pub(super) skill: Option<String>,
+    pub(crate) skill: Option<String>,
     /// The skill's mode, `warn` or `block`.
-    pub(super) mode: String,
+    pub(crate) mode: String,
     /// The project's files, by path.
     #[serde(default)]
-    pub(super) files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
     /// Further arguments for the client, by the client's id.
     #[serde(default)]
-    pub(super) client_args: BTreeMap<String, Vec<String>>,
+    pub(crate) client_args: BTreeMap<String, Vec<String>>,
+    /// Further variables of the client's environment; an empty value takes a variable away.
+    #[serde(default)]
+    pub(crate) client_env: BTreeMap<String, String>,
     /// Native events that the recording must hold, or else the story did not happen as meant.
     #[serde(default)]
-    pub(super) requires: Vec<String>,
+    pub(crate) requires: Vec<String>,
     /// The main conversation.
-    pub(super) turns: Vec<Turn>,
+    pub(crate) turns: Vec<Turn>,
     /// Conversations of subagents, by a word in the prompt that starts them.
     #[serde(default)]
-    pub(super) agents: BTreeMap<String, Vec<Turn>>,
+    pub(crate) agents: BTreeMap<String, Vec<Turn>>,
 }
 
 /// The main conversation's name. A subagent's is the word that starts it.
-pub(super) const MAIN: &str = "main";
+pub(crate) const MAIN: &str = "main";
 
 /// The id of a call: its conversation, turn and position.
-pub(super) fn call_id(conversation: &str, turn: usize, position: usize) -> String {
+pub(crate) fn call_id(conversation: &str, turn: usize, position: usize) -> String {
     let name: String = conversation.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("toolu_{name}_t{turn}_{position}")
 }
@@ -52,43 +65,48 @@ pub(super) fn call_id(conversation: &str, turn: usize, position: usize) -> Strin
 /// One message of the model.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Turn {
+pub(crate) struct Turn {
     /// What it says.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// What it calls, all in one message.
-    pub(super) calls: Vec<Call>,
+    pub(crate) calls: Vec<Call>,
+    /// What an outside hand does before the model answers: commands of a shell, in the scratch folder.
+    pub(crate) hand: Vec<String>,
     /// How long the model thinks before it answers, in milliseconds.
-    pub(super) after_ms: u64,
+    pub(crate) after_ms: u64,
 }
 
 /// One call and what must come of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// The tool's name in the client.
-    pub(super) tool: String,
+    pub(crate) tool: String,
     /// Its arguments.
-    pub(super) input: Map<String, Value>,
+    pub(crate) input: Map<String, Value>,
     /// What the guard must say.
-    pub(super) expect: Expect,
+    pub(crate) expect: Expect,
     /// Whether the call runs and fails.
     #[serde(default)]
-    pub(super) fails: bool,
+    pub(crate) fails: bool,
     /// Whether the client itself, or its user, does not let the call run though the guard would.
     #[serde(default)]
-    pub(super) refused: bool,
+    pub(crate) refused: bool,
+    /// Whether its result never comes: the client is gone before it.
+    #[serde(default)]
+    pub(crate) lost: bool,
     /// What shows, outside of any protocol, that the call ran.
     #[serde(default)]
-    pub(super) proof: Option<Proof>,
+    pub(crate) proof: Option<Proof>,
     /// Texts that the model must read in what comes back.
     #[serde(default)]
-    pub(super) reads: Vec<String>,
+    pub(crate) reads: Vec<String>,
 }
 
 /// What the guard says to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Expect {
+pub(crate) enum Expect {
     /// Nothing: the call runs.
     Allowed,
     /// The call runs, and the model is told.
@@ -101,14 +119,14 @@ pub(super) enum Expect {
 
 impl Expect {
     /// Whether the guard lets the call run.
-    pub(super) fn passes(self) -> bool {
+    pub(crate) fn passes(self) -> bool {
         matches!(self, Self::Allowed | Self::Warned)
     }
 }
 
 impl Call {
     /// Whether the call runs.
-    pub(super) fn runs(&self) -> bool {
+    pub(crate) fn runs(&self) -> bool {
         self.expect.passes() && !self.refused
     }
 }
@@ -116,24 +134,24 @@ impl Call {
 /// A trace of the call in the project.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Proof {
+pub(crate) struct Proof {
     /// A file, relative to the project.
-    pub(super) file: String,
+    pub(crate) file: String,
     /// What it holds after the call and not before; without it the file itself is the trace.
     #[serde(default)]
-    pub(super) contains: String,
+    pub(crate) contains: String,
 }
 
 impl Proof {
     /// Whether the trace is there now.
-    pub(super) fn holds(&self, project: &Path) -> bool {
+    pub(crate) fn holds(&self, project: &Path) -> bool {
         std::fs::read_to_string(project.join(&self.file)).is_ok_and(|text| text.contains(&self.contains))
     }
 }
 
 impl Story {
     /// Reads a story and refuses one that could not fail.
-    pub(super) fn parse(name: &str, text: &str) -> Result<Self> {
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self> {
         let story: Self =
             serde_json::from_str(text).map_err(|error| Failure::new(format!("story `{name}`: {error}")))?;
         let calls = story.calls();
@@ -149,7 +167,7 @@ impl Story {
     }
 
     /// Every call of every conversation, with its id.
-    pub(super) fn calls(&self) -> Vec<(String, &Call)> {
+    pub(crate) fn calls(&self) -> Vec<(String, &Call)> {
         let agents = self.agents.iter().map(|(name, turns)| (name.as_str(), turns));
         let mut calls = Vec::new();
         for (name, turns) in std::iter::once((MAIN, &self.turns)).chain(agents) {

@@ -1,7 +1,6 @@
 //! The scripted model: says what the story says, whoever asks, and keeps what it was asked.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::http::{Request, Response};
 use super::messages::{self, Block};
+use crate::record::scratch::Scratch;
 use crate::record::story::{MAIN, Story, Turn, call_id};
 
 /// A model that plays a story.
 pub(super) struct Model {
     story: Story,
-    project: PathBuf,
+    scratch: Scratch,
     marker: String,
     state: Mutex<State>,
 }
@@ -28,6 +28,8 @@ pub(super) struct State {
     pub(super) traces: BTreeMap<String, bool>,
     /// Requests that belong to no conversation of the story: titles, summaries, probes.
     pub(super) aside: usize,
+    /// What an outside hand could not do.
+    pub(super) failed: Option<String>,
 }
 
 /// One request of a conversation.
@@ -41,9 +43,9 @@ pub(super) struct Asked {
 }
 
 impl Model {
-    /// A model for a story in a project. `marker` is what the first message of the main conversation holds.
-    pub(super) fn new(story: Story, project: PathBuf, marker: String) -> Self {
-        Self { story, project, marker, state: Mutex::default() }
+    /// A model for a story in a scratch folder. `marker` is what the first message of the main conversation holds.
+    pub(super) fn new(story: Story, scratch: Scratch, marker: String) -> Self {
+        Self { story, scratch, marker, state: Mutex::default() }
     }
 
     /// Answers one request of the client.
@@ -58,6 +60,9 @@ impl Model {
         }
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let (conversation, turn) = self.turn(&body);
+        if let Err(failure) = self.scratch.hand(&turn.1.hand) {
+            self.state().failed = Some(failure.to_string());
+        }
         std::thread::sleep(Duration::from_millis(turn.1.after_ms));
         messages::reply(&body, &blocks(&conversation, turn.0, &turn.1))
     }
@@ -84,7 +89,11 @@ impl Model {
             self.note_traces(&mut state, &conversation, turns, at);
             state.asked.push(Asked { conversation: conversation.clone(), turn: at, messages });
         }
-        (conversation, (at, turns.get(at).cloned().unwrap_or_else(|| said("done"))))
+        let mut turn = turns.get(at).cloned().unwrap_or_else(|| said("done"));
+        if again.is_some() {
+            turn.hand.clear();
+        }
+        (conversation, (at, turn))
     }
 
     /// Looks for the traces of the calls whose results are read with this request.
@@ -94,7 +103,9 @@ impl Model {
         };
         for (position, call) in turn.calls.iter().enumerate() {
             if let Some(proof) = &call.proof {
-                state.traces.insert(call_id(conversation, before, position), proof.holds(&self.project));
+                state
+                    .traces
+                    .insert(call_id(conversation, before, position), proof.holds(&self.scratch.path("project")));
             }
         }
     }
@@ -127,7 +138,7 @@ mod tests {
         let story = r#"{"title": "t", "prompt": "GO", "skill": "s", "mode": "block",
             "turns": [{"calls": [{"tool": "T", "input": {}, "expect": "allowed", "proof": {"file": "no"}}]}, {"text": "end"}],
             "agents": {"HELPER": [{"text": "helped"}]}}"#;
-        Model::new(Story::parse("s", story).unwrap(), PathBuf::from("/nowhere"), "GO".into())
+        Model::new(Story::parse("s", story).unwrap(), Scratch { base: "/nowhere".into() }, "GO".into())
     }
 
     fn ask(model: &Model, messages: &Value) -> String {
