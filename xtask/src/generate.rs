@@ -2,7 +2,9 @@
 
 mod codes;
 mod cli;
+mod faults;
 mod platforms;
+mod readme;
 mod schemas;
 
 use crate::failure::{Failure, Result};
@@ -48,13 +50,13 @@ pub(crate) struct Generated {
 /// Makes every file, and writes or compares it.
 pub(crate) fn run(args: &Args) -> Result {
     let mode = if args.check { Mode::Check } else { Mode::Write };
-    settle(&all(), mode)
+    settle(&all()?, mode)
 }
 
 fn all() -> Vec<Generated> {
-    let mut files = vec![codes::page(), cli::page(), platforms::page()];
+    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page()];
     files.extend(schemas::files());
-    files
+    Ok(files)
 }
 
 fn settle(files: &[Generated], mode: Mode) -> Result {

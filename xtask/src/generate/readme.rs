@@ -1,0 +1,32 @@
+//! The part of `README.md` that says how the guard can be lost, from the adapters.
+
+use std::fmt::Write as _;
+
+use super::Generated;
+use super::codes::cell;
+use crate::root::{read, root};
+
+/// Where the part begins.
+const BEGIN: &str = "<!-- Made by `cargo xtask gen` from the adapters of this build. -->\n";
+/// Where it ends.
+const END: &str = "<!-- /Made -->\n";
+
+/// The page, with the part made anew. Where the marks are gone the part stands at the end, so that it is missed.
+pub(super) fn page() -> Generated {
+    let present = read(&root().join("README.md")).unwrap_or_default();
+    let (before, rest) = present.split_once(BEGIN).unwrap_or((&present, END));
+    let after = rest.split_once(END).map_or("", |(_, after)| after);
+    Generated { path: "README.md".into(), text: format!("{before}{BEGIN}{}{END}{after}", part()) }
+}
+
+fn part() -> String {
+    let mut text = String::new();
+    for adapter in phasegate_adapters::all() {
+        let _ = writeln!(text, "Ways to lose the guard that {} gives nobody the means to close:\n", adapter.name());
+        text.push_str("| way | what happens then, and what helps |\n|---|---|\n");
+        for limit in adapter.limits() {
+            let _ = writeln!(text, "| {} | {} |", cell(limit.way), cell(limit.then));
+        }
+    }
+    text
+}
