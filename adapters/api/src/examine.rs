@@ -84,4 +84,6 @@ pub struct Limit {
     pub way: &'static str,
     /// What happens then, and what helps in its place.
     pub then: &'static str,
+    /// The scenarios of fault reports that show it; empty where none does.
+    pub shown: &'static [&'static str],
 }

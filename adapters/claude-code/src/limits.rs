@@ -1,36 +1,48 @@
 //! The ways to lose the guard that the client gives nobody the means to close. The one place where they are listed:
-//! `phasegate doctor` and `docs/platforms.md` show them.
+//! `phasegate doctor`, the README and `docs/platforms.md` show them, and each open row of a fault report is one of them.
 
 use phasegate_adapter::Limit;
 
 /// The list.
 pub(crate) const LIMITS: [Limit; 7] = [
     Limit {
+        way: "settings are deleted, switched off or given a comment while no client runs",
+        then: "the client that starts then is not told of any guard; `phasegate doctor` says so, and managed settings are the wall",
+        shown: &[
+            "settings-deleted-at-start",
+            "settings-deleted-between",
+            "settings-comment-at-start",
+            "settings-disable-at-start",
+        ],
+    },
+    Limit {
         way: "the client is started with `--bare`, `--safe-mode`, or `--setting-sources` without the settings that hold the hooks",
-        then: "no hook runs and nothing says so; hooks in managed settings withstand `disableAllHooks`, not these",
+        then: "no hook of the project runs and nothing says so; it is the choice of whoever starts the client",
+        shown: &["bare", "safe-mode", "setting-sources-user"],
     },
     Limit {
         way: "the guard's program is replaced by another that answers in its place",
         then: "the client takes its answer; keep the program where the agent's user cannot write",
+        shown: &["program-replaced"],
     },
     Limit {
-        way: "the guard hangs past the hook's timeout under a client that does not know `onFailure` (2.1.197)",
-        then: "the client runs the call; the guard's own deadline is far below the timeout, so only a stopped process gets there",
+        way: "the guard hangs or is stopped past the hook's timeout under a client that does not know `onFailure` (2.1.197)",
+        then: "the client runs the call; the guard's own deadline is far below the timeout, so a guard that runs at all answers; update the client",
+        shown: &["hang", "stopped"],
     },
     Limit {
-        way: "a program that the user lets run with his own rights changes settings, state or program",
-        then: "the next call is not guarded; managed settings and files of another user are the wall against that",
+        way: "the whole state folder is deleted between two processes of a session",
+        then: "nothing says any more that a skill was under way; what the configs ask for still holds",
+        shown: &["state-deleted-between"],
     },
     Limit {
-        way: "settings are emptied, deleted or made unreadable while the client runs",
-        then: "the client reloads hooks within seconds; the hook on `ConfigChange` refuses that, and cannot before a session that is started afterwards",
+        way: "a program that the user lets run with his own rights changes settings, state or program behind the guard's back",
+        then: "the next call may not be guarded; managed settings and files of another user are the wall against that",
+        shown: &[],
     },
     Limit {
         way: "`CLAUDE_CONFIG_DIR` names another folder when the client starts",
         then: "hooks in the user's settings are not read; hooks in the project's settings still are",
-    },
-    Limit {
-        way: "a call to a tool that the client does not know, or with arguments that it rejects",
-        then: "no hook hears of it; the client refuses such calls by itself",
+        shown: &[],
     },
 ];
