@@ -21,5 +21,6 @@ mod protection;
 mod reload;
 mod sessions;
 mod store;
+mod stress;
 mod support;
 mod tampering;
