@@ -32,7 +32,7 @@ pub fn show(session: &Session, say: &mut dyn FnMut(&str)) -> Result<Sum, String>
     say(&format!("\n{}\n{}\n", title.bold(), from.dimmed()));
     let mut sum = Sum::default();
     for frame in &session.frames {
-        let played = stage.play(frame.frame.get())?;
+        let played = stage.play(frame)?;
         for record in &played.records {
             say(&told(record));
             sum.add(record);

@@ -131,7 +131,7 @@ fn script(session: &Session) -> Option<Mismatch> {
 fn played(session: &Session) -> Result<Vec<(String, Answer)>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut stage = Stage::new(session, folder.path())?;
-    let play = |line: &Recorded| stage.play(line.frame.get()).map(|played| (played.event, played.answer));
+    let play = |line: &Recorded| stage.play(line).map(|played| (played.event, played.answer));
     session.frames.iter().map(play).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Playing a recorded session: the real binary, a process for every frame, a state folder of its own.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use phasegate_adapter::{Adapter, Frame};
 use phasegate_runtime::{Locations, Project};
 use serde_json::Value;
 
-use crate::session::{Answer, BASE, Session};
+use crate::session::{Answer, BASE, Recorded, Session};
 
 /// A session set up in a folder: its project, a home and a state folder.
 pub struct Stage {
@@ -68,10 +69,10 @@ impl Stage {
     /// # Errors
     ///
     /// The binary cannot be run, or the frame has no address.
-    pub fn play(&mut self, frame: &str) -> Result<Played, String> {
-        let frame = self.placed(frame);
+    pub fn play(&mut self, line: &Recorded) -> Result<Played, String> {
+        let frame = self.placed(line.frame.get());
         let address = self.adapter.address(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
-        let output = self.answer(&frame)?;
+        let output = self.answer(&frame, &line.environment)?;
         let answer = Answer {
             stdout: self.recorded(&output.stdout),
             stderr: self.recorded(&output.stderr),
@@ -80,7 +81,7 @@ impl Stage {
         Ok(Played { event: address.event, records: self.journal(&address.session), answer })
     }
 
-    fn answer(&self, frame: &str) -> Result<std::process::Output, String> {
+    fn answer(&self, frame: &str, environment: &BTreeMap<String, String>) -> Result<std::process::Output, String> {
         let binary = binary()?;
         let failed = |error: std::io::Error| format!("{}: {error}", binary.display());
         let mut command = Command::new(&binary);
@@ -91,7 +92,7 @@ impl Stage {
         for variable in self.adapter.places().project_variables {
             command.env(variable, &project);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(environment).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
         if let Some(mut stdin) = child.stdin.take() {
             // A hook that does not read all of its input closes the pipe; its answer still counts.

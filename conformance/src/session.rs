@@ -35,6 +35,9 @@ pub struct About {
 pub struct Recorded {
     /// Its number, from 1.
     pub n: usize,
+    /// Variables by which the client said how it was started.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     /// The frame as the client sent it.
     pub frame: Box<RawValue>,
     /// What it was answered.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use self::model::Model;
-use super::played::{Outcome, Played};
 use super::later::Which;
+use super::played::{Outcome, Played};
 use super::scratch::Scratch;
 use super::story::Story;
 use crate::failure::{Failure, Result};
@@ -80,6 +80,8 @@ pub(crate) fn live(story: &Story, scratch: &Scratch, client: &Path) -> Result<Pl
         }
         let mut command = command(story, scratch, client, port)?;
         if at == 0 && !story.terminal.is_empty() {
+            // Nothing streams from a terminal.
+            write(&out, "")?;
             terminal::live(&command, &story.terminal, scratch)?;
             continue;
         }

@@ -92,7 +92,7 @@ pub(crate) struct Call {
     /// Whether the client itself, or its user, does not let the call run though the guard would.
     #[serde(default)]
     pub(crate) refused: bool,
-    /// Whether its result never comes: the client is gone before it.
+    /// Whether it has no result: the client is gone before it comes.
     #[serde(default)]
     pub(crate) lost: bool,
     /// What shows, outside of any protocol, that the call ran.

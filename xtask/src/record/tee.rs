@@ -68,6 +68,7 @@ fn write(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std:
     // To the client, a confirmed answer is one with status 0: the shell between them sees to that.
     let status = output.status.code().map(|code| if code == i32::from(CONFIRMED) { 0 } else { code });
     let reply = Reply { stdout: text(&output.stdout), stderr: text(&output.stderr), status };
-    let line = serde_json::to_string(&Frame { args: rest.to_vec(), environment: environment(), input: text(input), reply })?;
+    let line =
+        serde_json::to_string(&Frame { args: rest.to_vec(), environment: environment(), input: text(input), reply })?;
     log.write_all(format!("{line}\n").as_bytes())
 }

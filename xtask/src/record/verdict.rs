@@ -25,6 +25,11 @@ fn of_call(call: &Call, outcome: &Outcome) -> Vec<String> {
         (Some(Said::Stop(reason)), Expect::Blocked) | (Some(Said::Ask(reason)), Expect::Asked) => reason,
         (Some(said), expected) => return vec![format!("the guard said {said:?}, not {expected:?}")],
     };
+    if call.lost {
+        // The client may tell the model of an end that it made up.
+        let late = (outcome.error == Some(false)).then(|| "its result came after all".to_string());
+        return late.into_iter().collect();
+    }
     if !call.expect.passes() || call.expect == Expect::Warned {
         let missing = told.lines().find(|line| !outcome.read.contains(line.trim()));
         problems.extend(missing.map(|line| format!("the model did not read `{line}`")));

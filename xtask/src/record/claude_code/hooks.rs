@@ -50,6 +50,8 @@ fn field(value: &Value, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::json;
 
     use super::*;
@@ -58,7 +60,7 @@ mod tests {
     fn frame(stdout: &Value, status: i32) -> Frame {
         let input = json!({"hook_event_name": "PreToolUse", "tool_use_id": "c1"}).to_string();
         let reply = Reply { stdout: stdout.to_string(), stderr: "no".into(), status: Some(status) };
-        Frame { args: Vec::new(), input, reply }
+        Frame { args: Vec::new(), environment: BTreeMap::default(), input, reply }
     }
 
     #[test]
