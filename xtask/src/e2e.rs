@@ -3,7 +3,7 @@
 
 mod scenario;
 mod staging;
-mod outcome;
+pub(crate) mod outcome;
 pub(crate) mod report;
 
 use std::path::{Path, PathBuf};
@@ -18,11 +18,14 @@ use crate::process::{cargo, run as run_command};
 use crate::record::{claude_code, isolated};
 use crate::root::target;
 
+/// The client that is run where none is named.
+pub(crate) const CLIENT: &str = claude_code::ID;
+
 /// Which client, and which scenarios.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The client, by the id of its adapter.
-    #[arg(long, default_value = claude_code::ID, value_parser = [claude_code::ID])]
+    #[arg(long, default_value = CLIENT, value_parser = [claude_code::ID])]
     client: String,
     /// The client's binary.
     #[arg(long, alias = "claude", default_value = claude_code::PROGRAM)]

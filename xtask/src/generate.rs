@@ -53,8 +53,8 @@ pub(crate) fn run(args: &Args) -> Result {
     settle(&all()?, mode)
 }
 
-fn all() -> Vec<Generated> {
-    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page()];
+fn all() -> Result<Vec<Generated>> {
+    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?];
     files.extend(schemas::files());
     Ok(files)
 }

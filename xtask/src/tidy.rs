@@ -6,7 +6,9 @@ mod arrows;
 mod async_fence;
 mod budget;
 mod documents;
+mod fault_reports;
 mod forgotten;
+mod limits;
 mod machine_paths;
 mod manifests;
 mod named_paths;
@@ -45,6 +47,8 @@ const CHECKS: &[Check] = &[
     ("machine paths", machine_paths::check),
     ("documents", documents::check),
     ("named paths", named_paths::check),
+    ("fault reports", fault_reports::check),
+    ("limits told", limits::check),
 ];
 
 /// Runs every check.

@@ -81,6 +81,11 @@ pub(crate) fn script_digests(client: &str) -> Result<BTreeMap<String, String>> {
     Ok(scenario::files(client)?.into_iter().map(|(path, text)| (path, sha256(&text))).collect())
 }
 
+/// The names of a client's scenarios.
+pub(crate) fn scenarios(client: &str) -> Result<Vec<String>> {
+    Ok(scenario::load(client)?.into_iter().map(|scenario| scenario.name).collect())
+}
+
 fn sha256(text: &str) -> String {
     phasegate_runtime::digest::sha256_hex(text.as_bytes())
 }
