@@ -28,7 +28,8 @@ use crate::digest::{hex, sha256};
 use crate::disk::{Disk as _, disk};
 use crate::{files, place, seal};
 
-/// A record with the whole state comes at the latest after so many without.
+/// A record with the whole state comes at the latest after so many without, and as soon as they are together as large as
+/// the last one with it: what a hook reads stays about as long as the state.
 const WHOLE_EVERY: u64 = 15;
 /// How long to wait between two tries for a lock.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -161,6 +162,18 @@ impl Journal {
         last(&self.tail)
     }
 
+    /// The state after the last record; `None` in an empty journal.
+    #[must_use]
+    pub fn state(&self) -> Option<&Value> {
+        (self.tail.seq > 0).then_some(&self.tail.state)
+    }
+
+    /// The version of the policy that the last record was decided by; empty in an empty journal.
+    #[must_use]
+    pub fn policy(&self) -> &str {
+        &self.tail.policy
+    }
+
     /// The number of the last record; 0 in an empty journal.
     #[must_use]
     pub fn seq(&self) -> u64 {
@@ -192,7 +205,7 @@ impl Journal {
         if self.failed {
             return Err(self.not_saved(&io::Error::other("a record before could not be written")));
         }
-        let difference = (self.tail.seq > 0 && self.tail.since_whole < WHOLE_EVERY)
+        let difference = (self.tail.seq > 0 && self.tail.since_whole < WHOLE_EVERY && self.tail.room > 0)
             .then(|| patch::difference(&self.tail.state, &state))
             .flatten();
         let whole = difference.is_none();
@@ -221,6 +234,7 @@ impl Journal {
             state,
             policy: entry.policy.clone(),
             since_whole: if whole { 0 } else { self.tail.since_whole + 1 },
+            room: if whole { json.len() } else { self.tail.room.saturating_sub(json.len()) },
             end: self.tail.end + bytes.len() as u64,
             torn: 0,
         };

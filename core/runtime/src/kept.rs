@@ -91,7 +91,12 @@ impl KeptProject {
 ///
 /// `state-unreadable`: the state is not in the form this version writes.
 pub fn kept<T: Default + serde::de::DeserializeOwned>(last: Option<&Last>) -> Result<T, Problem> {
-    last.map_or_else(|| Ok(T::default()), |last| serde_json::from_value(last.state.clone())).map_err(|error| {
+    from_state(last.map(|last| &last.state))
+}
+
+/// As [`kept`], from the state itself.
+pub(crate) fn from_state<T: Default + serde::de::DeserializeOwned>(state: Option<&Value>) -> Result<T, Problem> {
+    state.map_or_else(|| Ok(T::default()), T::deserialize).map_err(|error| {
         Problem::new(Code::StateUnreadable, format!("the state in the journal is not in a known form: {error}"))
     })
 }

@@ -12,7 +12,7 @@ use crate::ancestors::Process;
 use crate::deadline::Deadline;
 use crate::journal::redact::{digest_of, shorten_event};
 use crate::journal::{Durability, Entry, Journal};
-use crate::kept::{Anchor, KeptProject, KeptSession, kept, matters};
+use crate::kept::{Anchor, KeptProject, KeptSession, from_state, matters};
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::{Project, Remembered, session_key};
 use crate::reading::Shell;
@@ -91,8 +91,8 @@ impl<'a> Transaction<'a> {
         place::check_folders(&runtime.locations.state, &project)?;
         let project_journal = Journal::open(&project.journal(), deadline)?;
         let session_journal = Journal::open(&path, deadline)?;
-        let kept_project: KeptProject = kept(project_journal.last().as_ref())?;
-        let kept_session: KeptSession = kept(session_journal.last().as_ref())?;
+        let kept_project: KeptProject = from_state(project_journal.state())?;
+        let kept_session: KeptSession = from_state(session_journal.state())?;
         let witnesses = Witnesses {
             locations: &runtime.locations,
             project: &project,
@@ -232,8 +232,8 @@ impl<'a> Transaction<'a> {
 
     /// The policy version of the last record, or of the policy in use.
     fn version(&self) -> String {
-        let last = || self.session_journal.last().map(|last| last.policy).unwrap_or_default();
-        if self.policy.version.is_empty() { last() } else { self.policy.version.clone() }
+        let known = &self.policy.version;
+        if known.is_empty() { self.session_journal.policy().to_string() } else { known.clone() }
     }
 
     /// A live session keeps its policy; a session that starts, or that a person reloads, gets what the configs say now.

@@ -27,7 +27,8 @@ fn open(path: &Path) -> Journal {
 }
 
 fn state(number: u64) -> Value {
-    json!({"number": number, "parity": {(if number.is_multiple_of(2) { "even" } else { "odd" }): true}, "list": [number]})
+    let parity = if number.is_multiple_of(2) { "even" } else { "odd" };
+    json!({"number": number, "parity": {(parity): true}, "list": [number], "rest": "x".repeat(4000)})
 }
 
 fn write(path: &Path, numbers: std::ops::Range<u64>) {
@@ -51,6 +52,22 @@ fn the_state_after_any_number_of_records_comes_back() {
 }
 
 #[test]
+fn changes_that_are_as_long_as_the_state_are_followed_by_the_whole_state() {
+    let place = place();
+    for number in 0..50 {
+        let entry = Entry { event: json!({"text": "x".repeat(500)}), ..Entry::default() };
+        open(&place.path)
+            .append(&entry, json!({"number": number, "rest": "x".repeat(900)}), Durability::Written)
+            .unwrap();
+    }
+    let text = fs::read_to_string(&place.path).unwrap();
+    let whole: Vec<_> = text.lines().map(|line| line.contains("\"state\":")).collect();
+    assert!(whole.windows(5).all(|five| five.contains(&true)), "{whole:?}");
+    assert!(whole.windows(2).all(|two| two.contains(&false)), "{whole:?}");
+    assert_eq!(read_last(&place.path).unwrap().unwrap().state["number"], 49);
+}
+
+#[test]
 fn a_torn_last_record_is_cut_off_and_mentioned() {
     let place = place();
     write(&place.path, 0..3);
@@ -70,7 +87,7 @@ fn a_changed_byte_in_the_tail_is_noticed_wherever_it_is() {
     let good = fs::read(&place.path).unwrap();
     let text = String::from_utf8(good.clone()).unwrap();
     let whole = text.lines().take(16).map(|line| line.len() + 1).sum::<usize>();
-    for at in (whole..good.len() - 1).step_by(3) {
+    for at in (whole..good.len() - 1).step_by(5) {
         let mut bad = good.clone();
         bad[at] ^= 1;
         fs::write(&place.path, &bad).unwrap();

@@ -103,7 +103,7 @@ fn cases<'a>(
         case("reads and prints, linked as the guard is", bare(nothing_alike)).beside(Some(0)).unkept(),
         case("bare, a call, new session", bare(guard)).after(called).beside(Some(0)),
         result("bare, a result that is evidence, synced", bare(guard)).after(open).beside(Some(0)),
-        case("reads and prints, as `init` writes it (base)", shell(project, nothing)?),
+        case("reads and prints, as `init` writes it (base)", Program { succeeds: false, ..shell(project, nothing)? }),
         case("as `init` writes it, a call, new session", shell(project, guard)?).after(called).beside(Some(4)),
         result("as `init` writes it, a result, synced", shell(project, guard)?).after(open).beside(Some(4)),
     ])

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::{Adapter, InstallRequest, InstallScope};
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub(super) struct Snapshot {
     files: BTreeMap<PathBuf, Kept>,
 }
 
-/// What a file held, and when it was last changed: that time is part of a journal.
+/// What a file held, and when it was last changed: the part of a second of that time seals a journal.
 struct Kept {
     length: u64,
     modified: SystemTime,
@@ -65,7 +65,7 @@ impl Kept {
             }
             Some(_) | None => file.set_len(self.length)?,
         }
-        file.set_modified(self.modified)
+        file.set_modified(resealed(self.modified, SystemTime::now()))
     }
 }
 
@@ -93,7 +93,7 @@ impl Project {
     /// The guard, started as it is without a shell.
     pub(super) fn program(&self, guard: &Path, args: &[&str]) -> Program {
         let words = std::iter::once(guard.as_os_str().to_owned()).chain(args.iter().map(OsString::from)).collect();
-        Program { words, folder: self.root(), environment: self.environment() }
+        Program { words, folder: self.root(), environment: self.environment(), succeeds: true }
     }
 
     /// The command that `init` writes for a call, for a shell.
@@ -169,6 +169,12 @@ impl Snapshot {
         }
         Ok(())
     }
+}
+
+/// The time now, with the part of a second of another time.
+fn resealed(before: SystemTime, now: SystemTime) -> SystemTime {
+    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::new(since(now).as_secs(), since(before).subsec_nanos())
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {

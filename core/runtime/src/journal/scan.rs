@@ -135,7 +135,7 @@ impl Iterator for Scan {
 }
 
 /// The JSON of a line whose digits fit the chain so far; the chain goes on with it.
-fn link<'a>(head: &mut Digest, line: &'a [u8]) -> Option<&'a [u8]> {
+pub(super) fn link<'a>(head: &mut Digest, line: &'a [u8]) -> Option<&'a [u8]> {
     let (written, json) = line.split_at_checked(PREFIX)?;
     let digits = written.strip_suffix(b" ")?;
     let hash = sha256(&[head.as_slice(), json]);

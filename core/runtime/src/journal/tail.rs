@@ -7,15 +7,15 @@ use std::path::Path;
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::entry::FORMAT;
-use super::patch;
-use crate::digest::{Digest, from_hex, sha256};
+use super::{patch, scan};
+use crate::digest::{Digest, from_hex};
 
 /// How much of the end is read first, in bytes; doubled until a whole state is in it.
-const FIRST_READ: u64 = 32 * 1024;
+const FIRST_READ: u64 = 8 * 1024;
 /// Length of the hash and the space before a record's JSON.
 pub(super) const PREFIX: usize = 65;
 
@@ -32,6 +32,8 @@ pub(crate) struct Tail {
     pub(crate) policy: String,
     /// How many records follow the last one that holds the whole state.
     pub(crate) since_whole: u64,
+    /// How many more bytes they may have together before the next one holds it again.
+    pub(crate) room: usize,
     /// Where the last whole record ends, in bytes from the start of the file.
     pub(crate) end: u64,
     /// How many bytes of a torn record follow.
@@ -43,19 +45,24 @@ struct Version {
     v: u32,
 }
 
-/// Whether a record holds the whole state, found without keeping any of it.
+/// A record, its state and its change still as text.
 #[derive(Deserialize)]
-struct Whole {
+struct Head<'a> {
     v: u32,
-    state: Option<IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct Head {
     seq: u64,
     policy: String,
-    state: Option<Value>,
-    patch: Option<Value>,
+    #[serde(borrow)]
+    state: Option<&'a RawValue>,
+    #[serde(borrow)]
+    patch: Option<&'a RawValue>,
+}
+
+/// The end of a journal, from a record that holds the whole state.
+struct End<'a> {
+    /// The chain hash before its first record.
+    before: Digest,
+    /// The lines, each with its record; without one where it cannot be read.
+    records: Vec<(&'a [u8], Option<Head<'a>>)>,
 }
 
 /// Reads where the journal stands. `length` is that of the file.
@@ -75,8 +82,8 @@ pub(crate) fn read(file: &mut File, length: u64, path: &Path) -> Result<Tail, Pr
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let torn = (bytes.len() - whole) as u64;
         let lines = lines(bytes.get(..whole).unwrap_or_default(), start > 0);
-        if let Some(first) = last_whole_state(&lines, start == 0, path)? {
-            let tail = follow(&lines, first).map_err(broken)?;
+        if let Some(end) = from_whole_state(&lines, start == 0, path)? {
+            let tail = follow(end).map_err(broken)?;
             return Ok(Tail { end: length - torn, torn, ..tail });
         }
         if start == 0 {
@@ -99,56 +106,62 @@ fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
         .collect()
 }
 
-/// The last line that holds the whole state and whose predecessor is known too.
-fn last_whole_state(lines: &[&[u8]], from_start: bool, path: &Path) -> Result<Option<usize>, Problem> {
+/// The lines from the last one on that holds the whole state and whose predecessor is known too.
+fn from_whole_state<'a>(lines: &[&'a [u8]], from_start: bool, path: &Path) -> Result<Option<End<'a>>, Problem> {
+    let mut records = Vec::new();
     for (at, line) in lines.iter().enumerate().rev() {
         let json = line.get(PREFIX..).unwrap_or_default();
-        let record = serde_json::from_slice::<Whole>(json);
+        let record = serde_json::from_slice::<Head<'_>>(json).ok();
         let format = match &record {
-            Ok(record) => record.v,
-            Err(_) => serde_json::from_slice::<Version>(json).map_or(0, |version| version.v),
+            Some(record) => record.v,
+            None => serde_json::from_slice::<Version>(json).map_or(0, |version| version.v),
         };
         if format > FORMAT {
             let message = format!("`{}` has records of format {format}, this version reads {FORMAT}", path.display());
             return Err(Problem::new(Code::StateVersion, message));
         }
-        let whole = record.is_ok_and(|record| record.state.is_some());
+        let whole = record.as_ref().is_some_and(|record| record.state.is_some());
+        records.push((*line, record));
         if whole && (at > 0 || from_start) {
-            return Ok(Some(at));
+            records.reverse();
+            let before = match at.checked_sub(1).and_then(|at| lines.get(at)) {
+                Some(line) => line.get(..64).and_then(from_hex),
+                None => Some([0; 32]),
+            };
+            let broken = || Problem::new(Code::StateUnreadable, format!("`{}` {BROKEN}", path.display()));
+            return Ok(Some(End { before: before.ok_or_else(broken)?, records }));
         }
     }
     Ok(None)
 }
 
-/// Walks from the line `first` to the end, checking every link of the chain.
-fn follow(lines: &[&[u8]], first: usize) -> Result<Tail, &'static str> {
-    const BROKEN: &str = "is damaged: a record does not fit the one before it";
-    let before = first.checked_sub(1).and_then(|at| lines.get(at));
-    let mut tail = Tail {
-        head: before.map_or(Some([0; 32]), |line| line.get(..64).and_then(from_hex)).ok_or(BROKEN)?,
-        ..Tail::default()
-    };
-    for line in lines.iter().skip(first) {
-        let (written, json) = line.split_at_checked(PREFIX).ok_or(BROKEN)?;
-        let hash = sha256(&[&tail.head, json]);
-        if written.get(..64).and_then(from_hex) != Some(hash) {
-            return Err(BROKEN);
-        }
-        let record: Head = serde_json::from_slice(json).map_err(|_| BROKEN)?;
+const BROKEN: &str = "is damaged: a record does not fit the one before it";
+
+/// Walks to the end, checking every link of the chain.
+fn follow(end: End<'_>) -> Result<Tail, &'static str> {
+    let mut tail = Tail { head: end.before, ..Tail::default() };
+    for (line, record) in end.records {
+        let json = scan::link(&mut tail.head, line).ok_or(BROKEN)?;
+        let record = record.ok_or(BROKEN)?;
         if tail.seq != 0 && record.seq != tail.seq + 1 {
             return Err("is damaged: a record is missing");
         }
         match (record.state, record.patch) {
             (Some(state), _) => {
-                tail.state = state;
-                tail.since_whole = 0;
+                tail.state = read_value(state)?;
+                (tail.since_whole, tail.room) = (0, json.len());
             }
             (None, change) => {
-                patch::apply(&mut tail.state, change.unwrap_or_else(|| Value::Object(serde_json::Map::new())));
-                tail.since_whole += 1;
+                let change = change.map_or_else(|| Ok(Value::Object(serde_json::Map::new())), read_value)?;
+                patch::apply(&mut tail.state, change);
+                (tail.since_whole, tail.room) = (tail.since_whole + 1, tail.room.saturating_sub(json.len()));
             }
         }
-        (tail.head, tail.seq, tail.policy) = (hash, record.seq, record.policy);
+        (tail.seq, tail.policy) = (record.seq, record.policy);
     }
     Ok(tail)
+}
+
+fn read_value(text: &RawValue) -> Result<Value, &'static str> {
+    serde_json::from_str(text.get()).map_err(|_| BROKEN)
 }
