@@ -12,7 +12,10 @@ mod demo;
 mod mutants;
 mod bench;
 mod record;
+mod shell_oracle;
+mod stress;
 mod e2e;
+mod fuzz;
 
 use std::process::ExitCode;
 
@@ -45,10 +48,16 @@ enum Task {
     Mutants,
     /// Measure one decision in process, and one hook as a process.
     Bench(bench::Args),
+    /// Send many hooks at once to one session, kill some, and compare the journal with what was answered.
+    Stress(stress::Args),
     /// Let a real client live through a story, guarded by phasegate, and keep the session as a case.
     Record(record::Args),
     /// Run a real client through every way in which a guard can fail, and keep the fault report.
     E2e(e2e::Args),
+    /// Run the fuzz targets, each for a while.
+    Fuzz(fuzz::Args),
+    /// Run every shell line of the corpora in a sandbox, and compare what it did with how it is judged.
+    ShellOracle(shell_oracle::Args),
     /// The hook as the client sees it while a session is recorded.
     #[command(hide = true)]
     RecordTee(record::tee::Args),
@@ -67,8 +76,11 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Bench(args) => bench::run(&args),
+        Task::Stress(args) => stress::run(&args),
         Task::Record(args) => record::run(&args),
+        Task::ShellOracle(args) => shell_oracle::run(&args),
         Task::E2e(args) => e2e::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),
         Task::LspDouble => record::double::run(),
     };
