@@ -15,7 +15,9 @@ use std::collections::BTreeSet;
 
 use phasegate_core::tool::{Access, SimpleCommand, Verdict};
 
+pub(crate) use assign::{is_dangerous as assigns_dangerously, is_harmless as assigns_harmlessly};
 pub(crate) use options::{Finding, Given, Scan, does, is_assignment, scan};
+pub(crate) use program::{keep_worse, same};
 
 use crate::field::{Bit, Field};
 use crate::guard;
@@ -171,10 +173,11 @@ impl<'t> Walk<'t> {
 
     /// Reads a text that runs in a shell of its own.
     pub(crate) fn subshell_text(&mut self, text: &str, span: Span) {
-        let scope = self.scope.clone();
-        self.scope.forget_all();
+        let mut scope = Scope::new(BTreeSet::new());
+        scope.folders.clone_from(&self.scope.folders);
+        let outer = std::mem::replace(&mut self.scope, scope);
         self.text(text, span);
-        self.scope = scope;
+        self.scope = outer;
     }
 }
 

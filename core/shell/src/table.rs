@@ -2,10 +2,12 @@
 
 mod rule;
 mod shipped;
+mod source;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use source::{Family, shipped_source};
 pub use rule::{Check, Operands, Program, Rule, Style, Wraps};
 
 /// What is known of programs: the shipped table, with a project's own programs before it.

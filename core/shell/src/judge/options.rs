@@ -108,14 +108,14 @@ impl<'f> Scanner<'_, 'f> {
         let start = field.start();
         if !start.starts_with('-') || (start == "-" && field.known().is_none()) {
             // A word whose start nobody knows.
-            if !self.rule.any_option {
+            if !takes_anything(self.rule) {
                 let because = "a word that is made at run time could be an option";
                 self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
             }
             self.scan.operands.push(field);
             return;
         }
-        if field.many && !self.rule.any_option {
+        if field.many && !takes_anything(self.rule) {
             let because = "a word that is made at run time could add options";
             self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
             return;
@@ -136,7 +136,7 @@ impl<'f> Scanner<'_, 'f> {
             None => (body, false),
         };
         if !equals && field.known().is_none() {
-            if !self.rule.any_option {
+            if !takes_anything(self.rule) {
                 let because = "an option whose name is made at run time";
                 self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
             }
@@ -166,7 +166,12 @@ impl<'f> Scanner<'_, 'f> {
                 if letter.is_ascii_digit() && find_short(self.rule, "#").is_some() {
                     continue;
                 }
-                return self.unknown(name, &format!("-{name}"), field.span);
+                self.unknown(name, &format!("-{name}"), field.span);
+                if self.rule.any_option {
+                    // The letters that follow may be options of their own.
+                    continue;
+                }
+                return;
             };
             if known.arity == Arity::None {
                 self.give(known, None, field.span, "-");
@@ -181,7 +186,7 @@ impl<'f> Scanner<'_, 'f> {
             };
             return self.give(known, value, field.span, "-");
         }
-        if !wholly && !self.rule.any_option {
+        if !wholly && !takes_anything(self.rule) {
             let because = "options that are made at run time";
             self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
         }
@@ -214,6 +219,11 @@ pub(crate) fn does(verdict: Verdict) -> &'static str {
         Verdict::Send => "sends data",
         Verdict::Unknown => "is not known to be harmless",
     }
+}
+
+/// Whether no option at all of the program hurts, so that words nobody knows cannot either.
+fn takes_anything(rule: &Rule) -> bool {
+    rule.any_option && rule.hurts.is_empty() && rule.only_with.is_empty() && rule.operands.is_none()
 }
 
 fn is_operand(field: &Field) -> bool {

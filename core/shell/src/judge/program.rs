@@ -1,12 +1,14 @@
 //! A known program and its arguments, by the program's rule.
 
+use std::borrow::Cow;
+
 use phasegate_core::tool::{Access, Verdict};
 
 use super::options::Given;
 use super::{Finding, Scan, Walk, does, scan};
 use crate::check;
 use crate::field::{Bit, Field};
-use crate::table::{Operands, Rule, Style};
+use crate::table::{Check, Operands, Rule, Style};
 use crate::tree::Span;
 
 impl Walk<'_> {
@@ -15,6 +17,8 @@ impl Walk<'_> {
         if rule.dispatches {
             return self.dispatch(name, rule, args, span);
         }
+        let changed = if rule.check == Some(Check::Tar) { check::normalize_tar(args) } else { Cow::Borrowed(args) };
+        let args: &[Field] = &changed;
         let scan = scan(rule, args);
         let mut worst = self.own_verdict(name, rule, &scan, span);
         for finding in scan.findings.iter().cloned() {
@@ -33,7 +37,8 @@ impl Walk<'_> {
         {
             keep_worse(&mut worst, finding);
         }
-        if rule.wraps.is_some() {
+        let asks = rule.check == Some(Check::Exec) && scan.options.iter().any(|given| matches!(given.name.as_str(), "v" | "V"));
+        if rule.wraps.is_some() && !asks {
             keep_worse(&mut worst, self.wrap(name, rule, &scan, span));
         }
         self.touch_operands(rule, &scan);
@@ -79,6 +84,11 @@ impl Walk<'_> {
                         let finding = self.apply(&full, &inner, rest, command.span);
                         self.globals = outer;
                         finding
+                    }
+                    None if rule.otherwise == Some(Verdict::Read) => {
+                        // Words that are no command are operands here.
+                        let plain = Rule { dispatches: false, ..rule.clone() };
+                        self.apply(name, &plain, args, span)
                     }
                     None => {
                         let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);

@@ -161,19 +161,25 @@ pub struct Wraps {
 pub enum Check {
     /// `find` and its actions.
     Find,
+    /// `fd`, whose `-x` runs a command.
+    Fd,
     /// A `sed` script.
     Sed,
     /// An `awk` program.
     Awk,
-    /// A shell and its script.
+    /// `less` and `more`, whose operands after `+` are commands.
+    Plus,
+    /// A shell and its script, or a program that gives its operands to a shell.
     Shell,
     /// `eval`.
     Eval,
+    /// `exec` and `command`.
+    Exec,
     /// `cd`.
     Folder,
     /// `export` and its like.
     Declare,
-    /// `read`, `mapfile`, `printf -v`: names that are given a value.
+    /// `read`, `unset`, `printf -v`: names that are given a value.
     Names,
     /// `test` and `[`.
     Test,
@@ -183,36 +189,40 @@ pub enum Check {
     Set,
     /// `trap`.
     Trap,
-    /// `exec`.
-    Exec,
     /// `alias`.
     Alias,
     /// `tar`, whose first word may be options without a dash.
     Tar,
+    /// `date`.
+    Date,
+    /// `git` itself, whose `-c` sets configuration.
+    Git,
     /// `git branch`, `git tag`: names create unless an option lists.
     Listing,
     /// `git config`.
     GitConfig,
-    /// `date`.
-    Date,
-    /// `curl`.
-    Curl,
+    /// `git reflog`, whose first operand may be a command.
+    GitFirst,
+    /// `git ls-remote`, whose operand may name a program.
+    GitUrl,
     /// `gh api`.
     GhApi,
-    /// `fd`, whose `-x` runs a command.
-    Fd,
-    /// `ps` and `kill`-like programs that take words without dashes.
-    Ps,
-    /// `xargs`.
-    Xargs,
-    /// `sort`, `less`: an operand may be a command when it starts with `+`.
-    Plus,
+    /// `curl`.
+    Curl,
+    /// `wget`.
+    Wget,
+    /// `http`.
+    Httpie,
+    /// A program that sends what its operands are, so they must be known.
+    KnownOperands,
     /// `gcloud`, `aws`: the verb is somewhere among the operands.
     Verb,
-    /// `sysctl`, `ip`, `ifconfig`: assignments and verbs among the operands.
+    /// `sysctl`, `ip`: assignments and verbs among the operands.
     Setting,
     /// `sqlite3`, `psql`, `mysql`: a statement.
     Statement,
+    /// `redis-cli`: a command.
+    Redis,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]

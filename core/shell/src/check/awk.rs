@@ -1,0 +1,203 @@
+//! An `awk` program: whether it writes, pipes or runs anything.
+
+use phasegate_core::tool::{Access, Verdict};
+
+use super::{Command, script};
+use crate::judge::{Finding, Walk};
+
+/// `awk`
+pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let given: Vec<_> = command.values(&["e", "source"]).collect();
+    let mut operands = command.scan.operands.iter().copied();
+    let programs = if given.is_empty() && !command.has(&["f", "file", "E", "exec", "version", "V", "help", "h", "W"]) {
+        operands.next().into_iter().collect()
+    } else {
+        given
+    };
+    for operand in operands {
+        walk.touch(operand, Access::Read);
+    }
+    for field in programs {
+        let Some(text) = script(field) else { return command.doubt(field, "the program") };
+        if let Err((verdict, because)) = read(&text) {
+            return Some(Finding::new(verdict, because, field.span));
+        }
+    }
+    None
+}
+
+type Found = Result<(), (Verdict, String)>;
+
+/// Words after which a `/` starts a pattern.
+const BEFORE_PATTERN: [&str; 10] =
+    ["print", "printf", "return", "in", "else", "do", "case", "exit", "delete", "getline"];
+
+struct Reader<'t> {
+    rest: &'t str,
+    /// Whether the last token ends a value, so that `/` divides.
+    value: bool,
+    /// Whether that is not sure.
+    unsure: bool,
+    depth: usize,
+    /// The depth of the `print` at hand.
+    print: Option<usize>,
+}
+
+fn read(program: &str) -> Found {
+    let mut reader = Reader { rest: program, value: false, unsure: false, depth: 0, print: None };
+    while !reader.rest.is_empty() {
+        reader.token()?;
+    }
+    if reader.unsure {
+        let single = program.replace("||", "  ").contains('|');
+        if single || program.contains("system") || program.contains(['>', '@']) {
+            return Err((Verdict::Unknown, "the `awk` program cannot be told apart for sure".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+impl Reader<'_> {
+    fn advance(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or("");
+    }
+
+    fn token(&mut self) -> Found {
+        let Some(first) = self.rest.chars().next() else { return Ok(()) };
+        match first {
+            ' ' | '\t' | '\r' => self.advance(1),
+            '\\' => self.advance(1_usize.saturating_add(self.rest.chars().nth(1).map_or(0, char::len_utf8))),
+            '#' => {
+                let end = self.rest.find('\n').unwrap_or(self.rest.len());
+                self.advance(end);
+            }
+            '"' => self.string()?,
+            '/' if !self.value => self.pattern()?,
+            '/' => {
+                self.advance(1);
+                self.value = false;
+            }
+            '\n' | ';' | '}' | '{' => {
+                self.advance(1);
+                self.print = None;
+                self.value = false;
+            }
+            '(' | '[' => {
+                self.advance(1);
+                self.depth = self.depth.saturating_add(1);
+                self.value = false;
+            }
+            ')' | ']' => {
+                self.advance(1);
+                self.depth = self.depth.saturating_sub(1);
+                self.value = true;
+                // After `if (x)` a pattern may follow, after `(x)` a division.
+                let next = self.rest.trim_start();
+                self.unsure |= first == ')' && next.starts_with('/');
+            }
+            '|' if self.rest.starts_with("||") => {
+                self.advance(2);
+                self.value = false;
+            }
+            '|' => return Err((Verdict::Execute, "the `awk` program pipes to or from a command".to_owned())),
+            '@' => return Err((Verdict::Execute, "the `awk` program loads code or calls a function by a text".to_owned())),
+            '>' => self.greater()?,
+            '+' | '-' if self.rest.starts_with("++") || self.rest.starts_with("--") => {
+                self.advance(2);
+                self.unsure |= self.rest.trim_start().starts_with('/');
+            }
+            character if character.is_ascii_alphabetic() || character == '_' => self.word()?,
+            character if character.is_ascii_digit() || character == '.' => {
+                let end = self.rest.find(|next: char| !(next.is_ascii_alphanumeric() || next == '.')).unwrap_or(self.rest.len());
+                self.advance(end);
+                self.value = true;
+            }
+            other => {
+                self.advance(other.len_utf8());
+                self.value = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn word(&mut self) -> Found {
+        let end = self
+            .rest
+            .find(|next: char| !(next.is_ascii_alphanumeric() || next == '_'))
+            .unwrap_or(self.rest.len());
+        let word = self.rest.get(..end).unwrap_or("").to_owned();
+        self.advance(end);
+        if matches!(word.as_str(), "system" | "SYSTEM") {
+            return Err((Verdict::Execute, "the `awk` function `system` runs a program".to_owned()));
+        }
+        if word == "print" || word == "printf" {
+            self.print = Some(self.depth);
+        }
+        self.value = !BEFORE_PATTERN.contains(&word.as_str());
+        Ok(())
+    }
+
+    fn greater(&mut self) -> Found {
+        let compares = self.rest.starts_with(">=");
+        if !compares && self.print == Some(self.depth) {
+            let target = self.rest.trim_start_matches('>').trim_start();
+            let harmless = ["\"/dev/stderr\"", "\"/dev/stdout\"", "\"/dev/null\"", "\"/dev/tty\""].iter().any(|name| {
+                target.strip_prefix(name).is_some_and(|rest| rest.trim_start_matches([' ', '\t']).starts_with(['}', ';', '\n']))
+            });
+            if !harmless {
+                return Err((Verdict::Write, "`>` in the `awk` program writes a file".to_owned()));
+            }
+        }
+        self.advance(if compares { 2 } else { 1 });
+        self.value = false;
+        Ok(())
+    }
+
+    fn string(&mut self) -> Found {
+        let mut escaped = false;
+        for (at, character) in self.rest.char_indices().skip(1) {
+            match character {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => {
+                    let network = self.rest.get(..at).is_some_and(|text| text.contains("/inet"));
+                    if network {
+                        return Err((Verdict::Send, "the `awk` program opens a connection".to_owned()));
+                    }
+                    self.advance(at.saturating_add(1));
+                    self.value = true;
+                    return Ok(());
+                }
+                '\n' => break,
+                _ => {}
+            }
+        }
+        Err((Verdict::Unknown, "a text in the `awk` program is not closed".to_owned()))
+    }
+
+    fn pattern(&mut self) -> Found {
+        let mut escaped = false;
+        let mut bracket = false;
+        for (at, character) in self.rest.char_indices().skip(1) {
+            match character {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '[' => bracket = true,
+                ']' => bracket = false,
+                '/' => {
+                    // Whether `/` ends a pattern inside brackets differs between implementations.
+                    self.unsure |= bracket;
+                    if bracket {
+                        continue;
+                    }
+                    self.advance(at.saturating_add(1));
+                    self.value = true;
+                    return Ok(());
+                }
+                '\n' => break,
+                _ => {}
+            }
+        }
+        Err((Verdict::Unknown, "a pattern in the `awk` program is not closed".to_owned()))
+    }
+}

@@ -1,0 +1,90 @@
+//! Programs that fetch: what they send, and where they put what they get.
+
+use phasegate_core::tool::Verdict;
+
+use super::Command;
+use crate::field::Field;
+use crate::judge::Finding;
+
+/// `curl`
+pub(super) fn curl(command: &Command<'_>) -> Option<Finding> {
+    for given in &command.scan.options {
+        let Some(value) = &given.value else { continue };
+        let text = value.known();
+        let bad = match given.name.as_str() {
+            "X" | "request" => {
+                let reads = |method: &str| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS");
+                (!text.is_some_and(reads)).then_some((Verdict::Send, "the method of the request is not one that reads"))
+            }
+            "o" | "output" => (!matches!(text, Some("-" | "/dev/null"))).then_some((Verdict::Write, "the answer is written to a file")),
+            "w" | "write-out" => {
+                let harmless = |format: &str| !format.contains("%output") && !format.starts_with('@');
+                (!text.is_some_and(harmless)).then_some((Verdict::Write, "the format can write a file"))
+            }
+            "url" => (!text.is_some_and(is_fetched)).then_some((Verdict::Send, "the address may send data")),
+            _ => {
+                let harmless = |text: &str| !text.starts_with('@');
+                (!text.is_some_and(harmless)).then_some((Verdict::Send, "the request holds a value that is made at run time"))
+            }
+        };
+        if let Some((verdict, because)) = bad {
+            return Some(Finding::new(verdict, because, value.span));
+        }
+    }
+    addresses(command)
+}
+
+fn addresses(command: &Command<'_>) -> Option<Finding> {
+    let bad = command.scan.operands.iter().find(|field| !field.known().is_some_and(is_fetched))?;
+    Some(Finding::new(Verdict::Send, "the address may send data", bad.span))
+}
+
+/// An address whose protocol only fetches.
+fn is_fetched(address: &str) -> bool {
+    match address.split_once("://") {
+        Some((scheme, _)) => matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https" | "ftp" | "ftps" | "file"),
+        None => true,
+    }
+}
+
+/// `wget`
+pub(super) fn wget(command: &Command<'_>) -> Option<Finding> {
+    if command.has(&["version", "V", "help", "h"]) {
+        return None;
+    }
+    let prints = command.values(&["O", "output-document"]).any(|value| matches!(value.known(), Some("-" | "/dev/null")));
+    let all = command.values(&["O", "output-document"]).all(|value| matches!(value.known(), Some("-" | "/dev/null")));
+    if !(prints && all) && !command.has(&["spider"]) {
+        return Some(Finding::new(Verdict::Write, "`wget` saves what it fetches", command.span));
+    }
+    if let Some(value) = command.values(&["header", "U", "user-agent"]).find(|value| value.known().is_none()) {
+        return Some(Finding::new(Verdict::Send, "the request holds a value that is made at run time", value.span));
+    }
+    addresses(command)
+}
+
+/// `http`
+pub(super) fn httpie(command: &Command<'_>) -> Option<Finding> {
+    if command.has(&["version", "help", "offline"]) {
+        return None;
+    }
+    let mut operands = command.scan.operands.iter().copied();
+    let first: Option<&Field> = operands.next();
+    let method = first.and_then(Field::known).filter(|word| word.bytes().all(|byte| byte.is_ascii_uppercase()));
+    if method.is_some_and(|method| !matches!(method, "GET" | "HEAD" | "OPTIONS")) {
+        return first.map(|field| Finding::new(Verdict::Send, "the method of the request is not one that reads", field.span));
+    }
+    let rest: Vec<&Field> = if method.is_some() { operands.collect() } else { first.into_iter().chain(operands).collect() };
+    let item = |field: &&Field| !field.known().is_some_and(is_fetched);
+    let data = |field: &&Field| {
+        field.known().is_none_or(|word| !word.contains("==") && (word.contains('=') || word.contains(":=") || word.contains('@')))
+    };
+    let bad = rest.first().filter(|field| item(field)).or_else(|| rest.get(1..).and_then(|rest| rest.iter().find(|field| data(field))))?;
+    Some(Finding::new(Verdict::Send, "the request may send data", bad.span))
+}
+
+/// A program that sends its operands.
+pub(super) fn known_operands(command: &Command<'_>) -> Option<Finding> {
+    let bad = command.scan.operands.iter().find(|field| field.known().is_none())?;
+    Some(Finding::new(Verdict::Send, "what is sent is made at run time", bad.span))
+}

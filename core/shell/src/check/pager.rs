@@ -1,0 +1,18 @@
+//! Pagers: operands that start with `+` are commands.
+
+use phasegate_core::tool::Verdict;
+
+use super::Command;
+use crate::judge::Finding;
+
+/// `less`, `more`
+pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
+    for field in command.args {
+        let Some(word) = field.start().strip_prefix('+') else { continue };
+        let simple = word.chars().all(|character| character.is_ascii_digit() || "GgF%".contains(character));
+        if !simple || field.known().is_none() {
+            return Some(Finding::new(Verdict::Execute, "what follows `+` is a command of the pager", field.span));
+        }
+    }
+    None
+}

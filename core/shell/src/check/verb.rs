@@ -1,0 +1,69 @@
+//! Command lines whose operands hold a verb.
+
+use phasegate_core::tool::Verdict;
+
+use super::Command;
+use crate::judge::{Finding, same};
+
+/// Verbs that read.
+const READS: &str = "list ls describe get show info version help search read get-value get-iam-policy lookup tail print-access-token \
+    print-identity-token whoami get-credentials-info list-defaults head scan query history";
+/// Beginnings of verbs that read.
+const READ_STARTS: [&str; 9] =
+    ["list-", "describe-", "get-", "head-", "lookup-", "search-", "batch-get-", "filter-", "show-"];
+/// Verbs that start like verbs that read and write all the same.
+const WRITES_ALL_THE_SAME: [&str; 4] = ["get-object", "get-sdk", "get-export", "get-credentials"];
+
+/// `gcloud`, `aws`, `az`
+pub(super) fn verb(command: &Command<'_>) -> Option<Finding> {
+    let options_known = |before: u32| {
+        command.scan.options.iter().filter(|given| given.span.0 < before).all(|given| {
+            command.rule.options.split_ascii_whitespace().any(|option| same(option, &given.name))
+        })
+    };
+    if command.scan.operands.is_empty() && command.has(&["version", "help", "V", "h", "v"]) {
+        return None;
+    }
+    for (number, field) in command.scan.operands.iter().enumerate() {
+        let Some(word) = field.known() else { return command.doubt(field, "a word") };
+        let reads = READS.split_ascii_whitespace().any(|verb| verb == word) || READ_STARTS.iter().any(|start| word.starts_with(start));
+        if !reads {
+            if writes(word) {
+                return Some(Finding::new(Verdict::Write, format!("`{word}` is not a verb that reads"), field.span));
+            }
+            continue;
+        }
+        if number == 0 && !matches!(word, "version" | "help" | "info") || !options_known(field.span.0) {
+            break;
+        }
+        if WRITES_ALL_THE_SAME.contains(&word) {
+            return Some(Finding::new(Verdict::Write, format!("`{word}` writes a file"), field.span));
+        }
+        return None;
+    }
+    Some(Finding::new(Verdict::Unknown, format!("`{}` without a verb that is known to read", command.name), command.span))
+}
+
+/// Verbs that certainly write, so that a later word cannot excuse them.
+fn writes(word: &str) -> bool {
+    let starts = [
+        "create", "delete", "update", "set", "add", "remove", "deploy", "apply", "enable", "disable", "start", "stop", "reset", "ssh",
+        "scp", "login", "logout", "revoke", "activate", "import", "export", "submit", "cancel", "resize", "restart", "patch", "replace",
+        "rollback", "move", "copy", "cp", "mv", "rm", "sync", "mb", "rb", "put", "run-", "terminate", "reboot", "modify", "attach",
+        "detach", "associate", "disassociate", "invoke", "publish", "send", "upload", "download", "register", "deregister", "tag-", "untag",
+        "install", "init", "purge", "restore", "rotate", "abandon", "promote", "drain", "execute", "call", "build", "connect", "proxy",
+    ];
+    starts.iter().any(|start| word.starts_with(start))
+}
+
+/// `sysctl`, `ip`
+pub(super) fn setting(command: &Command<'_>) -> Option<Finding> {
+    let operands = &command.scan.operands;
+    if command.name == "sysctl" {
+        let sets = operands.iter().find(|field| field.known().is_none_or(|word| word.contains('=')))?;
+        return Some(Finding::new(Verdict::Write, "`sysctl` sets what is given a value", sets.span));
+    }
+    let verb = operands.get(1)?;
+    let reads = verb.known().is_some_and(|verb| matches!(verb, "show" | "list" | "ls" | "lst" | "sh" | "get" | "help"));
+    (!reads).then(|| Finding::new(Verdict::Write, "the command is not one that shows", verb.span))
+}

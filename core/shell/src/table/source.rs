@@ -1,0 +1,67 @@
+//! The shipped table's files to the code that is compiled.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+
+use super::rule::{Operands, Program, Rule};
+
+/// One file of the shipped table.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Family {
+    /// Programs that read the paths they are given, with any option.
+    #[serde(default)]
+    readers: String,
+    /// Programs that read no paths and change nothing, with any option.
+    #[serde(default)]
+    silent: String,
+    /// The other programs, by name.
+    #[serde(flatten)]
+    programs: BTreeMap<String, Program>,
+}
+
+impl Family {
+    /// The programs of the family, by name.
+    #[must_use]
+    pub fn into_programs(self) -> BTreeMap<String, Program> {
+        let mut programs = self.programs;
+        for (names, touches) in [(self.readers, Operands::Read), (self.silent, Operands::None)] {
+            for name in names.split_ascii_whitespace() {
+                let rule = Rule { any_option: true, touches, ..Rule::default() };
+                programs.entry(name.to_owned()).or_insert(Program { rule, ..Program::default() });
+            }
+        }
+        programs
+    }
+}
+
+/// The code of the shipped table: every rule as JSON, in the order of names.
+///
+/// # Errors
+///
+/// A name that two families define, or a rule that has no JSON form.
+pub fn shipped_source(families: Vec<Family>) -> Result<String, String> {
+    let mut rules = BTreeMap::new();
+    for family in families {
+        for (name, program) in family.into_programs() {
+            let mut flat = BTreeMap::new();
+            program.flatten(&name, &mut flat);
+            for (name, rule) in flat {
+                if rules.insert(name.clone(), rule).is_some() {
+                    return Err(format!("`{name}` is defined twice"));
+                }
+            }
+        }
+    }
+    let mut text = String::from(
+        "//! The shipped table: made from `core/shell/programs` by `cargo xtask gen`.\n\n\
+         /// Entries by name, in order.\npub(super) const RULES: &[(&str, &str)] = &[\n",
+    );
+    for (name, rule) in &rules {
+        let json = serde_json::to_string(rule).map_err(|error| error.to_string())?;
+        writeln!(text, "    ({name:?}, {json:?}),").map_err(|error| error.to_string())?;
+    }
+    text.push_str("];\n");
+    Ok(text)
+}

@@ -1,0 +1,3 @@
+//! Tests of the shell reader.
+
+mod corpus;
