@@ -32,4 +32,7 @@ pub(crate) struct Typed {
     pub(crate) sees: String,
     /// The line; its end is typed after it.
     pub(crate) types: String,
+    /// How long the user thinks before, in milliseconds.
+    #[serde(default)]
+    pub(crate) after_ms: u64,
 }

@@ -25,8 +25,10 @@ pub(super) enum Block {
 pub(super) fn reply(request: &Value, blocks: &[Block]) -> Response {
     let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
     let stop = if calls { "tool_use" } else { "end_turn" };
+    // The client takes messages of one id for parts of one message.
+    let before = request.get("messages").and_then(Value::as_array).map_or(0, Vec::len);
     let mut message = json!({
-        "id": "msg_scripted", "type": "message", "role": "assistant", "content": [],
+        "id": format!("msg_scripted_{before}"), "type": "message", "role": "assistant", "content": [],
         "model": request.get("model").cloned().unwrap_or_default(), "stop_reason": null, "stop_sequence": null,
         "usage": {"input_tokens": 1000, "output_tokens": 50, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
     });
@@ -78,6 +80,13 @@ pub(super) fn opening(request: &Value) -> String {
     let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten();
     let before = messages.take_while(|message| role(message) != Some("assistant"));
     before.filter_map(|message| message.get("content")).map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// All text of the user's, results of calls among it.
+pub(super) fn said_by_user(request: &Value) -> String {
+    let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let own = messages.filter(|message| role(message) == Some("user"));
+    own.filter_map(|message| message.get("content")).map(text).collect::<Vec<_>>().join("\n")
 }
 
 /// What came back for a call: whether it is an error, and all that the model reads after the message that made the

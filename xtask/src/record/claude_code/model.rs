@@ -110,13 +110,19 @@ impl Model {
         }
     }
 
+    /// A request without tools asks for a title or the like, and belongs to none.
     fn conversation(&self, body: &Value) -> Option<(String, &[Turn])> {
+        body.get("tools").and_then(Value::as_array).filter(|tools| !tools.is_empty())?;
+        let named = |text: &str| {
+            let mut agents = self.story.agents.iter();
+            agents
+                .find(|(marker, _)| text.contains(marker.as_str()))
+                .map(|(name, turns)| (name.clone(), turns.as_slice()))
+        };
         let first = messages::opening(body);
-        if let Some((marker, turns)) = self.story.agents.iter().find(|(marker, _)| first.contains(marker.as_str())) {
-            return Some((marker.clone(), turns));
-        }
-        let tools = body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty());
-        (tools && first.contains(&self.marker)).then(|| (MAIN.to_string(), self.story.turns.as_slice()))
+        let main = || first.contains(&self.marker).then(|| (MAIN.to_string(), self.story.turns.as_slice()));
+        // What was compacted opens with something else; there the user's later words tell.
+        named(&first).or_else(main).or_else(|| named(&messages::said_by_user(body)))
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn live(client: &Command, typed: &[Typed], scratch: &Scratch) -> Resu
             child.wait().map_err(failed)?;
             return Err(failure);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(PAUSE + Duration::from_millis(one.after_ms));
         text(&screen).clear();
         for part in [one.types.as_bytes(), b"\r"] {
             keys.write_all(part).and_then(|()| keys.flush()).map_err(failed)?;
