@@ -131,6 +131,10 @@ pub enum Operands {
     Write,
     /// Paths that it reads, except for the last, which it changes.
     LastWrite,
+    /// Paths that it takes away (`rm`).
+    Remove,
+    /// Paths that it takes away, except for the last, which it changes (`mv`).
+    Move,
     /// Something and then paths that it reads (`grep`).
     FirstNone,
     /// Something and then paths that it changes (`chmod`).
