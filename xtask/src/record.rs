@@ -19,6 +19,7 @@ use std::process::Command;
 
 use owo_colors::OwoColorize;
 
+use self::claude_code::VARIABLES;
 use self::scratch::Scratch;
 use self::session::Session;
 use self::story::Story;

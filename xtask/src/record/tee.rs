@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Output, Stdio};
 
 use phasegate::command::hook::CONFIRMED;
 
-use super::claude_code;
+use super::VARIABLES;
 use super::frame::{Frame, Reply};
 
 /// A call of the recorded binary.
@@ -60,7 +60,7 @@ fn answer(binary: &Path, rest: &[String], input: &[u8]) -> std::io::Result<Outpu
 
 fn environment() -> BTreeMap<String, String> {
     let set = |name: &&str| Some(((*name).to_string(), std::env::var(name).ok()?));
-    claude_code::VARIABLES.iter().filter_map(set).collect()
+    VARIABLES.iter().filter_map(set).collect()
 }
 
 fn write(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std::io::Result<()> {
