@@ -81,10 +81,14 @@ pub trait Adapter: Send + Sync {
     /// Asked when a session starts, and when settings change under it.
     fn unguarded(&self, request: &InstallRequest) -> Option<String>;
 
-    /// What the platform's settings, as they are, mean for the guard.
+    /// What the platform's settings, as they are, mean for the guard; as far as [`Adapter::unguarded`] can tell, unless
+    /// the adapter looks closer.
     fn examine(&self, request: &ExamineRequest) -> Examined {
-        let _ = request;
-        Examined::default()
+        let finding = match self.unguarded(&request.install) {
+            Some(why) => Finding::new(Level::Problem, why),
+            None => Finding::new(Level::Ok, "the settings start the guard"),
+        };
+        Examined { findings: vec![finding], ..Examined::default() }
     }
 
     /// The ways to lose the guard that the platform gives nobody the means to close.

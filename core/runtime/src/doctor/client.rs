@@ -40,6 +40,12 @@ pub(super) fn examine(
     } else {
         Finding::new(Level::Ok, format!("settings read: {}", paths.join(", ")))
     };
+    if let Some(why) = adapter.unguarded(&request.install)
+        && examined.findings.iter().all(|finding| finding.level < Level::Problem)
+    {
+        let what = format!("a change of settings would not be refused in a session that starts now: {why}");
+        examined.findings.push(Finding::new(Level::Warning, what).with("run `phasegate init` again"));
+    }
     examined.findings.insert(0, what);
     examined.findings.extend(unreadable);
     examined.findings.extend(examined.programs.iter().map(|program| program_finding(program)));
