@@ -17,6 +17,7 @@ pub mod mode;
 pub mod reload;
 pub mod replay;
 pub mod schema;
+pub mod shell;
 pub mod skip;
 pub mod status;
 
@@ -62,6 +63,8 @@ pub enum Command {
     Replay(replay::Args),
     /// Print a JSON Schema
     Schema(schema::Args),
+    /// Say what a shell line would do, before it runs
+    Shell(shell::Args),
     /// List the platforms of this build and what each can enforce
     Adapters(adapters::Args),
     /// Print a completion script for a shell
@@ -92,6 +95,7 @@ impl Command {
             Self::Explain(args) => explain::run(&args, context),
             Self::Replay(args) => replay::run(&args, context),
             Self::Schema(args) => schema::run(&args, context),
+            Self::Shell(args) => shell::run(&args, context),
             Self::Adapters(args) => adapters::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),
         };

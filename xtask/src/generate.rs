@@ -4,6 +4,7 @@ mod codes;
 mod cli;
 mod faults;
 mod platforms;
+mod programs;
 mod readme;
 mod schemas;
 
@@ -54,7 +55,8 @@ pub(crate) fn run(args: &Args) -> Result {
 }
 
 fn all() -> Result<Vec<Generated>> {
-    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?];
+    let programs = programs::code()?;
+    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?, programs];
     files.extend(schemas::files());
     Ok(files)
 }

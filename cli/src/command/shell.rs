@@ -1,0 +1,53 @@
+//! `phasegate shell`: what a shell line would do, before it runs.
+
+mod explain;
+mod judge;
+
+use phasegate_shell::Trust;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate shell`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to do with lines.
+    #[command(subcommand)]
+    pub part: Part,
+}
+
+/// What to do with lines.
+#[derive(Debug, clap::Subcommand)]
+pub enum Part {
+    /// Show the parts of a line, the verdict of each, and the word that decides; ends with 1 unless the line only reads
+    Explain(explain::Args),
+    /// Judge lines: JSON objects with `cmd` in, one object with `verdict`, `because` and `parts` out for each
+    Judge(judge::Args),
+}
+
+/// How far repositories are trusted.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct TrustArgs {
+    /// Count `git status` and its like as reading only in a form that runs nothing a repository's configuration names
+    #[arg(long)]
+    pub distrust_repository: bool,
+}
+
+impl TrustArgs {
+    fn trust(self) -> Trust {
+        Trust { repository: !self.distrust_repository }
+    }
+}
+
+/// Judges lines.
+///
+/// # Errors
+///
+/// The input cannot be read.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    match &args.part {
+        Part::Explain(args) => Ok(explain::run(args, context)),
+        Part::Judge(args) => judge::run(args, context),
+    }
+}
