@@ -1,6 +1,7 @@
 //! Paths: links, `.` and `..` resolved also where the end of the path does not exist yet.
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -8,14 +9,26 @@ use std::path::{Component, Path, PathBuf};
 /// The most links that one path may go through.
 const LINKS: usize = 40;
 
+/// What is known of the links on the way to paths, so that several paths are resolved by looking at each part once. It
+/// is true for a moment only.
+#[derive(Debug, Default)]
+pub(crate) struct Links(RefCell<BTreeMap<PathBuf, Part>>);
+
+/// What a part of a path is, without following it.
+#[derive(Clone, Debug)]
+enum Part {
+    /// Something that is no link, or nothing.
+    Plain,
+    /// A link that leads there.
+    Link(PathBuf),
+    /// It cannot be known.
+    Hidden,
+}
+
 /// The path that `written` means, seen from the folder `base`; `None` if that cannot be known.
 #[must_use]
 pub fn resolve(base: &Path, written: &Path) -> Option<PathBuf> {
-    let whole = base.join(written);
-    match whole.canonicalize() {
-        Ok(found) => Some(found),
-        Err(_) => walk(&whole),
-    }
+    Links::default().resolve(base, written)
 }
 
 /// The path as policies and transcripts write it: relative to `root` inside of it, absolute elsewhere.
@@ -29,37 +42,59 @@ pub fn display(root: &Path, path: &Path) -> Option<String> {
     shown.to_str().map(str::to_string)
 }
 
-/// Resolves one part after the other; from the first part on that does not exist, by words alone.
-fn walk(path: &Path) -> Option<PathBuf> {
-    let mut rest: VecDeque<OsString> = parts(path);
-    let mut done = PathBuf::from("/");
-    let mut links = 0;
-    while let Some(part) = rest.pop_front() {
-        if part == ".." {
-            done.pop();
-            continue;
+impl Links {
+    /// As [`resolve`]: one part after the other; from the first part on that does not exist, by words alone.
+    pub(crate) fn resolve(&self, base: &Path, written: &Path) -> Option<PathBuf> {
+        let whole = base.join(written);
+        // Elsewhere the system knows more of a name than its links, such as its case.
+        if cfg!(not(target_os = "linux"))
+            && let Ok(found) = whole.canonicalize()
+        {
+            return Some(found);
         }
-        let next = done.join(&part);
-        match next.symlink_metadata() {
-            Ok(data) if data.is_symlink() => {
-                links += 1;
-                if links > LINKS {
-                    return None;
-                }
-                let target = next.read_link().ok()?;
-                if target.is_absolute() {
-                    done = PathBuf::from("/");
-                }
-                let mut before = parts(&target);
-                before.append(&mut rest);
-                rest = before;
+        let mut rest: VecDeque<OsString> = parts(&whole);
+        let mut done = PathBuf::from("/");
+        let mut links = 0;
+        while let Some(part) = rest.pop_front() {
+            if part == ".." {
+                done.pop();
+                continue;
             }
-            Ok(_) => done = next,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => done = next,
-            Err(_) => return None,
+            done.push(&part);
+            match self.look(&done) {
+                Part::Plain => {}
+                Part::Link(target) => {
+                    links += 1;
+                    if links > LINKS {
+                        return None;
+                    }
+                    done.pop();
+                    if target.is_absolute() {
+                        done = PathBuf::from("/");
+                    }
+                    let mut before = parts(&target);
+                    before.append(&mut rest);
+                    rest = before;
+                }
+                Part::Hidden => return None,
+            }
         }
+        Some(done)
     }
-    Some(done)
+
+    fn look(&self, path: &Path) -> Part {
+        if let Some(known) = self.0.borrow().get(path) {
+            return known.clone();
+        }
+        let found = match path.symlink_metadata() {
+            Ok(data) if data.is_symlink() => path.read_link().map_or(Part::Hidden, Part::Link),
+            Ok(_) => Part::Plain,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Part::Plain,
+            Err(_) => Part::Hidden,
+        };
+        self.0.borrow_mut().insert(path.to_path_buf(), found.clone());
+        found
+    }
 }
 
 fn parts(path: &Path) -> VecDeque<OsString> {

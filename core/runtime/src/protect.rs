@@ -4,12 +4,13 @@
 //! file system would, so that case and characters nobody sees hide nothing.
 
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use phasegate_core::tool::Part;
 use phasegate_shell::{Pattern, Piece};
 
 use crate::locations::Locations;
-use crate::paths::resolve;
+use crate::paths::Links;
 use crate::project::{FOLDER, Project};
 
 /// How far below its path a place reaches.
@@ -42,6 +43,10 @@ pub(crate) struct Protected<'a> {
     places: Vec<(PathBuf, Part, Reach)>,
     /// Whether a folder of configs is protected wherever it lies.
     anywhere: bool,
+    /// The root of the project, where there is one.
+    root: Option<PathBuf>,
+    /// What is known of links by now.
+    links: Rc<Links>,
 }
 
 impl<'a> Protected<'a> {
@@ -53,7 +58,15 @@ impl<'a> Protected<'a> {
         settings: &'a [&'static str],
         root: Option<&Path>,
     ) -> Self {
-        let mut protected = Self { locations, skill_folders, settings, places: Vec::new(), anywhere: false };
+        let mut protected = Self {
+            locations,
+            skill_folders,
+            settings,
+            places: Vec::new(),
+            anywhere: root.is_some(),
+            root: root.map(Path::to_path_buf),
+            links: Rc::default(),
+        };
         protected.add(&locations.state, Part::State, Reach::Tree);
         protected.add(&locations.user, Part::Policy, Reach::Tree);
         protected.add(&locations.machine, Part::Policy, Reach::Tree);
@@ -69,7 +82,6 @@ impl<'a> Protected<'a> {
         }
         if let Some(root) = root {
             protected.add_project(root);
-            protected.anywhere = true;
         }
         protected
     }
@@ -84,7 +96,7 @@ impl<'a> Protected<'a> {
         if path.as_os_str().is_empty() {
             return;
         }
-        let place = resolve(Path::new("/"), path).unwrap_or_else(|| path.to_path_buf());
+        let place = self.links.resolve(Path::new("/"), path).unwrap_or_else(|| path.to_path_buf());
         if place != path {
             // The name itself may be a link, and is part of the way to the place.
             self.places.push((path.to_path_buf(), part, Reach::Alone));
@@ -115,10 +127,11 @@ impl<'a> Protected<'a> {
     /// Whether the path is part of what another guarded project stands on.
     fn in_another_project(&self, path: &Path, change: Change) -> Option<Part> {
         path.ancestors().skip(1).find_map(|root| {
-            if !Project::at(self.locations, root).memory().exists() {
+            if self.root.as_deref() == Some(root) || !Project::at(self.locations, root).memory().exists() {
                 return None;
             }
-            let mut theirs = Self { places: Vec::new(), ..*self };
+            let (places, links) = (Vec::new(), Rc::clone(&self.links));
+            let mut theirs = Self { places, links, root: None, ..*self };
             theirs.add_project(root);
             let parts = folded(path);
             theirs.places.iter().find(|place| touches(&parts, place, change)).map(|(_, part, _)| *part)
@@ -140,6 +153,11 @@ impl<'a> Protected<'a> {
     #[cfg(not(unix))]
     fn linked(&self, _: &Path) -> Option<Part> {
         None
+    }
+
+    /// Where a path leads, without links; `None` if that cannot be known.
+    pub(crate) fn resolve(&self, base: &Path, written: &str) -> Option<PathBuf> {
+        self.links.resolve(base, Path::new(written))
     }
 
     /// The user's home folder, as a text; empty where it is none.
@@ -318,6 +336,7 @@ fn names_end(before: Option<&u8>, rest: &[u8]) -> usize {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::paths::resolve;
     use crate::project::Remembered;
     use phasegate_core::policy::Mode;
     use std::fs;

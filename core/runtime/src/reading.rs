@@ -3,7 +3,7 @@
 mod guarded;
 mod line;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use phasegate_core::tool::{Access, Verdict, only_reads};
 use phasegate_core::{Event, EventKind};
@@ -38,9 +38,4 @@ pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protec
             None => place.by_paths(&reading.paths),
         };
     }
-}
-
-/// Where a path that a call names leads, without links; by words alone where that cannot be known.
-fn absolute(base: &Path, written: &str) -> PathBuf {
-    resolve(base, Path::new(written)).unwrap_or_else(|| base.join(written))
 }

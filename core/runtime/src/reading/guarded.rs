@@ -1,12 +1,12 @@
 //! What of the guard's own a call would change, or might: as far as its paths, its line or its arguments say.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_core::tool::{Access, Guarded, Part, PathUse, Verdict, Word};
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
-use super::{Shell, absolute};
+use super::Shell;
 use crate::protect::{Change, Protected};
 
 /// The names of arguments that hold a line or a script that somebody runs.
@@ -37,8 +37,30 @@ impl Place<'_> {
             found.extend(guarded);
         }
         found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
+        found.extend(self.named(judged));
         found.extend(self.spoken_of(judged, line));
         found
+    }
+
+    /// By the words of commands that do more than read: what such a command names and is not known to read, it may change,
+    /// whatever option the name stands behind.
+    fn named(&self, judged: &Judgement) -> Vec<Guarded> {
+        let more = judged.parts.iter().filter(|part| part.command.verdict != Verdict::Read);
+        let words = more.flat_map(|part| part.words.iter().skip(1)).filter_map(Pattern::text);
+        let read = |word: &str| {
+            let reads = judged.touches.iter().filter(|touch| touch.access == Access::Read);
+            reads.filter_map(|touch| touch.path.text()).any(|path| path == word || path.ends_with(&format!("/{word}")))
+        };
+        let values = |word: String| match word.split_once('=') {
+            Some((_, value)) => vec![value.to_string()],
+            None if word.starts_with('-') => Vec::new(),
+            None => vec![word],
+        };
+        words
+            .filter(|word| !read(word))
+            .flat_map(values)
+            .filter_map(|path| self.touched(&path, Access::Write))
+            .collect()
     }
 
     /// By the arguments of a tool of which nobody said what it does: every text may be a path, and some a script.
@@ -57,15 +79,21 @@ impl Place<'_> {
         found
     }
 
+    /// Where a path that a call names leads, without links; by words alone where that cannot be known.
+    fn absolute(&self, written: &str) -> PathBuf {
+        self.protected.resolve(self.base, written).unwrap_or_else(|| self.base.join(written))
+    }
+
     /// A known path.
     fn touched(&self, written: &str, access: Access) -> Option<Guarded> {
         let change = change(access)?;
-        let found = self.protected.part(&absolute(self.base, written), change);
+        let leads = self.absolute(written);
+        let found = self.protected.part(&leads, change);
         let part = found.or_else(|| {
             // What is removed or made is the name itself, also where it is a link.
             let name = self.base.join(written);
-            let folder = absolute(self.base, name.parent()?.to_str()?);
-            self.protected.part(&folder.join(name.file_name()?), change)
+            let name = self.absolute(name.parent()?.to_str()?).join(name.file_name()?);
+            if name == leads { None } else { self.protected.part(&name, change) }
         })?;
         Some(Guarded { part, path: written.to_string() })
     }
@@ -82,9 +110,12 @@ impl Place<'_> {
                 Piece::Any | Piece::Glob => break,
             }
         }
+        if path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Home)) {
+            return self.touched(&known, access);
+        }
         let below = known
             .rsplit_once('/')
-            .and_then(|(folder, _)| self.protected.part(&absolute(self.base, folder).join("\u{fffd}"), change));
+            .and_then(|(folder, _)| self.protected.part(&self.absolute(folder).join("\u{fffd}"), change));
         let part = below.or_else(|| self.protected.could_mean(path, self.base))?;
         Some(Guarded { part, path: shown(path) })
     }
