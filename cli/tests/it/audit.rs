@@ -187,3 +187,20 @@ fn a_hook_and_a_replay_write_the_log_that_their_argument_names_too() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(read("three.jsonl").contains("\"timestamp\":\"1970-01-01T00:00:00.005Z\""));
 }
+
+#[test]
+fn what_is_too_long_to_keep_is_decided_again_all_the_same() {
+    let world = lived("block");
+    let long = "x".repeat(20_000);
+    world.call("s", "t4", "Skill", json!({"skill": "careful"}));
+    world.ok("s", "t4", "Skill", json!({"skill": "careful"}));
+    world.call("s", "t5", "Write", json!({"file_path": "a.rs", "content": long}));
+    world.call("s", "t6", "Bash", json!({"command": format!("echo {long}")}));
+    world.frame("s", "UserPromptSubmit", json!({"prompt": long}));
+    let records = shown(&world);
+    assert!(!fs::read_to_string(world.state_file("project.journal")).unwrap().contains(&long));
+    for record in records.iter().rev().take(3) {
+        let why = value(&world, &["--json", "audit", "why", &record["seq"].to_string()], 0);
+        assert_eq!((&why["again"]["possible"], &why["again"]["differs"]), (&json!(true), &json!([])), "{why:#}");
+    }
+}

@@ -63,7 +63,7 @@ impl Runtime {
         };
         let after: KeptSession = half(&found.after)?;
         let policy = self.policy_of(&found.past, &after, &before);
-        let event = Event::from_value(found.past.event.clone());
+        let event = Event::from_value(without_digests(found.past.event.clone()));
         let (opinions, outcome) = match (policy, event) {
             (Ok(policy), Ok(event)) if found.past.problem.is_none() => {
                 let opinions = before.live_runs().map(|run| opinion(&policy, &before, run, (&event, &found.past)));
@@ -86,6 +86,17 @@ impl Runtime {
         }?;
         self.store.with_earlier(policy, &State { session: after.session.clone(), ..State::default() })
     }
+}
+
+/// The event with an empty text where only the digest of one was kept: of a prompt or a message nothing but its beginning
+/// is ever asked, and the one that is asked for is shorter.
+fn without_digests(mut event: Value) -> Value {
+    for name in ["text", "prompt", "message"] {
+        if let Some(value) = event.get_mut(name).filter(|value| value.is_object()) {
+            *value = Value::from("");
+        }
+    }
+    event
 }
 
 /// The project's half of the state before a record. The record names the project's last record once it was decided,
