@@ -12,7 +12,7 @@ const LINKS: usize = 40;
 /// What is known of the links on the way to paths, so that several paths are resolved by looking at each part once. It
 /// is true for a moment only.
 #[derive(Debug, Default)]
-pub(crate) struct Links(RefCell<BTreeMap<PathBuf, Part>>);
+pub(crate) struct Links(RefCell<BTreeMap<OsString, Part>>);
 
 /// What a part of a path is, without following it.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl Links {
     }
 
     fn look(&self, path: &Path) -> Part {
-        if let Some(known) = self.0.borrow().get(path) {
+        if let Some(known) = self.0.borrow().get(path.as_os_str()) {
             return known.clone();
         }
         let found = match path.symlink_metadata() {
@@ -92,7 +92,7 @@ impl Links {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Part::Plain,
             Err(_) => Part::Hidden,
         };
-        self.0.borrow_mut().insert(path.to_path_buf(), found.clone());
+        self.0.borrow_mut().insert(path.as_os_str().to_os_string(), found.clone());
         found
     }
 }
