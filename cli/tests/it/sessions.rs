@@ -94,7 +94,8 @@ fn a_client_below_another_one_is_its_child() {
     let hook = format!("{SESSION}=two '{}' hook claude-code; exit $?", env!("CARGO_BIN_EXE_phasegate"));
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &hook]).current_dir(world.root()).env_clear().envs(world.variables());
-    let frame = json!({"session_id": "two", "cwd": world.root(), "hook_event_name": "SessionStart", "source": "startup"});
+    let frame =
+        json!({"session_id": "two", "cwd": world.root(), "hook_event_name": "SessionStart", "source": "startup"});
     let told = assert_cmd::Command::from(shell).write_stdin(frame.to_string()).output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(told.contains("skill careful, phase \\\"look\\\""), "a child goes on with all runs: {told}");
@@ -112,7 +113,7 @@ fn a_person_begins_afresh() {
 fn what_an_open_call_may_have_started_goes_on_with_the_run() {
     let world = World::guarded("block");
     start(&world, "one", "startup");
-    world.call("one", "t5", "Bash", json!({"command": "sleep 60"}));
+    world.call("one", "t5", "Bash", json!({"command": "make all"}));
     world.call("one", "t0", "Skill", json!({"skill": "careful"}));
     start(&world, "two", "startup");
     assert!(holds(&world, "two"));
@@ -196,7 +197,7 @@ fn a_command_in_a_prompt_that_nobody_typed_is_refused() {
     denied(&frame_with(&world, "one", "UserPromptSubmit", fields, &[(ENTRYPOINT, "cli")]), "command-refused");
     // A call of another session may be typing.
     start(&world, "two", "startup");
-    world.call("two", "t5", "Bash", json!({"command": "sleep 60"}));
+    world.call("two", "t5", "Bash", json!({"command": "make all"}));
     denied(&prompt(&world, text, &[(ENTRYPOINT, "cli")]), "command-refused");
     assert!(holds(&world, "one"));
 }
@@ -210,7 +211,8 @@ fn a_background_program_that_is_over_is_open_no_more() {
     let fields = json!({"tool_name": "Bash", "tool_input": input, "tool_use_id": "t5", "tool_response": response});
     world.frame("one", "PostToolUse", fields);
     assert!(refused(&world, &["approve", "plan"], &[]).contains("`Bash`"));
-    let note = "<task-notification>\n<task-id>b1</task-id>\n<tool-use-id>t5</tool-use-id>\n<status>completed</status>\n";
+    let note =
+        "<task-notification>\n<task-id>b1</task-id>\n<tool-use-id>t5</tool-use-id>\n<status>completed</status>\n";
     prompt(&world, note, &[]);
     world.run(&["approve", "plan"], 0);
 }

@@ -158,7 +158,7 @@ fn typed_by_an_agent(origin: &Origin, reached: &Reached<'_>) -> Result<bool, Pro
     let found = live_sessions(reached.project)?;
     let above = origin.client.map(Process::ancestors).unwrap_or_default();
     let others = |session: &&SessionInfo| session.id != reached.session;
-    let running = found.known.iter().filter(others).filter_map(SessionInfo::open_program).any(|call| !call.launched);
+    let running = found.known.iter().filter(others).flat_map(SessionInfo::open_programs).any(|call| !call.launched);
     Ok(running || served_by(&found, &above).is_some() || marked(origin, reached.locations))
 }
 

@@ -59,10 +59,15 @@ pub struct OpenProgram {
 }
 
 impl SessionInfo {
-    /// The call that can run programs and has been open longest, of those not older than a day, or an hour where it was
-    /// started in the background.
+    /// The call that can run programs and has been open longest.
     #[must_use]
     pub fn open_program(&self) -> Option<OpenProgram> {
+        self.open_programs().max_by_key(|call| call.age)
+    }
+
+    /// The open calls that can run programs: those not older than a day, or an hour where they were started in the
+    /// background.
+    pub fn open_programs(&self) -> impl Iterator<Item = OpenProgram> {
         let programs = self.state.session.calls.iter().filter(|call| call.may_execute);
         let open = programs.map(|call| OpenProgram {
             tool: call.tool.clone(),
@@ -70,7 +75,7 @@ impl SessionInfo {
             age: since(call.since.map_or(self.active, moment)),
             launched: call.launched,
         });
-        open.filter(|call| call.age < if call.launched { LAUNCHED_FOR } else { OPEN_FOR }).max_by_key(|call| call.age)
+        open.filter(|call| call.age < if call.launched { LAUNCHED_FOR } else { OPEN_FOR })
     }
 }
 
