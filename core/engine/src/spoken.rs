@@ -20,6 +20,10 @@ use crate::event::{By, Event, EventKind};
 /// The first word of every command that is typed as a prompt.
 pub const WORD: &str = "/phasegate";
 
+/// The longest command, in bytes. Of a much longer text a journal keeps the digest only, from which nothing could be decided
+/// again.
+const LONGEST: usize = 1024;
+
 /// How the commands are written, for whoever has mistyped one.
 const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `skip [SKILL]`, \
                      `mode warn|block [SKILL]`, `reload`";
@@ -30,10 +34,11 @@ pub(crate) struct Spoken {
     pub(crate) args: Value,
 }
 
-/// Whether a prompt is addressed to phasegate: it begins with [`WORD`], as a word of its own.
+/// Whether a prompt is addressed to phasegate: it begins with [`WORD`], as a word of its own, and is short.
 #[must_use]
 pub fn addressed(prompt: &str) -> bool {
-    prompt.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    prompt.len() <= LONGEST
+        && prompt.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
 /// The command that a prompt is; `None` if it is addressed to somebody else.
@@ -141,6 +146,7 @@ mod tests {
         ] {
             assert_eq!(read(wrong), Some(None), "{wrong}");
         }
+        assert_eq!(read(&format!("/phasegate approve {}", "x".repeat(LONGEST))), None);
         for other in ["approve plan", " /phasegate approve plan", "please /phasegate approve plan", "/phasegates x"] {
             assert_eq!(read(other), None, "{other}");
         }

@@ -1,5 +1,7 @@
 //! Joining: who began a session, and which runs it goes on with (rules 4).
 
+use std::collections::BTreeSet;
+
 use phasegate_adapter::{Adapter, Frame, Problem};
 use phasegate_core::event::SessionSource;
 use phasegate_core::policy::Mode;
@@ -195,10 +197,14 @@ pub(crate) fn joined<'a>(
         Some(parent) => parent == id,
         None => ended || !session.ended,
     };
-    let live = |run: &&Run| run.status == Status::Active && run.mode >= least;
-    sessions
-        .filter(|(id, session)| meant(id, session))
-        .map(|(id, session)| (id.to_string(), session.runs.iter().filter(live).cloned().collect::<Vec<_>>()))
-        .filter(|(_, runs)| !runs.is_empty())
-        .collect()
+    let mut skills = BTreeSet::new();
+    let mut joined = Vec::new();
+    for (id, session) in sessions.filter(|(id, session)| meant(id, session)) {
+        let live = session.runs.iter().filter(|run| run.status == Status::Active && run.mode >= least);
+        let runs: Vec<Run> = live.filter(|run| skills.insert(run.skill.as_str())).cloned().collect();
+        if !runs.is_empty() {
+            joined.push((id.to_string(), runs));
+        }
+    }
+    joined
 }

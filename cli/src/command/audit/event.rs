@@ -38,6 +38,7 @@ pub(super) fn words(past: &Past) -> String {
         "tool_call" => joined(&[field("tool"), &what(event)]),
         "tool_result" => result(event),
         "session_start" => format!("session begins ({})", field("source")),
+        "join" => format!("goes on with runs of session {}", field("from")),
         "session_end" => "session ends".to_string(),
         "prompt" => joined(&["prompt", &shown(event.get("text"))]),
         "skill" => joined(&["skill", field("name")]),
