@@ -14,6 +14,7 @@ mod statement;
 mod tar;
 mod verb;
 
+pub(crate) use find::before_exec;
 pub(crate) use tar::normalize as normalize_tar;
 
 use crate::field::{Bit, Field};

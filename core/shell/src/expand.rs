@@ -123,7 +123,8 @@ impl Builder {
     fn parameter(&mut self, parameter: &Parameter, scope: &Scope, split: bool) {
         let whole = parameter.quoted || !split;
         let all = parameter.name == "@" || (parameter.name == "*" && !parameter.quoted);
-        let elements = parameter.index.as_ref().and_then(Word::literal).is_some_and(|(text, _)| text == "@" || text == "*");
+        let elements =
+            parameter.index.as_ref().and_then(Word::literal).is_some_and(|(text, _)| text == "@" || text == "*");
         if all || elements {
             let field = self.current();
             field.bits.push(Bit::Any);

@@ -63,7 +63,7 @@ impl Field {
             Some(Bit::Text(text)) if !text.is_empty() => {
                 text.starts_with('-') || (self.many && self.bits.contains(&Bit::Any))
             }
-            Some(Bit::Text(_)) => self.bits.len() > 1,
+            Some(Bit::Text(_)) => true,
             Some(Bit::Glob | Bit::Any) => true,
         }
     }
@@ -93,6 +93,9 @@ impl Field {
     }
 
     pub(crate) fn push_text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         if let Some(Bit::Text(last)) = self.bits.last_mut() {
             last.push_str(text);
         } else {

@@ -23,7 +23,19 @@ pub(crate) struct Scope {
 
 /// Shell variables that are integers and that no assignment makes anything else.
 const NUMBERS: [&str; 14] = [
-    "#", "?", "$", "!", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "UID", "EUID", "PPID", "BASHPID",
+    "#",
+    "?",
+    "$",
+    "!",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "EPOCHSECONDS",
+    "UID",
+    "EUID",
+    "PPID",
+    "BASHPID",
     "SHLVL",
 ];
 

@@ -7,8 +7,8 @@ mod source;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use source::{Family, shipped_source};
 pub use rule::{Check, Operands, Program, Rule, Style, Wraps};
+pub use source::{Family, shipped_source};
 
 /// What is known of programs: the shipped table, with a project's own programs before it.
 #[derive(Clone, Debug, Default)]

@@ -100,7 +100,9 @@ impl Reader<'_> {
                 self.value = false;
             }
             '|' => return Err((Verdict::Execute, "the `awk` program pipes to or from a command".to_owned())),
-            '@' => return Err((Verdict::Execute, "the `awk` program loads code or calls a function by a text".to_owned())),
+            '@' => {
+                return Err((Verdict::Execute, "the `awk` program loads code or calls a function by a text".to_owned()));
+            }
             '>' => self.greater()?,
             '+' | '-' if self.rest.starts_with("++") || self.rest.starts_with("--") => {
                 self.advance(2);
@@ -108,7 +110,10 @@ impl Reader<'_> {
             }
             character if character.is_ascii_alphabetic() || character == '_' => self.word()?,
             character if character.is_ascii_digit() || character == '.' => {
-                let end = self.rest.find(|next: char| !(next.is_ascii_alphanumeric() || next == '.')).unwrap_or(self.rest.len());
+                let end = self
+                    .rest
+                    .find(|next: char| !(next.is_ascii_alphanumeric() || next == '.'))
+                    .unwrap_or(self.rest.len());
                 self.advance(end);
                 self.value = true;
             }
@@ -121,10 +126,8 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Found {
-        let end = self
-            .rest
-            .find(|next: char| !(next.is_ascii_alphanumeric() || next == '_'))
-            .unwrap_or(self.rest.len());
+        let end =
+            self.rest.find(|next: char| !(next.is_ascii_alphanumeric() || next == '_')).unwrap_or(self.rest.len());
         let word = self.rest.get(..end).unwrap_or("").to_owned();
         self.advance(end);
         if matches!(word.as_str(), "system" | "SYSTEM") {
@@ -142,7 +145,9 @@ impl Reader<'_> {
         if !compares && self.print == Some(self.depth) {
             let target = self.rest.trim_start_matches('>').trim_start();
             let harmless = ["\"/dev/stderr\"", "\"/dev/stdout\"", "\"/dev/null\"", "\"/dev/tty\""].iter().any(|name| {
-                target.strip_prefix(name).is_some_and(|rest| rest.trim_start_matches([' ', '\t']).starts_with(['}', ';', '\n']))
+                target
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.trim_start_matches([' ', '\t']).starts_with(['}', ';', '\n']))
             });
             if !harmless {
                 return Err((Verdict::Write, "`>` in the `awk` program writes a file".to_owned()));

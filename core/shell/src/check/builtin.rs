@@ -93,8 +93,27 @@ pub(super) fn let_(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
 
 /// Options of the shell that change nothing about what later commands do.
 const HARMLESS_SETTINGS: [&str; 22] = [
-    "pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber", "verbose", "errtrace", "functrace", "nullglob", "globstar",
-    "dotglob", "nocaseglob", "failglob", "nocasematch", "checkwinsize", "globasciiranges", "xpg_echo", "emacs", "vi", "braceexpand",
+    "pipefail",
+    "errexit",
+    "nounset",
+    "xtrace",
+    "noglob",
+    "noclobber",
+    "verbose",
+    "errtrace",
+    "functrace",
+    "nullglob",
+    "globstar",
+    "dotglob",
+    "nocaseglob",
+    "failglob",
+    "nocasematch",
+    "checkwinsize",
+    "globasciiranges",
+    "xpg_echo",
+    "emacs",
+    "vi",
+    "braceexpand",
     "extglob",
 ];
 

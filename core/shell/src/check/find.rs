@@ -25,7 +25,10 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
         at = at.saturating_add(1);
         let Some(word) = field.known() else {
             if field.may_be_option() || expression {
-                keep_worse(&mut worst, Finding::new(Verdict::Unknown, "a word that could be an action of `find`", field.span));
+                keep_worse(
+                    &mut worst,
+                    Finding::new(Verdict::Unknown, "a word that could be an action of `find`", field.span),
+                );
             }
             starts.push(field);
             continue;
@@ -102,22 +105,21 @@ fn touch_below(walk: &mut Walk<'_>, starts: &[&Field]) {
     }
 }
 
+/// The arguments of `fd` up to the command that it runs.
+pub(crate) fn before_exec(args: &[Field]) -> &[Field] {
+    let at = args.iter().position(is_exec).unwrap_or(args.len());
+    args.get(..at).unwrap_or(args)
+}
+
+fn is_exec(field: &Field) -> bool {
+    matches!(field.known(), Some("-x" | "-X" | "--exec" | "--exec-batch"))
+}
+
 /// `fd`
 pub(super) fn fd(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let is_exec = |field: &Field| {
-        field.known().is_some_and(|word| {
-            let long = word.starts_with("--exec");
-            let short = word.starts_with('-') && !word.starts_with("--") && word.contains(['x', 'X']);
-            long || short
-        })
-    };
-    let at = command.args.iter().position(is_exec)?;
-    let (before, rest) = command.args.split_at_checked(at)?;
-    let option = rest.first()?;
-    let mut fields: Vec<Field> = rest.get(1..).unwrap_or(&[]).to_vec();
-    if !matches!(option.known(), Some("-x" | "-X" | "--exec" | "--exec-batch")) || before.len() > command.args.len() {
-        return Some(Finding::new(Verdict::Unknown, "an option of `fd` that runs a command", option.span));
-    }
+    let rest = command.args.get(before_exec(command.args).len()..)?;
+    let (option, rest) = rest.split_first()?;
+    let mut fields = rest.to_vec();
     let marked = fields.iter().any(|field| field.start().contains('{'));
     for mark in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
         fields = fields.iter().map(|field| field.with_mark(mark, &Bit::Any)).collect();

@@ -7,20 +7,42 @@ use crate::judge::Finding;
 
 /// Beginnings of settings that only change how output looks.
 const LOOKS: [&str; 16] = [
-    "color.", "column.", "advice.", "status.", "i18n.", "core.quotepath=", "core.abbrev=", "core.commentchar=", "core.pager=cat",
-    "core.fsmonitor=false", "core.hookspath=/dev/null", "diff.context=", "diff.renames=", "diff.algorithm=", "log.decorate=", "log.date=",
+    "color.",
+    "column.",
+    "advice.",
+    "status.",
+    "i18n.",
+    "core.quotepath=",
+    "core.abbrev=",
+    "core.commentchar=",
+    "core.pager=cat",
+    "core.fsmonitor=false",
+    "core.hookspath=/dev/null",
+    "diff.context=",
+    "diff.renames=",
+    "diff.algorithm=",
+    "log.decorate=",
+    "log.date=",
 ];
 /// Settings that only change how output looks, whole.
 const WHOLE: [&str; 9] = [
-    "core.pager=", "core.fsmonitor=", "diff.noprefix", "diff.noprefix=true", "diff.mnemonicprefix=true", "log.showsignature=false",
-    "gc.auto=0", "diff.renamelimit=0", "core.untrackedcache=false",
+    "core.pager=",
+    "core.fsmonitor=",
+    "diff.noprefix",
+    "diff.noprefix=true",
+    "diff.mnemonicprefix=true",
+    "log.showsignature=false",
+    "gc.auto=0",
+    "diff.renamelimit=0",
+    "core.untrackedcache=false",
 ];
 
 /// `git -c name=value`
 pub(super) fn configuration(command: &Command<'_>) -> Option<Finding> {
     for given in command.scan.options.iter().filter(|given| given.name == "c") {
         let setting = given.value.as_ref().and_then(|value| value.known()).unwrap_or("").to_ascii_lowercase();
-        let pager = setting.strip_prefix("pager.").is_some_and(|rest| rest.ends_with("=false") || rest.ends_with("=cat"));
+        let pager =
+            setting.strip_prefix("pager.").is_some_and(|rest| rest.ends_with("=false") || rest.ends_with("=cat"));
         let known = pager || WHOLE.contains(&setting.as_str()) || LOOKS.iter().any(|start| setting.starts_with(start));
         if !known {
             return Some(Finding::new(Verdict::Execute, "`-c` can set a program that git runs", given.span));
@@ -42,9 +64,7 @@ pub(super) fn listing(command: &Command<'_>) -> Option<Finding> {
 
 /// `git config`
 pub(super) fn config(command: &Command<'_>) -> Option<Finding> {
-    let reads = [
-        "get", "get-all", "get-regexp", "get-urlmatch", "get-color", "get-colorbool", "l", "list",
-    ];
+    let reads = ["get", "get-all", "get-regexp", "get-urlmatch", "get-color", "get-colorbool", "l", "list"];
     if command.has(&reads) {
         return None;
     }

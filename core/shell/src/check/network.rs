@@ -16,7 +16,8 @@ pub(super) fn curl(command: &Command<'_>) -> Option<Finding> {
                 let reads = |method: &str| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS");
                 (!text.is_some_and(reads)).then_some((Verdict::Send, "the method of the request is not one that reads"))
             }
-            "o" | "output" => (!matches!(text, Some("-" | "/dev/null"))).then_some((Verdict::Write, "the answer is written to a file")),
+            "o" | "output" => (!matches!(text, Some("-" | "/dev/null")))
+                .then_some((Verdict::Write, "the answer is written to a file")),
             "w" | "write-out" => {
                 let harmless = |format: &str| !format.contains("%output") && !format.starts_with('@');
                 (!text.is_some_and(harmless)).then_some((Verdict::Write, "the format can write a file"))
@@ -24,7 +25,8 @@ pub(super) fn curl(command: &Command<'_>) -> Option<Finding> {
             "url" => (!text.is_some_and(is_fetched)).then_some((Verdict::Send, "the address may send data")),
             _ => {
                 let harmless = |text: &str| !text.starts_with('@');
-                (!text.is_some_and(harmless)).then_some((Verdict::Send, "the request holds a value that is made at run time"))
+                (!text.is_some_and(harmless))
+                    .then_some((Verdict::Send, "the request holds a value that is made at run time"))
             }
         };
         if let Some((verdict, because)) = bad {
@@ -52,7 +54,8 @@ pub(super) fn wget(command: &Command<'_>) -> Option<Finding> {
     if command.has(&["version", "V", "help", "h"]) {
         return None;
     }
-    let prints = command.values(&["O", "output-document"]).any(|value| matches!(value.known(), Some("-" | "/dev/null")));
+    let prints =
+        command.values(&["O", "output-document"]).any(|value| matches!(value.known(), Some("-" | "/dev/null")));
     let all = command.values(&["O", "output-document"]).all(|value| matches!(value.known(), Some("-" | "/dev/null")));
     if !(prints && all) && !command.has(&["spider"]) {
         return Some(Finding::new(Verdict::Write, "`wget` saves what it fetches", command.span));
@@ -72,14 +75,21 @@ pub(super) fn httpie(command: &Command<'_>) -> Option<Finding> {
     let first: Option<&Field> = operands.next();
     let method = first.and_then(Field::known).filter(|word| word.bytes().all(|byte| byte.is_ascii_uppercase()));
     if method.is_some_and(|method| !matches!(method, "GET" | "HEAD" | "OPTIONS")) {
-        return first.map(|field| Finding::new(Verdict::Send, "the method of the request is not one that reads", field.span));
+        return first
+            .map(|field| Finding::new(Verdict::Send, "the method of the request is not one that reads", field.span));
     }
-    let rest: Vec<&Field> = if method.is_some() { operands.collect() } else { first.into_iter().chain(operands).collect() };
+    let rest: Vec<&Field> =
+        if method.is_some() { operands.collect() } else { first.into_iter().chain(operands).collect() };
     let item = |field: &&Field| !field.known().is_some_and(is_fetched);
     let data = |field: &&Field| {
-        field.known().is_none_or(|word| !word.contains("==") && (word.contains('=') || word.contains(":=") || word.contains('@')))
+        field.known().is_none_or(|word| {
+            !word.contains("==") && (word.contains('=') || word.contains(":=") || word.contains('@'))
+        })
     };
-    let bad = rest.first().filter(|field| item(field)).or_else(|| rest.get(1..).and_then(|rest| rest.iter().find(|field| data(field))))?;
+    let bad = rest
+        .first()
+        .filter(|field| item(field))
+        .or_else(|| rest.get(1..).and_then(|rest| rest.iter().find(|field| data(field))))?;
     Some(Finding::new(Verdict::Send, "the request may send data", bad.span))
 }
 

@@ -9,7 +9,8 @@ use crate::judge::{Finding, Walk};
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let given: Vec<_> = command.values(&["e", "expression"]).collect();
     let mut files = command.scan.operands.iter().copied();
-    let scripts = if given.is_empty() && !command.has(&["f", "file"]) { files.next().into_iter().collect() } else { given };
+    let scripts =
+        if given.is_empty() && !command.has(&["f", "file"]) { files.next().into_iter().collect() } else { given };
     let in_place = command.has(&["i", "in-place", "I"]);
     for file in files {
         walk.touch(file, if in_place { Access::Write } else { Access::Read });
@@ -112,7 +113,11 @@ impl Reader<'_> {
 
     fn after_brace(&mut self) -> Step {
         match self.peek() {
-            Some(character) if character.is_ascii_alphabetic() || "/$=:\\".contains(character) || character.is_ascii_digit() => Ok(()),
+            Some(character)
+                if character.is_ascii_alphabetic() || "/$=:\\".contains(character) || character.is_ascii_digit() =>
+            {
+                Ok(())
+            }
             _ => unknown("an unexpected sign"),
         }
     }

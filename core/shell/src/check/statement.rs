@@ -29,7 +29,11 @@ pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
         _ => command.values(&["e", "execute"]).collect(),
     };
     if statements.is_empty() && !(command.name == "psql" && command.has(&["l"])) {
-        return Some(Finding::new(Verdict::Unknown, format!("`{}` reads its statements elsewhere", command.name), command.span));
+        return Some(Finding::new(
+            Verdict::Unknown,
+            format!("`{}` reads its statements elsewhere", command.name),
+            command.span,
+        ));
     }
     for field in statements {
         let Some(text) = field.known() else { return command.doubt(field, "a statement") };

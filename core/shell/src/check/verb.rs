@@ -17,16 +17,20 @@ const WRITES_ALL_THE_SAME: [&str; 4] = ["get-object", "get-sdk", "get-export", "
 /// `gcloud`, `aws`, `az`
 pub(super) fn verb(command: &Command<'_>) -> Option<Finding> {
     let options_known = |before: u32| {
-        command.scan.options.iter().filter(|given| given.span.0 < before).all(|given| {
-            command.rule.options.split_ascii_whitespace().any(|option| same(option, &given.name))
-        })
+        command
+            .scan
+            .options
+            .iter()
+            .filter(|given| given.span.0 < before)
+            .all(|given| command.rule.options.split_ascii_whitespace().any(|option| same(option, &given.name)))
     };
     if command.scan.operands.is_empty() && command.has(&["version", "help", "V", "h", "v"]) {
         return None;
     }
     for (number, field) in command.scan.operands.iter().enumerate() {
         let Some(word) = field.known() else { return command.doubt(field, "a word") };
-        let reads = READS.split_ascii_whitespace().any(|verb| verb == word) || READ_STARTS.iter().any(|start| word.starts_with(start));
+        let reads = READS.split_ascii_whitespace().any(|verb| verb == word)
+            || READ_STARTS.iter().any(|start| word.starts_with(start));
         if !reads {
             if writes(word) {
                 return Some(Finding::new(Verdict::Write, format!("`{word}` is not a verb that reads"), field.span));
@@ -41,17 +45,83 @@ pub(super) fn verb(command: &Command<'_>) -> Option<Finding> {
         }
         return None;
     }
-    Some(Finding::new(Verdict::Unknown, format!("`{}` without a verb that is known to read", command.name), command.span))
+    Some(Finding::new(
+        Verdict::Unknown,
+        format!("`{}` without a verb that is known to read", command.name),
+        command.span,
+    ))
 }
 
 /// Verbs that certainly write, so that a later word cannot excuse them.
 fn writes(word: &str) -> bool {
     let starts = [
-        "create", "delete", "update", "set", "add", "remove", "deploy", "apply", "enable", "disable", "start", "stop", "reset", "ssh",
-        "scp", "login", "logout", "revoke", "activate", "import", "export", "submit", "cancel", "resize", "restart", "patch", "replace",
-        "rollback", "move", "copy", "cp", "mv", "rm", "sync", "mb", "rb", "put", "run-", "terminate", "reboot", "modify", "attach",
-        "detach", "associate", "disassociate", "invoke", "publish", "send", "upload", "download", "register", "deregister", "tag-", "untag",
-        "install", "init", "purge", "restore", "rotate", "abandon", "promote", "drain", "execute", "call", "build", "connect", "proxy",
+        "create",
+        "delete",
+        "update",
+        "set",
+        "add",
+        "remove",
+        "deploy",
+        "apply",
+        "enable",
+        "disable",
+        "start",
+        "stop",
+        "reset",
+        "ssh",
+        "scp",
+        "login",
+        "logout",
+        "revoke",
+        "activate",
+        "import",
+        "export",
+        "submit",
+        "cancel",
+        "resize",
+        "restart",
+        "patch",
+        "replace",
+        "rollback",
+        "move",
+        "copy",
+        "cp",
+        "mv",
+        "rm",
+        "sync",
+        "mb",
+        "rb",
+        "put",
+        "run-",
+        "terminate",
+        "reboot",
+        "modify",
+        "attach",
+        "detach",
+        "associate",
+        "disassociate",
+        "invoke",
+        "publish",
+        "send",
+        "upload",
+        "download",
+        "register",
+        "deregister",
+        "tag-",
+        "untag",
+        "install",
+        "init",
+        "purge",
+        "restore",
+        "rotate",
+        "abandon",
+        "promote",
+        "drain",
+        "execute",
+        "call",
+        "build",
+        "connect",
+        "proxy",
     ];
     starts.iter().any(|start| word.starts_with(start))
 }

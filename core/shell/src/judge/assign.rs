@@ -10,26 +10,107 @@ use crate::tree::{Assignment, Command, Compound, List, Operation, Piece, Simple,
 
 /// Names that may be given to one command (`LC_ALL=C sort`).
 const HARMLESS: [&str; 26] = [
-    "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "DEBIAN_FRONTEND", "FORCE_COLOR", "GH_NO_UPDATE_NOTIFIER",
-    "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GREP_COLOR", "GREP_COLORS", "HISTTIMEFORMAT", "IFS", "LANG",
-    "LANGUAGE", "LINES", "NO_COLOR", "POSIXLY_CORRECT", "PS_FORMAT", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING",
-    "PYTHONUNBUFFERED", "PYTHONUTF8", "RUST_BACKTRACE", "TERM", "TZ", "TIMEFORMAT",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "DEBIAN_FRONTEND",
+    "FORCE_COLOR",
+    "GH_NO_UPDATE_NOTIFIER",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_TERMINAL_PROMPT",
+    "GREP_COLOR",
+    "GREP_COLORS",
+    "HISTTIMEFORMAT",
+    "IFS",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "NO_COLOR",
+    "POSIXLY_CORRECT",
+    "PS_FORMAT",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "RUST_BACKTRACE",
+    "TERM",
+    "TZ",
+    "TIMEFORMAT",
 ];
 /// Names that may be given to one command when the value turns paging off.
 const PAGERS: [&str; 8] =
     ["PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER", "AWS_PAGER", "SYSTEMD_PAGER", "BAT_PAGER", "DELTA_PAGER"];
 /// Names that programs or the shell obey: no command of the line may run with them changed.
 const DANGEROUS: [&str; 34] = [
-    "PATH", "HOME", "SHELL", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "PAGER",
-    "EDITOR", "VISUAL", "BROWSER", "MANPAGER", "MANPATH", "TMPDIR", "PWD", "OLDPWD", "HISTFILE", "FPATH", "MAKEFLAGS",
-    "KUBECONFIG", "KUBE_EDITOR", "SSH_ASKPASS", "SSH_AUTH_SOCK", "GREP_OPTIONS", "TAR_OPTIONS", "GZIP", "ZIPOPT",
-    "UNZIP", "RSYNC_RSH", "TERMINFO", "EXECIGNORE",
+    "PATH",
+    "HOME",
+    "SHELL",
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "CDPATH",
+    "PAGER",
+    "EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "MANPAGER",
+    "MANPATH",
+    "TMPDIR",
+    "PWD",
+    "OLDPWD",
+    "HISTFILE",
+    "FPATH",
+    "MAKEFLAGS",
+    "KUBECONFIG",
+    "KUBE_EDITOR",
+    "SSH_ASKPASS",
+    "SSH_AUTH_SOCK",
+    "GREP_OPTIONS",
+    "TAR_OPTIONS",
+    "GZIP",
+    "ZIPOPT",
+    "UNZIP",
+    "RSYNC_RSH",
+    "TERMINFO",
+    "EXECIGNORE",
 ];
 /// Beginnings of further such names.
 const DANGEROUS_FAMILIES: [&str; 32] = [
-    "LD_", "DYLD_", "GIT_", "BASH_", "PYTHON", "PERL", "RUBY", "NODE_", "NPM_", "npm_", "LESS", "GCONV_", "LOCPATH",
-    "NLSPATH", "XDG_", "DOCKER_", "AWS_", "GOOGLE_", "CLOUDSDK_", "AZURE_", "GH_", "GO", "CARGO", "RUST", "JAVA_",
-    "_JAVA", "JDK_", "BAT_", "RIPGREP_", "FZF_", "MALLOC_", "SSL_",
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "BASH_",
+    "PYTHON",
+    "PERL",
+    "RUBY",
+    "NODE_",
+    "NPM_",
+    "npm_",
+    "LESS",
+    "GCONV_",
+    "LOCPATH",
+    "NLSPATH",
+    "XDG_",
+    "DOCKER_",
+    "AWS_",
+    "GOOGLE_",
+    "CLOUDSDK_",
+    "AZURE_",
+    "GH_",
+    "GO",
+    "CARGO",
+    "RUST",
+    "JAVA_",
+    "_JAVA",
+    "JDK_",
+    "BAT_",
+    "RIPGREP_",
+    "FZF_",
+    "MALLOC_",
+    "SSL_",
 ];
 
 /// Whether a name is one that programs or the shell obey.
@@ -65,7 +146,8 @@ impl Walk<'_> {
         };
         if alone {
             self.assignment_alone(&assignment.name, field.known(), assignment.span);
-            let plain = assignment.index.is_none() && !assignment.append && matches!(assignment.value, Value::Scalar(_));
+            let plain =
+                assignment.index.is_none() && !assignment.append && matches!(assignment.value, Value::Scalar(_));
             let bits = if plain { shortened(field.bits.clone()) } else { any() };
             self.scope.assign(&assignment.name, bits);
         } else if !is_harmless(&assignment.name, field.known()) {
@@ -129,8 +211,19 @@ struct Sites {
 
 /// Programs whose words are names that they give a value.
 const NAMERS: [&str; 13] = [
-    "read", "mapfile", "readarray", "printf", "getopts", "declare", "typeset", "local", "export", "readonly", "unset",
-    "let", "wait",
+    "read",
+    "mapfile",
+    "readarray",
+    "printf",
+    "getopts",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "let",
+    "wait",
 ];
 
 impl Sites {
@@ -209,14 +302,21 @@ impl Sites {
         let names = simple.words.iter().take(3).filter_map(literal).any(|text| NAMERS.contains(&text.as_str()));
         if names {
             for text in simple.words.iter().skip(1).filter_map(literal) {
-                let name: String =
-                    text.chars().take_while(|character| character.is_ascii_alphanumeric() || *character == '_').collect();
+                let name: String = text
+                    .chars()
+                    .take_while(|character| character.is_ascii_alphanumeric() || *character == '_')
+                    .collect();
                 self.add(&name, false, false);
             }
             self.add("REPLY", false, false);
             self.add("MAPFILE", false, false);
         }
-        if simple.words.iter().take(3).filter_map(literal).any(|text| matches!(text.as_str(), "cd" | "pushd" | "popd" | "eval"))
+        if simple
+            .words
+            .iter()
+            .take(3)
+            .filter_map(literal)
+            .any(|text| matches!(text.as_str(), "cd" | "pushd" | "popd" | "eval"))
         {
             self.add("cd ", true, true);
         }

@@ -154,7 +154,8 @@ impl Walk<'_> {
                 _ => {}
             }
             for field in numbers.into_iter().flatten() {
-                let name = field.known().filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
+                let name =
+                    field.known().filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
                 let number = field.is_number() || name.is_some_and(|name| self.unless_number(name).is_none());
                 if !number {
                     let because = format!("`{operator}` reads its operands as arithmetic, which can run commands");

@@ -240,7 +240,8 @@ pub(crate) fn is_assignment(field: &Field) -> bool {
 }
 
 fn entries(rule: &Rule) -> impl Iterator<Item = Known<'_>> {
-    let hurting = rule.hurts.iter().flat_map(|(verdict, names)| tokens(names).map(|(name, arity)| (name, arity, Some(*verdict))));
+    let hurting =
+        rule.hurts.iter().flat_map(|(verdict, names)| tokens(names).map(|(name, arity)| (name, arity, Some(*verdict))));
     let harmless = tokens(&rule.options).chain(tokens(&rule.only_with)).map(|(name, arity)| (name, arity, None));
     hurting.chain(harmless).map(|(name, arity, hurts)| Known { name, arity, hurts })
 }

@@ -17,9 +17,12 @@ impl Walk<'_> {
         if rule.dispatches {
             return self.dispatch(name, rule, args, span);
         }
-        let changed = if rule.check == Some(Check::Tar) { check::normalize_tar(args) } else { Cow::Borrowed(args) };
-        let args: &[Field] = &changed;
-        let scan = scan(rule, args);
+        let scanned: Cow<'_, [Field]> = match rule.check {
+            Some(Check::Tar) => check::normalize_tar(args),
+            Some(Check::Fd) => Cow::Borrowed(check::before_exec(args)),
+            _ => Cow::Borrowed(args),
+        };
+        let scan = scan(rule, &scanned);
         let mut worst = self.own_verdict(name, rule, &scan, span);
         for finding in scan.findings.iter().cloned() {
             keep_worse(&mut worst, finding);
@@ -37,7 +40,8 @@ impl Walk<'_> {
         {
             keep_worse(&mut worst, finding);
         }
-        let asks = rule.check == Some(Check::Exec) && scan.options.iter().any(|given| matches!(given.name.as_str(), "v" | "V"));
+        let asks = rule.check == Some(Check::Exec)
+            && scan.options.iter().any(|given| matches!(given.name.as_str(), "v" | "V"));
         if rule.wraps.is_some() && !asks {
             keep_worse(&mut worst, self.wrap(name, rule, &scan, span));
         }
@@ -66,7 +70,8 @@ impl Walk<'_> {
             keep_worse(&mut worst, finding);
         }
         if let Some(check) = rule.check
-            && let Some(finding) = check::run(check, self, &check::Command { name, rule, args: before, scan: &scan, span })
+            && let Some(finding) =
+                check::run(check, self, &check::Command { name, rule, args: before, scan: &scan, span })
         {
             keep_worse(&mut worst, finding);
         }
@@ -75,7 +80,9 @@ impl Walk<'_> {
             return worst;
         };
         let inner = match command.known() {
-            None => Finding::new(Verdict::Unknown, format!("the command of `{name}` is made at run time"), command.span),
+            None => {
+                Finding::new(Verdict::Unknown, format!("the command of `{name}` is made at run time"), command.span)
+            }
             Some(word) => {
                 let full = format!("{name} {word}");
                 match self.table.rule(&full) {
@@ -113,9 +120,9 @@ impl Walk<'_> {
             let mut all = scan.options.iter().chain(&self.globals);
             match value {
                 None => all.any(|given| given.name == name),
-                Some(value) => all.any(|given| {
-                    given.name == "c" && given.value.as_ref().and_then(Field::known) == Some(value)
-                }),
+                Some(value) => {
+                    all.any(|given| given.name == "c" && given.value.as_ref().and_then(Field::known) == Some(value))
+                }
             }
         };
         let missing = wanted.split_ascii_whitespace().find(|option| !given(option))?;
@@ -142,9 +149,10 @@ impl Walk<'_> {
             self.touch(field, access);
         }
         for given in &scan.options {
-            let writes = rule.hurts.get(&Verdict::Write).is_some_and(|names| {
-                names.split_ascii_whitespace().any(|option| same(option, &given.name))
-            });
+            let writes = rule
+                .hurts
+                .get(&Verdict::Write)
+                .is_some_and(|names| names.split_ascii_whitespace().any(|option| same(option, &given.name)));
             if let Some(value) = given.value.as_ref().filter(|_| writes) {
                 self.touch(value, Access::Write);
             }

@@ -76,7 +76,11 @@ impl Walk<'_> {
             };
         }
         let Some(bare) = bare_name(name) else {
-            return Finding::new(Verdict::Execute, format!("`{name}` is a program outside the system's folders"), first.span);
+            return Finding::new(
+                Verdict::Execute,
+                format!("`{name}` is a program outside the system's folders"),
+                first.span,
+            );
         };
         let Some(rule) = self.table.rule(bare) else {
             return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);

@@ -97,13 +97,17 @@ fn known_shape(program: &str, args: &[String]) -> Bit {
         "id" if matches!(args, [arg] if arg == "-u" || arg == "-g") => Bit::Number,
         "date" => match args {
             [format] if matches!(format.as_str(), "+%s" | "+%Y" | "+%s%N") => Bit::Number,
-            [format] if format.starts_with('+') && !format.starts_with("+-") && !format.contains(char::is_whitespace) => {
+            [format]
+                if format.starts_with('+') && !format.starts_with("+-") && !format.contains(char::is_whitespace) =>
+            {
                 Bit::Plain
             }
             _ => Bit::Any,
         },
         "pwd" | "whoami" | "tty" | "arch" | "logname" | "hostname" if options_only => Bit::Plain,
-        "uname" if matches!(args, [arg] if matches!(arg.as_str(), "-r" | "-m" | "-s" | "-n" | "-p")) || args.is_empty() => {
+        "uname"
+            if matches!(args, [arg] if matches!(arg.as_str(), "-r" | "-m" | "-s" | "-n" | "-p")) || args.is_empty() =>
+        {
             Bit::Plain
         }
         "which" if plain_names => Bit::Plain,
@@ -111,7 +115,10 @@ fn known_shape(program: &str, args: &[String]) -> Bit {
         "type" if matches!(args, [option, name] if option == "-p" && !name.contains(['/', '-'])) => Bit::Plain,
         "git" if matches!(args, [command, ..] if command == "rev-parse") && args.len() > 1 => {
             let plain = |arg: &String| {
-                matches!(arg.as_str(), "--show-toplevel" | "HEAD" | "--short" | "--abbrev-ref" | "--git-dir" | "--verify")
+                matches!(
+                    arg.as_str(),
+                    "--show-toplevel" | "HEAD" | "--short" | "--abbrev-ref" | "--git-dir" | "--verify"
+                )
             };
             if args.iter().skip(1).all(plain) { Bit::Plain } else { Bit::Any }
         }

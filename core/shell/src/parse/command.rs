@@ -195,11 +195,7 @@ impl Parser<'_> {
 
     /// `name ()`: a function; `declare name=(...)`: an array.
     fn after_paren(&mut self, mut simple: Simple, start: usize) -> Parsed<Command> {
-        let declares = simple
-            .words
-            .first()
-            .and_then(Word::keyword)
-            .is_some_and(|word| DECLARERS.contains(&word));
+        let declares = simple.words.first().and_then(Word::keyword).is_some_and(|word| DECLARERS.contains(&word));
         let assigns = simple.words.last().and_then(Word::keyword).is_some_and(|word| word.ends_with('='));
         if declares && assigns && self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)) == Some(&b'=') {
             let values = self.nested(Self::array)?;

@@ -74,7 +74,15 @@ impl Parser<'_> {
         if !self.eat("((") {
             return self.for_words(false);
         }
+        let start = self.at;
         let header = self.arithmetic("))")?;
+        let separators = header.pieces.iter().map(|piece| match piece {
+            Piece::Text { text, .. } => text.matches(';').count(),
+            _ => 0,
+        });
+        if separators.sum::<usize>() != 2 {
+            return self.fail("`for ((` wants three expressions, separated by `;`", start);
+        }
         self.skip_blanks();
         self.eat(";");
         self.skip_lines()?;

@@ -18,9 +18,10 @@ impl Parser<'_> {
         let operator = {
             let rest = self.rest().get(length..).unwrap_or("");
             let process = rest.starts_with("<(") || rest.starts_with(">(");
-            OPERATORS.into_iter().find(|operator| rest.starts_with(operator)).filter(|operator| {
-                !(process && operator.len() == 1) && (length == 0 || !operator.starts_with('&'))
-            })
+            OPERATORS
+                .into_iter()
+                .find(|operator| rest.starts_with(operator))
+                .filter(|operator| !(process && operator.len() == 1) && (length == 0 || !operator.starts_with('&')))
         };
         let Some(operator) = operator else { return Ok(None) };
         let descriptor = (length > 0).then(|| self.rest().get(..length).unwrap_or("").to_owned());
@@ -40,7 +41,8 @@ impl Parser<'_> {
         let length = if digits == 0 && rest.starts_with('{') {
             let end = rest.find('}').map_or(0, |end| end.saturating_add(1));
             let name = rest.get(1..end.saturating_sub(1)).unwrap_or("");
-            let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_[]".contains(&byte));
+            let plain =
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_[]".contains(&byte));
             if plain { end } else { 0 }
         } else {
             digits
@@ -49,7 +51,12 @@ impl Parser<'_> {
         if follows { length } else { 0 }
     }
 
-    fn here_document(&mut self, operator: &'static str, descriptor: Option<String>, start: usize) -> Parsed<Redirection> {
+    fn here_document(
+        &mut self,
+        operator: &'static str,
+        descriptor: Option<String>,
+        start: usize,
+    ) -> Parsed<Redirection> {
         let word_start = self.at;
         let word = self.word()?;
         let Some((delimiter, quoted)) = word.literal().filter(|_| !self.slice(word_start).contains(['$', '`', '\n']))

@@ -250,7 +250,8 @@ impl Program {
             own.push_str(options);
         }
         for command in self.readers.split_whitespace() {
-            let rule = Rule { any_option: true, touches: Operands::None, ..Rule::default() };
+            let style = if self.rule.style == Style::Single { Style::Single } else { Style::Gnu };
+            let rule = Rule { any_option: true, style, touches: Operands::None, ..Rule::default() };
             let program = Program { rule, ..Program::default() };
             self.commands.entry(command.to_owned()).or_insert(program);
         }

@@ -11,7 +11,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/shell")
 }
 
-fn rows(name: &str) -> Vec<(String, String)> {
+pub(crate) fn rows(name: &str) -> Vec<(String, String)> {
     let text = fs::read_to_string(folder().join(name)).unwrap();
     text.lines()
         .filter(|line| !line.trim().is_empty())

@@ -1,3 +1,4 @@
 //! Tests of the shell reader.
 
+mod bash;
 mod corpus;
