@@ -26,6 +26,7 @@
     reason = "tests"
 )]
 
+mod joining;
 mod matching;
 mod model;
 mod moves;
@@ -104,6 +105,13 @@ fn config() -> ProptestConfig {
 
 proptest! {
     #![proptest_config(config())]
+
+    #[test]
+    fn a_joined_run_decides_as_the_one_that_it_is_a_copy_of(genes in random::genes()) {
+        let (policy, events) = (random::policy(&genes), sessions::events(&genes));
+        let found = joining::differ(&policy, &events);
+        prop_assert!(found.is_none(), "{}\n{}", serde_json::to_string(&policy).unwrap(), found.unwrap());
+    }
 
     #[test]
     fn the_engine_decides_as_the_text_says(genes in random::genes()) {
