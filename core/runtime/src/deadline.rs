@@ -78,8 +78,9 @@ pub fn answer_within<T: Send>(
     };
     match take(&once) {
         Some(send) => {
-            drop(done);
+            // The watching thread is not woken before: where `send` ends the process, never.
             send(answer);
+            drop(done);
         }
         None => {
             let _ = watch.map(JoinHandle::join);

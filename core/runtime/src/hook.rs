@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use phasegate_adapter::{Adapter, Frame, Problem, Reply};
@@ -51,24 +51,25 @@ impl Hook {
         let mut runtime = Runtime::new(self.locations, adapters);
         runtime.audit_log = self.audit_log;
         let runtime = Arc::new(runtime);
-        let frame = Arc::new(OnceLock::new());
+        let frame: Arc<OnceLock<Frame>> = Arc::default();
+        // It is handed on, not copied: to the frame that was read, else to the one that stands for a frame never read.
+        let environment = Arc::new(Mutex::new(self.environment));
         let deadline = Deadline::new(self.limit);
         let late = {
             let (frame, watch, runtime) = (Arc::clone(&frame), watch.clone(), Arc::clone(&runtime));
-            let environment = self.environment.clone();
+            let environment = Arc::clone(&environment);
             move |problem: Problem| {
-                let unread = || Frame { bytes: Vec::new(), environment: environment.clone() };
-                let frame: Frame = frame.get().cloned().unwrap_or_else(unread);
+                let frame = frame.get_or_init(|| made(Vec::new(), &environment));
                 let stance = match watch.get() {
                     Stance::Unknown => late_stance(Arc::clone(&runtime), adapter, frame.clone()),
                     known @ (Stance::Unsure | Stance::Unguarded | Stance::Warn | Stance::Block) => known,
                 };
-                stance.answer(adapter, &frame, &problem)
+                stance.answer(adapter, frame, &problem)
             }
         };
         let work = || {
             let (bytes, problem) = read(input);
-            let frame = frame.get_or_init(|| Frame { bytes, environment: self.environment });
+            let frame = frame.get_or_init(|| made(bytes, &environment));
             if let Some(problem) = problem {
                 watch.set(runtime.stance_for(adapter, frame));
                 return watch.get().answer(adapter, frame, &problem);
@@ -77,6 +78,11 @@ impl Hook {
         };
         answer_within(self.limit, work, late, send);
     }
+}
+
+fn made(bytes: Vec<u8>, environment: &Mutex<BTreeMap<String, String>>) -> Frame {
+    let mut held = environment.lock().unwrap_or_else(PoisonError::into_inner);
+    Frame { bytes, environment: std::mem::take(&mut held) }
 }
 
 /// The stance of the project, looked for once more after the answer has failed.
