@@ -83,7 +83,9 @@ fn a_session_elsewhere_leaves_guarded_projects_alone() {
         command.write_stdin(frame.to_string()).output().unwrap()
     };
     let state = world.state();
-    for path in [world.root().join(".phasegate/config.yaml"), state.join("x"), world.home().join(".claude/settings.json")] {
+    for path in
+        [world.root().join(".phasegate/config.yaml"), state.join("x"), world.home().join(".claude/settings.json")]
+    {
         denied(&from_elsewhere("Write", json!({"file_path": path, "content": ""})), "self-protection");
     }
     let line = format!("rm -rf {}", state.display());

@@ -10,7 +10,7 @@ use phasegate_core::tool::Part;
 use phasegate_shell::{Pattern, Piece};
 
 use crate::locations::Locations;
-use crate::paths::Links;
+use crate::paths::{Links, resolve};
 use crate::project::{FOLDER, Project};
 
 /// How far below its path a place reaches.
@@ -167,18 +167,18 @@ impl<'a> Protected<'a> {
 
     /// The part that a path known only in part can stand for, seen from the folder `base`: where it can stand for the
     /// place of one, and what is known of it holds a name of that place, or is a pattern of names.
-    pub(crate) fn could_mean(&self, path: &Pattern, base: &Path) -> Option<Part> {
-        let known: String =
-            path.0.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "/" }).collect();
-        let known = fold(&known);
+    pub(crate) fn could_mean(&self, path: &Pattern, change: Change, base: &Path) -> Option<Part> {
+        let text = |piece: &Piece| if let Piece::Text(text) = piece { fold(text) } else { "/".to_string() };
+        let known: String = path.0.iter().map(text).collect();
         let loose = path.0.contains(&Piece::Any);
-        let fits = |place: &Path| {
+        let anchored = anchored(path, base, self.home());
+        let heads = heads(&anchored);
+        let stands = |path: &Pattern, name: &str| stands_for(path, &fold(name), &fold(self.home()));
+        let fits = |place: &Path, reach| {
             let names = [Some(place), place.strip_prefix(base).ok()];
-            names
-                .into_iter()
-                .flatten()
-                .filter_map(Path::to_str)
-                .any(|name| stands_for(path, &fold(name), &fold(self.home())))
+            let mut names = names.into_iter().flatten().filter_map(Path::to_str);
+            let below = |name: &str| reach == Reach::Tree && heads.iter().any(|head| stands(head, name));
+            names.any(|name| stands(&anchored, name) || below(name))
         };
         let named = |place: &Path| {
             let last = |path: &Path| path.file_name().map(|name| fold(&name.to_string_lossy()));
@@ -186,7 +186,11 @@ impl<'a> Protected<'a> {
         };
         self.places.iter().find_map(|(place, part, reach)| {
             let inner = inner(place, *reach);
-            std::iter::once(place).chain(&inner).any(|place| named(place) && fits(place)).then_some(*part)
+            let above = place.ancestors().skip(1).filter(|_| change == Change::Remove);
+            let found = above.into_iter().any(|place| named(place) && fits(place, Reach::Alone))
+                || (named(place) && fits(place, *reach))
+                || inner.iter().any(|place| named(place) && fits(place, Reach::Alone));
+            found.then_some(*part)
         })
     }
 
@@ -289,6 +293,38 @@ fn unseen(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
+/// The pattern as an absolute one: what is surely the folder that it begins in is resolved from `base`. One that begins
+/// with anything is left as it is.
+fn anchored(path: &Pattern, base: &Path, home: &str) -> Pattern {
+    let mut known = String::new();
+    let mut rest = path.0.iter().peekable();
+    while let Some(piece) = rest.next_if(|piece| matches!(piece, Piece::Text(_) | Piece::Home)) {
+        known.push_str(if let Piece::Text(text) = piece { text } else { home });
+    }
+    if known.is_empty() && matches!(rest.peek(), Some(Piece::Any)) {
+        return path.clone();
+    }
+    let (folder, name) = known.rsplit_once('/').map_or((".", known.as_str()), |(folder, name)| (folder, name));
+    let folder = if folder.is_empty() { "/" } else { folder };
+    let folder = resolve(base, Path::new(folder)).unwrap_or_else(|| base.join(folder));
+    let start = format!("{}/{name}", folder.to_string_lossy().trim_end_matches('/'));
+    Pattern(std::iter::once(Piece::Text(start)).chain(rest.cloned()).collect())
+}
+
+/// The folders that a path of this pattern lies in, as patterns: the pattern up to each slash that it surely has.
+fn heads(path: &Pattern) -> Vec<Pattern> {
+    let mut heads = Vec::new();
+    for (at, piece) in path.0.iter().enumerate() {
+        let Piece::Text(text) = piece else { continue };
+        for (end, _) in text.match_indices('/') {
+            let before = path.0.iter().take(at).cloned();
+            let own = text.get(..end).unwrap_or_default().to_string();
+            heads.push(Pattern(before.chain(std::iter::once(Piece::Text(own))).collect()));
+        }
+    }
+    heads
+}
+
 /// Whether the pattern can stand for the name, where a pattern of names stands for no name that begins with a dot unless
 /// it says so, as shells have it.
 fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
@@ -336,7 +372,6 @@ fn names_end(before: Option<&u8>, rest: &[u8]) -> usize {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::paths::resolve;
     use crate::project::Remembered;
     use phasegate_core::policy::Mode;
     use std::fs;

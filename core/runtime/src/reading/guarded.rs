@@ -116,7 +116,7 @@ impl Place<'_> {
         let below = known
             .rsplit_once('/')
             .and_then(|(folder, _)| self.protected.part(&self.absolute(folder).join("\u{fffd}"), change));
-        let part = below.or_else(|| self.protected.could_mean(path, self.base))?;
+        let part = below.or_else(|| self.protected.could_mean(path, change, self.base))?;
         Some(Guarded { part, path: shown(path) })
     }
 
