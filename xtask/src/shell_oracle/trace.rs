@@ -8,6 +8,9 @@ use serde::Serialize;
 pub(super) const CALLS: &str = "execve,execveat,clone,clone3,fork,vfork,connect,kill,tkill,tgkill,sethostname,\
                                 setdomainname,settimeofday,clock_settime,adjtimex,mount,umount2,reboot,ptrace";
 
+/// Those of them that make a process.
+const MAKE: &[&str] = &["clone(", "clone3(", "fork(", "vfork("];
+
 /// What the processes of a line did besides files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Trace {
@@ -36,36 +39,53 @@ struct Reading {
     trace: Trace,
     /// The program of each process; the empty name is the line's shell.
     programs: BTreeMap<u32, String>,
-    /// The process of each thread that is not its first.
-    threads: BTreeMap<u32, u32>,
-    /// The beginnings of calls that another process interrupted.
-    open: BTreeMap<u32, String>,
+    /// Who made each process or thread, and whether it is a thread. A child may act before its maker's call returns.
+    makers: BTreeMap<u32, (u32, bool)>,
     asked: BTreeMap<(u32, String), bool>,
     started: bool,
 }
 
 /// Reads what `strace` wrote about a line that `shell` (an absolute path) ran.
 pub(super) fn read(text: &str, shell: &str) -> Trace {
+    let calls = calls(text);
     let mut reading = Reading::default();
-    for line in text.lines() {
-        let Some((pid, rest)) = line.split_once(' ') else { continue };
-        let Ok(pid) = pid.parse::<u32>() else { continue };
-        let rest = rest.trim_start();
-        if let Some(begin) = rest.strip_suffix("<unfinished ...>") {
-            reading.open.insert(pid, begin.to_string());
-        } else if rest.starts_with("<... ") {
-            let begin = reading.open.remove(&pid).unwrap_or_default();
-            let end = rest.split_once("resumed>").map_or("", |(_, end)| end);
-            reading.call(pid, &format!("{begin}{end}"), shell);
-        } else {
-            reading.call(pid, rest, shell);
+    for (pid, call) in &calls {
+        let made = call.rsplit_once(" = ").and_then(|(_, result)| result.parse::<u32>().ok());
+        if let Some(child) = made.filter(|_| MAKE.iter().any(|name| call.starts_with(name))) {
+            reading.makers.insert(child, (*pid, call.contains("CLONE_THREAD")));
         }
+    }
+    for (pid, call) in &calls {
+        reading.call(*pid, call, shell);
     }
     let found: BTreeSet<&String> =
         reading.asked.iter().filter(|(_, there)| **there).map(|((_, name), _)| name).collect();
     let missing = reading.asked.iter().filter(|((_, name), there)| !**there && !found.contains(name));
     reading.trace.missing = missing.map(|((_, name), _)| name.clone()).collect();
     reading.trace
+}
+
+/// The calls with who made them, put together where another process interrupted one.
+fn calls(text: &str) -> Vec<(u32, String)> {
+    let mut open: BTreeMap<u32, String> = BTreeMap::new();
+    let mut calls = Vec::new();
+    for line in text.lines() {
+        let Some((pid, rest)) = line.split_once(' ') else { continue };
+        let Ok(pid) = pid.parse::<u32>() else { continue };
+        let rest = rest.trim_start();
+        if let Some(begin) = rest.strip_suffix("<unfinished ...>") {
+            open.insert(pid, begin.to_string());
+        } else if rest.starts_with("<... ") {
+            let begin = open.remove(&pid).unwrap_or_default();
+            let end = rest.split_once("resumed>").map_or("", |(_, end)| end);
+            calls.push((pid, format!("{begin}{end}")));
+        } else {
+            calls.push((pid, rest.to_string()));
+        }
+    }
+    // What never came back was tried all the same.
+    calls.extend(open.into_iter().map(|(pid, begin)| (pid, format!("{begin}) = ?"))));
+    calls
 }
 
 impl Reading {
@@ -79,15 +99,12 @@ impl Reading {
             }
             return;
         }
-        let program = self.programs.get(&pid).cloned().unwrap_or_default();
+        let program = self.program(pid);
         match name {
             "execve" | "execveat" => self.exec(pid, &quoted(args), result),
             "clone" | "clone3" | "fork" | "vfork" => {
                 if let Ok(child) = result.parse::<u32>() {
-                    self.programs.insert(child, program);
-                    if args.contains("CLONE_THREAD") {
-                        self.threads.insert(child, self.process(pid));
-                    }
+                    self.programs.entry(child).or_insert(program);
                 }
             }
             "connect" => {
@@ -115,13 +132,29 @@ impl Reading {
             return;
         }
         self.asked.insert((pid, name.clone()), true);
-        let by = self.programs.insert(pid, name).unwrap_or_default();
+        let by = self.program(pid);
+        self.programs.insert(pid, name);
         self.trace.executed.insert(Executed { path: path.to_string(), by });
+    }
+
+    /// The program of a process, or that of its maker.
+    fn program(&self, pid: u32) -> String {
+        let mut at = pid;
+        // A process is never made by one that comes after it, so that this ends.
+        while !self.programs.contains_key(&at) {
+            let Some((maker, _)) = self.makers.get(&at).filter(|(maker, _)| *maker != at) else { break };
+            at = *maker;
+        }
+        self.programs.get(&at).cloned().unwrap_or_default()
     }
 
     /// The process of a thread.
     fn process(&self, pid: u32) -> u32 {
-        self.threads.get(&pid).copied().unwrap_or(pid)
+        let mut at = pid;
+        while let Some((maker, true)) = self.makers.get(&at) {
+            at = *maker;
+        }
+        at
     }
 
     /// A signal to another process; asking whether it lives is none.
