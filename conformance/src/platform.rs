@@ -132,7 +132,9 @@ fn played(session: &Session) -> Result<Vec<(String, Answer)>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut stage = Stage::new(session, folder.path())?;
     let play = |line: &Recorded| stage.play(line).map(|played| (played.event, played.answer));
-    session.frames.iter().map(play).collect()
+    let answers = session.frames.iter().map(play).collect::<Result<_, _>>()?;
+    stage.believed()?;
+    Ok(answers)
 }
 
 fn bless(session: &Session, answers: &[(String, Answer)]) -> Option<Mismatch> {

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use phasegate_adapter::{Adapter, Frame};
-use phasegate_runtime::{Locations, Project};
+use phasegate_runtime::verify::verify;
+use phasegate_runtime::{Locations, Project, Runtime};
 use serde_json::Value;
 
 use crate::session::{Answer, BASE, Recorded, Session};
@@ -101,11 +102,47 @@ impl Stage {
         child.wait_with_output().map_err(failed)
     }
 
+    /// Whether the journals that the frames led to fit together, and every event in them is decided again to the same
+    /// bytes.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, or which record comes out otherwise.
+    pub fn believed(&self) -> Result<(), String> {
+        let runtime = Runtime::new(self.locations(), phasegate_adapters::all());
+        let project = Project::find(&runtime.locations, &self.folder.join("project"));
+        let report = verify(&runtime.locations, &project, &mut |_, _| {});
+        if let Some(finding) = report.findings.first() {
+            return Err(format!("{}: {} [{}]", finding.path.display(), finding.message, finding.code));
+        }
+        if report.journals.iter().all(|journal| journal.session.is_none()) {
+            return Err("the frames led to no journal of a session".into());
+        }
+        for journal in report.journals {
+            let Some(session) = journal.session else { continue };
+            for seq in 1..=journal.records {
+                let again = runtime.again(&project, &session, seq).map_err(|problem| problem.to_string())?;
+                let decides = again.past.problem.is_none() && again.past.event.get("event").is_some();
+                let what = match again.outcome {
+                    Ok(outcome) if outcome.differs.is_empty() => continue,
+                    Ok(outcome) => outcome.differs.join(", "),
+                    Err(why) if decides => why,
+                    Err(_) => continue,
+                };
+                return Err(format!("record {seq} of session `{session}`, decided again, differs: {what}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn locations(&self) -> Locations {
+        let [state, machine, home] = ["state", "machine", "home"].map(|name| self.folder.join(name));
+        Locations { state, user: home.join(".config/phasegate"), machine, home }
+    }
+
     /// The records that the session's journal has got since the last frame.
     fn journal(&mut self, session: &str) -> Vec<Value> {
-        let state = self.folder.join("state");
-        let locations = Locations { state, user: PathBuf::new(), machine: PathBuf::new(), home: PathBuf::new() };
-        let journal = Project::find(&locations, &self.folder.join("project")).session_journal(session);
+        let journal = Project::find(&self.locations(), &self.folder.join("project")).session_journal(session);
         let text = self.recorded(&std::fs::read(journal).unwrap_or_default());
         let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.split_once(' ')?.1).ok());
         let new: Vec<Value> = records.skip(self.seen).collect();
