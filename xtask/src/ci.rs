@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 
 use crate::failure::{Failure, Result};
 use crate::process::{cargo, run as run_command};
-use crate::{conformance, generate, mutants, tidy};
+use crate::{conformance, generate, mutants, skips, tidy};
 
 /// A check's name, and how it is run.
 type Step = (&'static str, fn() -> Result);
@@ -28,6 +28,7 @@ const STEPS: &[Step] = &[
     ("generated files", || generate::run(&generate::Args::check())),
     ("tidy", tidy::run),
     ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
+    ("skipped tests", skips::run),
     ("conformance", || conformance::run(&conformance::Args::default())),
     ("mutants", mutants::run),
 ];

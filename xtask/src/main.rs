@@ -16,6 +16,7 @@ mod shell_oracle;
 mod stress;
 mod e2e;
 mod fuzz;
+mod skips;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,8 @@ enum Task {
     Record(record::Args),
     /// Run a real client through every way in which a guard can fail, and keep the fault report.
     E2e(e2e::Args),
+    /// Check that every test that does not run here has a reason in `skips.toml`.
+    Skips,
     /// Run the fuzz targets, each for a while.
     Fuzz(fuzz::Args),
     /// Run every shell line of the corpora in a sandbox, and compare what it did with how it is judged.
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Task::Record(args) => record::run(&args),
         Task::ShellOracle(args) => shell_oracle::run(&args),
         Task::E2e(args) => e2e::run(&args),
+        Task::Skips => skips::run(),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),
         Task::LspDouble => record::double::run(),
