@@ -52,6 +52,7 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
         mode: everywhere.mode,
         mode_unclear,
         audit_log: settings.iter().find_map(|(_, source, _)| source.audit_log.clone()),
+        redact: settings.iter().flat_map(|(_, source, _)| source.redact.iter().cloned()).collect(),
         found: files.iter().any(|file| file.kind == Kind::Settings),
     };
     Compiled { policy, settings, diagnostics: work.diagnostics() }

@@ -23,6 +23,8 @@ mod version;
 mod shipped;
 mod compile;
 
+use std::collections::BTreeSet;
+
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy};
 
@@ -96,6 +98,8 @@ pub struct Settings {
     pub mode_unclear: bool,
     /// Where the seed's audit events are also written, as JSON Lines.
     pub audit_log: Option<String>,
+    /// The names of arguments that journals keep a digest of only, of all levels together.
+    pub redact: BTreeSet<String>,
     /// Whether any settings file was given at all.
     pub found: bool,
 }

@@ -203,7 +203,11 @@ fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
         id: call.id.clone(),
         agent: event.subagent().map(ToString::to_string),
         tool: call.tool.name.clone(),
-        input: if call.id.is_none() { observe::digest(&call.input) } else { String::new() },
+        input: match (&call.id, &call.reading.shortened) {
+            (Some(_), _) => String::new(),
+            (None, Some(before)) => before.digest.clone(),
+            (None, None) => observe::digest(&call.input),
+        },
         executes: [EXECUTE, SHELL].iter().any(|label| call.tool.labels.contains(*label)),
         may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),
         since: event.time,

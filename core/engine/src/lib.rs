@@ -10,6 +10,7 @@ extern crate alloc;
 pub mod tool;
 pub mod event;
 pub mod matcher;
+pub mod shortened;
 pub mod fact;
 pub mod condition;
 pub mod policy;

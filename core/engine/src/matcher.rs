@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::shortened::Fit;
 use crate::tool::{Access, Call, Labels, READ, SimpleCommand, Verdict, Word};
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
@@ -108,14 +109,6 @@ pub enum Use {
     Forbid,
 }
 
-/// Whether a part of a matcher applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
-    No,
-    Doubt,
-    Yes,
-}
-
 /// What a matcher is held against: a call, what its tool can do, and who calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
@@ -146,7 +139,7 @@ impl Matcher {
             .fits_tool(subject)
             .min(self.fits_server(subject, servers, used))
             .min(self.fits_agent(subject))
-            .min(self.fits_command(subject))
+            .min(self.fits_command(subject.call))
             .min(self.fits_args(subject))
             .min(self.fits_paths(subject));
         match fit {
@@ -198,10 +191,13 @@ impl Matcher {
         }
     }
 
-    fn fits_command(&self, subject: Subject<'_>) -> Fit {
+    pub(crate) fn fits_command(&self, call: &Call) -> Fit {
         let Some(wanted) = &self.command else { return Fit::Yes };
-        let Some(Value::String(line)) = subject.call.input.get("command") else { return Fit::Doubt };
-        let commands = &subject.call.reading.commands;
+        if let Some(known) = call.reading.shortened.as_ref().and_then(|before| before.command(wanted)) {
+            return known;
+        }
+        let Some(Value::String(line)) = call.input.get("command") else { return Fit::Doubt };
+        let commands = &call.reading.commands;
         let wanted_words: Vec<_> = wanted.split_whitespace().collect();
         let best = commands.iter().map(|command| command.fits(&wanted_words)).max().unwrap_or(Fit::No);
         match (line.trim() == wanted, commands.len()) {
@@ -213,7 +209,7 @@ impl Matcher {
     }
 
     fn fits_args(&self, subject: Subject<'_>) -> Fit {
-        self.args.iter().map(|test| test.fits(&subject.call.input)).min().unwrap_or(Fit::Yes)
+        self.args.iter().map(|test| test.fits(subject.call)).min().unwrap_or(Fit::Yes)
     }
 
     fn fits_paths(&self, subject: Subject<'_>) -> Fit {
@@ -222,8 +218,11 @@ impl Matcher {
 }
 
 impl ArgTest {
-    fn fits(&self, input: &Value) -> Fit {
-        let found = self.path.split('.').try_fold(input, |value, key| value.get(key));
+    pub(crate) fn fits(&self, call: &Call) -> Fit {
+        if let Some(known) = call.reading.shortened.as_ref().and_then(|before| before.argument(self)) {
+            return known;
+        }
+        let found = self.path.split('.').try_fold(&call.input, |value, key| value.get(key));
         match (&self.is, found) {
             (ArgIs::Present(wanted), found) => fit(*wanted == found.is_some()),
             (_, None) => Fit::Doubt,

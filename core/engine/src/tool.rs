@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::shortened::Shortened;
+
 /// The label of a tool that can look but not change anything.
 pub const READ: &str = "read";
 /// The label of a tool that changes files or other state.
@@ -88,13 +90,17 @@ pub struct Reading {
     /// What of the guard's own the call would change, or might.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<Guarded>,
+    /// What was found out about arguments that a record does not repeat; never given by a platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub shortened: Option<Shortened>,
 }
 
 impl Reading {
     /// Whether nothing was read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.paths.is_empty() && self.guarded.is_empty()
+        self.commands.is_empty() && self.paths.is_empty() && self.guarded.is_empty() && self.shortened.is_none()
     }
 }
 

@@ -1,10 +1,11 @@
 //! Compiled policies: made from configs once, kept by content, loaded as plain data ever after.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_config::{Diagnostic, Level, Severity, SourceFile, compile, skill_version};
+use phasegate_config::{Diagnostic, Level, Settings, Severity, SourceFile, compile, skill_version};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Code, State};
 use serde::de::DeserializeOwned;
@@ -34,6 +35,9 @@ pub struct KeptSettings {
     /// Where the audit events are also written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_log: Option<String>,
+    /// The names of arguments that journals keep a digest of only.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub redact: BTreeSet<String>,
 }
 
 /// What the configs found mean.
@@ -122,7 +126,8 @@ impl PolicyStore {
             let unclear = compiled.settings.mode_unclear || !found.problems.is_empty();
             return Ok(Current::Invalid { mode: modes.max(), unclear, diagnostics });
         }
-        let settings = KeptSettings { mode: compiled.settings.mode, audit_log: compiled.settings.audit_log };
+        let Settings { mode, audit_log, redact, .. } = compiled.settings;
+        let settings = KeptSettings { mode, audit_log, redact };
         let mut ready = Ready { policy: compiled.policy, settings, digest: String::new(), own };
         self.save(&digest, &mut ready).map_err(|error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::ancestors::Process;
 use crate::deadline::Deadline;
-use crate::journal::redact::{digest_of, shorten_event};
+use crate::journal::redact::{digest_of, shorten_event, shortened};
 use crate::journal::{Durability, Entry, Journal};
 use crate::kept::{Anchor, KeptProject, KeptSession, from_state, matters};
 use crate::policy_store::{Current, KeptSettings, summary};
@@ -149,6 +149,10 @@ impl<'a> Transaction<'a> {
         }
         let (root, logs) = (&self.project.root, self.audit_logs());
         let protected = || self.runtime.protected(Some(root)).with_logs(&logs);
+        // Only a record knows what was left out of it.
+        if let EventKind::ToolCall { reading, .. } = &mut event.kind {
+            reading.shortened = None;
+        }
         reading::complete(&mut event, root, &Shell::default(), &protected);
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone(), ..state::Session::default() };
@@ -175,7 +179,7 @@ impl<'a> Transaction<'a> {
             project_seq: Some(self.project_journal.seq()),
             ..Entry::default()
         };
-        shorten_event(&mut entry.event);
+        shorten_event(&mut entry.event, &self.settings.redact);
         let state = self.session_value(&self.state, self.anchor_due);
         let saved = self.announce().and_then(|()| self.save(&entry, state, Durability::Written));
         match saved {
@@ -273,7 +277,8 @@ impl<'a> Transaction<'a> {
                 self.settings = ready.settings.clone();
                 self.policy_digest.clone_from(&ready.digest);
                 if ready.own {
-                    let mode = if self.stays_strict() { Mode::Block } else { ready.strictest() };
+                    let strict = ready.strictest() == Mode::Block || self.stays_strict();
+                    let mode = if strict { Mode::Block } else { Mode::Warn };
                     self.keep_in_mind(mode, self.remembered.is_some_and(|memory| memory.sessions))?;
                 }
                 self.watch.set(ready.strictest().into());
@@ -318,8 +323,7 @@ impl<'a> Transaction<'a> {
         let durability = if matters { Durability::Synced } else { Durability::Written };
         let time = event.time.unwrap_or_default();
         self.record_project(event, answer, time)?;
-        let mut value = event.to_value();
-        shorten_event(&mut value);
+        let value = shortened(event, &self.policy, &self.settings.redact);
         let entry = Entry {
             time,
             engine: env!("CARGO_PKG_VERSION"),

@@ -26,6 +26,10 @@ pub struct SettingsSource {
     /// A file to which skill events are also written, as JSON Lines.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub audit_log: Option<String>,
+    /// Arguments of calls that journals keep a digest of only, by name, for example `content`; `output` and `text` stand
+    /// for what calls answer, and for prompts.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
+    pub redact: Vec<String>,
 }
 
 /// A skill that applies: its name, or its name with choices.

@@ -51,9 +51,17 @@ fn a_hidden_skill_that_is_locked_stays_locked() {
 #[test]
 fn settings_of_all_levels_combine_strictest_wins() {
     let compiled = without_mistakes(&[
-        settings("p", Level::Project, "{mode: warn, unlisted: allow, global_forbidden: [Write], audit_log: p.jsonl}"),
+        settings(
+            "p",
+            Level::Project,
+            "{mode: warn, unlisted: allow, global_forbidden: [Write], audit_log: p.jsonl, redact: [content]}",
+        ),
         settings("u", Level::User, "{mode: block, locked: true}"),
-        settings("m", Level::Machine, "{unlisted: read_only, global_forbidden: [WebFetch, Write], audit_log: m.jsonl}"),
+        settings(
+            "m",
+            Level::Machine,
+            "{unlisted: read_only, global_forbidden: [WebFetch, Write], audit_log: m.jsonl, redact: [output, content]}",
+        ),
         skill("s", Level::Project, "{skill: a, form: compat, phases: {one: {allowed: [Read]}}}"),
     ]);
     let skill = &compiled.policy.skills[0];
@@ -63,6 +71,7 @@ fn settings_of_all_levels_combine_strictest_wins() {
     assert_eq!(forbidden, ["WebFetch", "Write"]);
     assert_eq!(compiled.settings.mode, Some(Mode::Block));
     assert_eq!(compiled.settings.audit_log.as_deref(), Some("m.jsonl"));
+    assert_eq!(compiled.settings.redact, ["content", "output"].map(str::to_string).into());
     assert!(compiled.settings.found);
 }
 
