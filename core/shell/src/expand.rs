@@ -67,7 +67,7 @@ impl Builder {
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
                 Piece::Command { quoted, .. } => self.bit(output(piece), *quoted || !split),
                 Piece::Process(_) => self.current().push_text("/dev/fd/63"),
-                Piece::Arithmetic { .. } => self.current().bits.push(Bit::Number),
+                Piece::Arithmetic(_) => self.current().bits.push(Bit::Number),
             }
         }
     }

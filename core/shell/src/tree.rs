@@ -117,10 +117,7 @@ pub(crate) enum Piece {
         quoted: bool,
     },
     Process(List),
-    Arithmetic {
-        inner: Word,
-        quoted: bool,
-    },
+    Arithmetic(Word),
 }
 
 #[derive(Clone, Debug)]

@@ -101,7 +101,10 @@ impl Reader<'_> {
             }
             '|' => return Err((Verdict::Execute, "the `awk` program pipes to or from a command".to_owned())),
             '@' => {
-                return Err((Verdict::Execute, "the `awk` program loads code or calls a function by a text".to_owned()));
+                return Err((
+                    Verdict::Execute,
+                    "the `awk` program loads code or calls a function by a text".to_owned(),
+                ));
             }
             '>' => self.greater()?,
             '+' | '-' if self.rest.starts_with("++") || self.rest.starts_with("--") => {
@@ -109,20 +112,20 @@ impl Reader<'_> {
                 self.unsure |= self.rest.trim_start().starts_with('/');
             }
             character if character.is_ascii_alphabetic() || character == '_' => self.word()?,
-            character if character.is_ascii_digit() || character == '.' => {
-                let end = self
-                    .rest
-                    .find(|next: char| !(next.is_ascii_alphanumeric() || next == '.'))
-                    .unwrap_or(self.rest.len());
-                self.advance(end);
-                self.value = true;
-            }
+            character if character.is_ascii_digit() || character == '.' => self.number(),
             other => {
                 self.advance(other.len_utf8());
                 self.value = false;
             }
         }
         Ok(())
+    }
+
+    fn number(&mut self) {
+        let end =
+            self.rest.find(|next: char| !(next.is_ascii_alphanumeric() || next == '.')).unwrap_or(self.rest.len());
+        self.advance(end);
+        self.value = true;
     }
 
     fn word(&mut self) -> Found {

@@ -37,7 +37,7 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
         walk.scope.forget(name);
         let text = field.known().and_then(|text| text.split_once('=')).map(|(_, text)| text);
         let bad = if exports { !assigns_harmlessly(name, text) } else { assigns_dangerously(name) && value };
-        if bad && !(shows && !value) {
+        if bad && (value || !shows) {
             let because = format!("`{name}` can change what later commands do");
             return Some(Finding::new(Verdict::Unknown, because, field.span));
         }

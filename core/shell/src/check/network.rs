@@ -57,7 +57,8 @@ pub(super) fn wget(command: &Command<'_>) -> Option<Finding> {
     let prints =
         command.values(&["O", "output-document"]).any(|value| matches!(value.known(), Some("-" | "/dev/null")));
     let all = command.values(&["O", "output-document"]).all(|value| matches!(value.known(), Some("-" | "/dev/null")));
-    if !(prints && all) && !command.has(&["spider"]) {
+    let saves = !prints || !all;
+    if saves && !command.has(&["spider"]) {
         return Some(Finding::new(Verdict::Write, "`wget` saves what it fetches", command.span));
     }
     if let Some(value) = command.values(&["header", "U", "user-agent"]).find(|value| value.known().is_none()) {

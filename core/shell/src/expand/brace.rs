@@ -100,7 +100,6 @@ fn group(units: &[Unit], at: usize) -> Option<(usize, Vec<usize>)> {
     None
 }
 
-#[expect(clippy::type_complexity, reason = "no choices, too many, or the choices: used once")]
 fn members(units: &[Unit], at: usize, end: usize, commas: &[usize], depth: usize) -> Option<Option<Vec<Vec<Unit>>>> {
     let mut choices = Vec::new();
     let mut start = at.saturating_add(1);

@@ -14,7 +14,7 @@ impl Walk<'_> {
         for piece in &word.pieces {
             let doubt = match piece {
                 Piece::Text { text, .. } => self.arithmetic_text(text),
-                Piece::Arithmetic { .. } => None,
+                Piece::Arithmetic(_) => None,
                 Piece::Command { .. } => (shape(piece) != Bit::Number).then(|| "what a command prints".to_owned()),
                 Piece::Process(_) => Some("a process substitution".to_owned()),
                 Piece::Parameter(parameter) => match parameter.operation {

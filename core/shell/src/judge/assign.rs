@@ -331,7 +331,7 @@ impl Sites {
                         self.add(&parameter.name, false, false);
                     }
                 }
-                Piece::Arithmetic { inner, .. } => self.arithmetic(inner, false),
+                Piece::Arithmetic(inner) => self.arithmetic(inner, false),
                 Piece::Text { .. } | Piece::Command { .. } | Piece::Process(_) => {}
             }
         }
@@ -355,7 +355,7 @@ impl Sites {
 /// Whether a word can only be integers.
 fn is_number(word: &Word) -> bool {
     match word.pieces.as_slice() {
-        [Piece::Arithmetic { .. }] => true,
+        [Piece::Arithmetic(_)] => true,
         [Piece::Text { text, .. }] => {
             let range = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
             match range {

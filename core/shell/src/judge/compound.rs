@@ -67,7 +67,9 @@ impl Walk<'_> {
                 }
             }
             Compound::For { name, words, body, select } => {
-                self.for_loop(name, words.as_deref(), body, *select, span);
+                self.assignment_alone(name, None, span);
+                let words = words.as_deref().filter(|_| !select);
+                self.for_loop(name, words, body);
             }
             Compound::Case { subject, arms } => {
                 self.single(subject);
@@ -102,14 +104,13 @@ impl Walk<'_> {
         self.list(body);
     }
 
-    fn for_loop(&mut self, name: &str, words: Option<&[Word]>, body: &List, select: bool, span: Span) {
+    fn for_loop(&mut self, name: &str, words: Option<&[Word]>, body: &List) {
         let mut fields = Vec::new();
         for word in words.unwrap_or(&[]) {
             fields.extend(self.fields(word));
         }
-        self.assignment_alone(name, None, span);
         let value = match fields.as_slice() {
-            _ if select || words.is_none() => any(),
+            _ if words.is_none() => any(),
             [only] if !only.many => only.bits.clone(),
             [] => any(),
             several => common(several),

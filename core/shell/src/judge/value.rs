@@ -25,7 +25,7 @@ impl Walk<'_> {
             match piece {
                 Piece::Text { .. } => {}
                 Piece::Command { list, .. } | Piece::Process(list) => self.apart(list),
-                Piece::Arithmetic { inner, .. } => self.arithmetic(inner),
+                Piece::Arithmetic(inner) => self.arithmetic(inner),
                 Piece::Parameter(parameter) => self.parameter(parameter, word),
             }
         }

@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
             (Some(b'('), Some(b'(')) => {
                 self.advance(3);
                 let inner = self.nested(|parser| parser.arithmetic("))"))?;
-                pieces.push(Piece::Arithmetic { inner, quoted });
+                pieces.push(Piece::Arithmetic(inner));
             }
             (Some(b'('), _) => {
                 self.advance(2);
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
             (Some(b'['), _) => {
                 self.advance(2);
                 let inner = self.nested(|parser| parser.arithmetic("]"))?;
-                pieces.push(Piece::Arithmetic { inner, quoted });
+                pieces.push(Piece::Arithmetic(inner));
             }
             (Some(b'{'), _) => {
                 let parameter = self.nested(|parser| parser.braced_parameter(quoted))?;

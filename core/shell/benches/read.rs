@@ -1,0 +1,54 @@
+//! A line read and judged: real commands of people and agents, one typical line, and the longest that is read.
+
+use std::fs;
+use std::path::Path;
+
+use divan::counter::ItemsCount;
+use phasegate_shell::{LONGEST, Table, Trust, judge};
+use serde_json::Value;
+
+fn main() {
+    divan::main();
+}
+
+/// The lines of people and agents that a useful reader allows.
+fn corpus() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/shell/should-allow.jsonl");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let rows = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    rows.filter_map(|row| row.get("cmd").and_then(Value::as_str).map(str::to_owned)).collect()
+}
+
+/// A whole corpus; the figure that counts is the time of one item.
+#[divan::bench]
+fn corpus_line(bencher: divan::Bencher<'_, '_>) {
+    let lines = corpus();
+    let table = Table::shipped();
+    bencher.counter(ItemsCount::new(lines.len())).bench(|| {
+        for line in &lines {
+            divan::black_box(judge(line, &table, Trust::default()));
+        }
+    });
+}
+
+/// Lines as agents write them.
+#[divan::bench(args = [
+    "ls",
+    "git status",
+    "cargo test",
+    "grep -rn 'fn main' src | head -20",
+    "cd /app && ls -la && echo '---' && cat prediction.txt",
+    "find . -name '*.rs' -not -path './target/*' | xargs wc -l | sort -n | tail -5",
+])]
+fn typical(bencher: divan::Bencher<'_, '_>, line: &str) {
+    let table = Table::shipped();
+    bencher.bench(|| judge(divan::black_box(line), &table, Trust::default()));
+}
+
+/// The same command again and again, up to the longest line.
+#[divan::bench(args = [LONGEST / 16, LONGEST / 4, LONGEST])]
+fn long(bencher: divan::Bencher<'_, '_>, bytes: usize) {
+    let line = "echo $(cat a.txt); ".repeat(bytes / 19);
+    let table = Table::shipped();
+    bencher.bench(|| judge(divan::black_box(&line), &table, Trust::default()));
+}
