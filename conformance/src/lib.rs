@@ -16,11 +16,17 @@ pub mod player;
 pub mod demo;
 pub mod platform;
 mod frames;
+mod shell;
 pub mod expected;
 pub mod suite;
 pub mod report;
 
 use std::path::PathBuf;
+
+/// Where the shell lines are.
+pub(crate) fn shell_lines() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/shell"))
+}
 
 /// Where the cases are.
 #[must_use]

@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::expected::ExpectedFailures;
 use crate::trial::{Check, Mismatch, Trial, Verdict};
 use crate::upstream::{Fixture, Sample};
-use crate::{cases, frames, platform, story, upstream};
+use crate::{cases, frames, platform, shell, story, upstream};
 
 /// Every trial, and the known departures.
 pub struct Suite {
@@ -79,6 +79,7 @@ pub fn load() -> Suite {
     for path in std::mem::take(&mut loading.unused) {
         loading.fails(&path, &"no trial uses this file");
     }
+    shell::trials(&mut loading);
     let expected = expected(&mut loading);
     if loading.trials.is_empty() {
         loading.fails("cases", &"the suite is empty");

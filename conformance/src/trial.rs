@@ -13,6 +13,8 @@ pub enum Check {
     Encode,
     /// A recorded session through the real binary.
     Session,
+    /// Shell lines to verdicts.
+    Judge,
     /// The suite itself: every file used, every cell filled, every entry needed.
     Suite,
 }
@@ -26,6 +28,7 @@ impl Check {
             Self::Decode => "decode",
             Self::Encode => "encode",
             Self::Session => "session",
+            Self::Judge => "judge",
             Self::Suite => "suite",
         }
     }

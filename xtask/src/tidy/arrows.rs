@@ -33,7 +33,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "phasegate-conformance",
-        &["phasegate-core", "phasegate-config", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters"],
+        &[
+            "phasegate-core",
+            "phasegate-config",
+            "phasegate-shell",
+            "phasegate-runtime",
+            "phasegate-adapter",
+            "phasegate-adapters",
+        ],
     ),
     (
         "xtask",
