@@ -1,7 +1,7 @@
 //! phasegate-conformance: one suite for every platform.
 //!
-//! Four checks, so that a failure says where it is: **decide** (neutral stories), **decode** and **encode** (frames
-//! recorded from the real client), **session** (whole recorded sessions through the real binary).
+//! Five checks, so that a failure says where it is: **decide** (neutral stories), **decode** and **encode** (frames
+//! recorded from the real client), **session** (whole recorded sessions through the real binary), **judge** (shell lines).
 //! A case is a file; the modules are listed in reading order.
 
 pub mod trial;
