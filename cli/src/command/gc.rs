@@ -97,9 +97,7 @@ fn as_json(args: &Args, report: &Report) -> Value {
             "age_seconds": removed.written.elapsed().unwrap_or_default().as_secs(),
         })
     };
-    let kept = |kept: &Kept| {
-        json!({"path": kept.path.display().to_string(), "session": kept.session, "why": reason(&kept.why)})
-    };
+    let kept = |kept: &Kept| json!({"path": kept.path.display().to_string(), "session": kept.session, "why": reason(&kept.why)});
     json!({
         "dry_run": args.dry_run,
         "removed": report.removed.iter().map(removed).collect::<Vec<_>>(),
