@@ -16,4 +16,4 @@ mod tree;
 pub use guard::LONGEST;
 pub use judge::judge;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
-pub use table::{Check, Family, Operands, Program, Rule, Style, Table, Wraps, shipped_source};
+pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};

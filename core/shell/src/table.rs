@@ -7,7 +7,7 @@ mod source;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use rule::{Check, Operands, Program, Rule, Style, Wraps};
+pub use rule::{Check, Operands, Rule, Style, Wraps};
 pub use source::{Family, shipped_source};
 
 /// What is known of programs: the shipped table, with a project's own programs before it.
@@ -25,7 +25,7 @@ impl Table {
 
     /// The shipped table with further programs, which win over shipped ones of the same name.
     #[must_use]
-    pub fn with(programs: BTreeMap<String, Program>) -> Self {
+    pub fn with(programs: BTreeMap<String, Rule>) -> Self {
         let mut own = BTreeMap::new();
         for (name, program) in programs {
             program.flatten(&name, &mut own);

@@ -1,38 +1,18 @@
 //! The form of an entry.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use phasegate_core::tool::Verdict;
 use serde::{Deserialize, Serialize};
 
-/// A program as it is written in a table or in a project's config: a rule, and rules for its commands.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Program {
-    /// What the program itself does.
-    #[serde(flatten)]
-    pub rule: Rule,
-    /// What its commands do (`git log`, `docker ps`), by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub commands: BTreeMap<String, Program>,
-    /// Commands that read with any option, separated by blanks.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub readers: String,
-    /// Options that make the program and every one of its commands do worse.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub everywhere: BTreeMap<Verdict, String>,
-    /// Further names of the same program, separated by blanks.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub names: String,
-}
-
-/// What is known of one program or command.
+/// What is known of one program, and of its commands (`git log`, `docker ps`).
 ///
 /// Options are separated by blanks and written without dashes: one letter is a short option, more are a long
 /// one; `x:` takes a value, `x?` takes one only when it is attached. `#` stands for `-5` and its like.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Rule {
     /// What it does where nothing below says otherwise.
     #[serde(skip_serializing_if = "is_read")]
@@ -79,6 +59,18 @@ pub struct Rule {
     /// It obeys the configuration of the repository, which may name programs to run, unless all of these are given.
     #[serde(skip_serializing_if = "is_default")]
     pub hardened_with: Option<String>,
+    /// What its commands do (`git log`, `docker ps`), by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub commands: BTreeMap<String, Rule>,
+    /// Commands that read with any option, separated by blanks.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub readers: String,
+    /// Options that make the program and every one of its commands do worse.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub everywhere: BTreeMap<Verdict, String>,
+    /// Further names of the same program, separated by blanks.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub names: String,
 }
 
 impl Default for Rule {
@@ -99,6 +91,10 @@ impl Default for Rule {
             dispatches: false,
             check: None,
             hardened_with: None,
+            commands: BTreeMap::new(),
+            readers: String::new(),
+            everywhere: BTreeMap::new(),
+            names: String::new(),
         }
     }
 }
@@ -238,39 +234,38 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-impl Program {
+impl Rule {
     /// Writes the program and its commands as single rules, under `name`, `name command` and so on.
-    pub fn flatten(mut self, name: &str, into: &mut BTreeMap<String, Rule>) {
-        if !self.commands.is_empty() || !self.readers.is_empty() {
-            self.rule.dispatches = true;
+    pub fn flatten(mut self, name: &str, into: &mut BTreeMap<String, Self>) {
+        let everywhere = mem::take(&mut self.everywhere);
+        add(&mut self.hurts, &everywhere);
+        let mut commands = mem::take(&mut self.commands);
+        for command in mem::take(&mut self.readers).split_whitespace() {
+            let style = if self.style == Style::Single { Style::Single } else { Style::Gnu };
+            let rule = Self { any_option: true, style, touches: Operands::None, ..Self::default() };
+            commands.entry(command.to_owned()).or_insert(rule);
         }
-        for (verdict, options) in &self.everywhere {
-            let own = self.rule.hurts.entry(*verdict).or_default();
-            own.push(' ');
-            own.push_str(options);
-        }
-        for command in self.readers.split_whitespace() {
-            let style = if self.rule.style == Style::Single { Style::Single } else { Style::Gnu };
-            let rule = Rule { any_option: true, style, touches: Operands::None, ..Rule::default() };
-            let program = Program { rule, ..Program::default() };
-            self.commands.entry(command.to_owned()).or_insert(program);
-        }
-        let names: Vec<String> = self.names.split_whitespace().map(str::to_owned).collect();
-        for (command, mut program) in self.commands {
-            for (verdict, options) in &self.everywhere {
-                let own = program.everywhere.entry(*verdict).or_default();
-                own.push(' ');
-                own.push_str(options);
-            }
-            for outer in names.iter().map(String::as_str).chain([name]) {
-                program.clone().flatten(&format!("{outer} {command}"), into);
+        self.dispatches |= !commands.is_empty();
+        let names = mem::take(&mut self.names);
+        for (command, mut rule) in commands {
+            add(&mut rule.everywhere, &everywhere);
+            for outer in names.split_whitespace().chain([name]) {
+                rule.clone().flatten(&format!("{outer} {command}"), into);
             }
         }
-        for other in names.iter().map(String::as_str) {
+        for other in names.split_whitespace() {
             // A further name of a command stands beside it, not below it.
             let full = name.rsplit_once(' ').map_or_else(|| other.to_owned(), |(outer, _)| format!("{outer} {other}"));
-            into.insert(full, self.rule.clone());
+            into.insert(full, self.clone());
         }
-        into.insert(name.to_owned(), self.rule);
+        into.insert(name.to_owned(), self);
+    }
+}
+
+fn add(to: &mut BTreeMap<Verdict, String>, from: &BTreeMap<Verdict, String>) {
+    for (verdict, options) in from {
+        let own = to.entry(*verdict).or_default();
+        own.push(' ');
+        own.push_str(options);
     }
 }

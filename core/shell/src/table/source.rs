@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::rule::{Operands, Program, Rule};
+use super::rule::{Operands, Rule};
 
 /// One file of the shipped table.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -18,18 +18,18 @@ pub struct Family {
     silent: String,
     /// The other programs, by name.
     #[serde(flatten)]
-    programs: BTreeMap<String, Program>,
+    programs: BTreeMap<String, Rule>,
 }
 
 impl Family {
     /// The programs of the family, by name.
     #[must_use]
-    pub fn into_programs(self) -> BTreeMap<String, Program> {
+    pub fn into_programs(self) -> BTreeMap<String, Rule> {
         let mut programs = self.programs;
         for (names, touches) in [(self.readers, Operands::Read), (self.silent, Operands::None)] {
             for name in names.split_ascii_whitespace() {
                 let rule = Rule { any_option: true, touches, ..Rule::default() };
-                programs.entry(name.to_owned()).or_insert(Program { rule, ..Program::default() });
+                programs.entry(name.to_owned()).or_insert(rule);
             }
         }
         programs
