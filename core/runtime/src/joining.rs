@@ -11,7 +11,7 @@ use phasegate_core::{Event, EventKind, spoken};
 use crate::ancestors::{Process, client, near, note};
 use crate::locations::Locations;
 use crate::project::Project;
-use crate::sessions::{SessionInfo, Sessions, live_sessions};
+use crate::sessions::{SessionInfo, Sessions, busy_sessions, live_sessions};
 use crate::transaction::Transaction;
 
 /// Where an event comes from, beside what it says itself.
@@ -96,11 +96,22 @@ fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>) -> 
     if !new && !matches!(first.kind, EventKind::SessionStart { .. }) {
         return Ok(());
     }
-    let mut found = live_sessions(reached.project)?;
-    found.known.retain(|session| session.id != reached.session);
+    let others = |mut found: Sessions| {
+        found.known.retain(|session| session.id != reached.session);
+        found
+    };
+    // What starts up or is resumed is a person's unless a busy session shows otherwise; the rest may come from any.
+    let alone = matches!(
+        first.kind,
+        EventKind::SessionStart { source: SessionSource::Startup | SessionSource::Resume, parent: None }
+    );
+    let mut found = others(if alone { busy_sessions(reached.project)? } else { live_sessions(reached.project)? });
     let begun = begun(origin, reached, &first.kind, &found);
-    if let (Begun::Somehow { .. }, Some((_, problem))) = (&begun, found.damaged.first()) {
-        return Err(problem.clone());
+    if let Begun::Somehow { .. } = begun {
+        found = others(live_sessions(reached.project)?);
+        if let Some((_, problem)) = found.damaged.first() {
+            return Err(problem.clone());
+        }
     }
     name_parent(&mut first.kind, &begun);
     let joins: Vec<Event> = runs(&begun, &found)
@@ -157,7 +168,7 @@ fn marked(origin: &Origin, locations: &Locations) -> bool {
 /// A terminal that a program of an agent opened has that agent's session among its ancestors, or its variables; and while
 /// a call runs that can run programs, keys may be its own.
 fn typed_by_an_agent(origin: &Origin, reached: &Reached<'_>) -> Result<bool, Problem> {
-    let found = live_sessions(reached.project)?;
+    let found = busy_sessions(reached.project)?;
     let above = origin.client.map(Process::ancestors).unwrap_or_default();
     let others = |session: &&SessionInfo| session.id != reached.session;
     let running = found.known.iter().filter(others).flat_map(SessionInfo::open_programs).any(|call| !call.launched);

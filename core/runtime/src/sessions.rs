@@ -112,6 +112,11 @@ pub(crate) fn live_sessions(project: &Project) -> Result<Sessions, Problem> {
     read(project, |path| since(written(path)) < LIVE_FOR)
 }
 
+/// As [`sessions`], of those alone that can have a call open or a client at work: each call is written down before it runs.
+pub(crate) fn busy_sessions(project: &Project) -> Result<Sessions, Problem> {
+    read(project, |path| since(written(path)) < OPEN_FOR)
+}
+
 fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, Problem> {
     let shared: KeptProject = kept(read_last(&project.journal())?.as_ref())?;
     let mut found = Sessions::default();
