@@ -53,6 +53,8 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
         mode_unclear,
         audit_log: settings.iter().find_map(|(_, source, _)| source.audit_log.clone()),
         redact: settings.iter().flat_map(|(_, source, _)| source.redact.iter().cloned()).collect(),
+        programs: settings.iter().rev().flat_map(|(_, source, _)| source.programs.clone()).collect(),
+        trust_repository: settings.iter().all(|(_, source, _)| source.trust_repository != Some(false)),
         found: files.iter().any(|file| file.kind == Kind::Settings),
     };
     Compiled { policy, settings, diagnostics: work.diagnostics() }

@@ -23,7 +23,7 @@ mod version;
 mod shipped;
 mod compile;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy};
@@ -100,6 +100,11 @@ pub struct Settings {
     pub audit_log: Option<String>,
     /// The names of arguments that journals keep a digest of only, of all levels together.
     pub redact: BTreeSet<String>,
+    /// Programs that shell lines may name, by name, of all levels together; the nearest level wins.
+    pub programs: BTreeMap<String, phasegate_shell::Rule>,
+    /// Whether the repository's own configuration is trusted to name no program that a person did not choose: no level
+    /// says otherwise.
+    pub trust_repository: bool,
     /// Whether any settings file was given at all.
     pub found: bool,
 }

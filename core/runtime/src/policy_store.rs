@@ -1,6 +1,6 @@
 //! Compiled policies: made from configs once, kept by content, loaded as plain data ever after.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,12 @@ pub struct KeptSettings {
     /// The names of arguments that journals keep a digest of only.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub redact: BTreeSet<String>,
+    /// Programs that shell lines may name, beside the shipped table.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<String, phasegate_shell::Rule>,
+    /// Whether the repository's own configuration may name programs that no person chose.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub distrust_repository: bool,
 }
 
 /// What the configs found mean.
@@ -126,8 +132,8 @@ impl PolicyStore {
             let unclear = compiled.settings.mode_unclear || !found.problems.is_empty();
             return Ok(Current::Invalid { mode: modes.max(), unclear, diagnostics });
         }
-        let Settings { mode, audit_log, redact, .. } = compiled.settings;
-        let settings = KeptSettings { mode, audit_log, redact };
+        let Settings { mode, audit_log, redact, programs, trust_repository, .. } = compiled.settings;
+        let settings = KeptSettings { mode, audit_log, redact, programs, distrust_repository: !trust_repository };
         let mut ready = Ready { policy: compiled.policy, settings, digest: String::new(), own };
         self.save(&digest, &mut ready).map_err(|error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use std::path::Path;
+
 use phasegate_adapter::{Memory, Problem};
 use phasegate_core::event::SessionSource;
 use phasegate_core::policy::{Mode, Policy};
@@ -69,24 +71,7 @@ impl<'a> Transaction<'a> {
     ) -> Result<Option<Self>, Problem> {
         let remembered = project.remembered();
         let path = project.session_journal(session);
-        let mut current = None;
-        match &remembered {
-            Ok(Some(Remembered { mode: Mode::Block, .. })) => watch.set(Stance::Block),
-            Ok(Some(Remembered { mode: Mode::Warn, .. })) if !path.exists() && !project.journal().exists() => {
-                watch.set(Stance::Warn);
-            }
-            Ok(Some(_)) => watch.set(Stance::Unsure),
-            Ok(None) if path.exists() => watch.set(Stance::Unsure),
-            Ok(None) => {
-                let found = runtime.current(&project)?;
-                watch.set(stance_of(&found));
-                if matches!(found, Current::Unguarded) {
-                    return Ok(None);
-                }
-                current = Some(found);
-            }
-            Err(_) => watch.set(Stance::Unknown),
-        }
+        let Some(current) = first_look(runtime, &project, (&remembered, &path), watch)? else { return Ok(None) };
         let remembered = remembered?;
         place::check_folders(&runtime.locations.state, &project)?;
         let project_journal = Journal::open(&project.journal(), deadline)?;
@@ -153,7 +138,7 @@ impl<'a> Transaction<'a> {
         if let EventKind::ToolCall { reading, .. } = &mut event.kind {
             reading.shortened = None;
         }
-        reading::complete(&mut event, root, &Shell::default(), &protected);
+        reading::complete(&mut event, root, &Shell::of(&self.settings), &protected);
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone(), ..state::Session::default() };
             let joined = State { session, ..State::default() };
@@ -437,6 +422,30 @@ impl<'a> Transaction<'a> {
         }
         Ok(())
     }
+}
+
+/// Notes what a problem would meet as long as nothing is read. `None`: nothing guards the project and nothing ever did;
+/// else what discovery says, where it had to be asked.
+fn first_look(
+    runtime: &Runtime,
+    project: &Project,
+    (remembered, journal): (&Result<Option<Remembered>, Problem>, &Path),
+    watch: &Watch,
+) -> Result<Option<Option<Current>>, Problem> {
+    let stance = match remembered {
+        Ok(Some(Remembered { mode: Mode::Block, .. })) => Stance::Block,
+        Ok(Some(_)) if !journal.exists() && !project.journal().exists() => Stance::Warn,
+        Ok(Some(_)) => Stance::Unsure,
+        Ok(None) if journal.exists() => Stance::Unsure,
+        Ok(None) => {
+            let found = runtime.current(project)?;
+            watch.set(stance_of(&found));
+            return Ok(Some(found).filter(|found| !matches!(found, Current::Unguarded)).map(Some));
+        }
+        Err(_) => Stance::Unknown,
+    };
+    watch.set(stance);
+    Ok(Some(None))
 }
 
 /// How a problem is answered while configs mean this.

@@ -1,5 +1,8 @@
 //! Settings as written.
 
+use std::collections::BTreeMap;
+
+use phasegate_shell::Rule;
 use serde::Deserialize;
 
 use super::{Form, MatcherSource, ModeSource, UnlistedSource};
@@ -30,6 +33,11 @@ pub struct SettingsSource {
     /// for what calls answer, and for prompts.
     #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub redact: Vec<String>,
+    /// Programs that shell lines may name, in the form of the shipped table; an entry stands in for the shipped one.
+    pub programs: BTreeMap<String, Rule>,
+    /// `false`: the repository's own configuration may name programs that no person chose, so `git status` and its like
+    /// only read in a form that runs none of them.
+    pub trust_repository: Option<bool>,
 }
 
 /// A skill that applies: its name, or its name with choices.

@@ -5,6 +5,8 @@ use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Judgement, Table, Trust, judge};
 use serde_json::Value;
 
+use crate::policy_store::KeptSettings;
+
 /// What is known of programs, and how far the repository is trusted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shell {
@@ -12,6 +14,14 @@ pub(crate) struct Shell {
     pub(crate) table: Table,
     /// How far the repository's own configuration is trusted.
     pub(crate) trust: Trust,
+}
+
+impl Shell {
+    /// What these settings say of programs and of the repository.
+    pub(crate) fn of(settings: &KeptSettings) -> Self {
+        let table = if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
+        Self { table, trust: Trust { repository: !settings.distrust_repository } }
+    }
 }
 
 /// Reads the line of a shell call into its reading and labels, unless that was done; the judgement.
