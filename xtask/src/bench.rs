@@ -73,14 +73,14 @@ fn keep(measured: &Measured) -> Result {
 
 fn show(measured: &Measured) {
     let head = format!(
-        "{:<52} {:>7} {:>7} {:>7} {:>6} {:>6} {:>7}",
+        "{:<60} {:>7} {:>7} {:>7} {:>6} {:>6} {:>7}",
         "whole process, microseconds; times the process above", "p50", "p95", "p99", "x p50", "x p95", "MiB"
     );
     anstream::println!("\n{}", head.bold());
     for row in measured.rows() {
         let ratio = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.2}"));
         anstream::println!(
-            "{:<52} {:>7} {:>7} {:>7} {:>6} {:>6} {:>7.1}",
+            "{:<60} {:>7} {:>7} {:>7} {:>6} {:>6} {:>7.1}",
             row.name,
             row.p50,
             row.p95,

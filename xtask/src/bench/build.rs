@@ -37,8 +37,8 @@ fn guard(plain: bool) -> Result<PathBuf> {
     }
     let told = output(&mut cargo(&args))?;
     let messages = told.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let path = messages.filter_map(|message| Some(message.get("executable")?.as_str()?.to_string())).last();
-    path.map(PathBuf::from).ok_or_else(|| failed("cargo names no program"))
+    let mut paths = messages.filter_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)));
+    paths.next_back().ok_or_else(|| failed("cargo names no program"))
 }
 
 /// Builds the program that does nothing, with these flags besides `-O`.

@@ -50,62 +50,71 @@ pub(super) struct Measured {
     rows: Vec<Row>,
 }
 
+/// A session, and what it held before each sample.
+struct Staged {
+    project: Project,
+    /// Before the call.
+    called: Snapshot,
+    /// Before the call's result.
+    open: Snapshot,
+}
+
 /// Times every kind of process once in each round, in an order that goes round.
 pub(super) fn measure(args: &Args) -> Result<Measured> {
     let programs = build(args.plain)?;
     let place = target().join("bench");
     let kind = disk::must_be_real(&place)?;
-    let short = Project::stage(&place.join("short"))?;
-    let called = short.snapshot()?;
-    short.program(&programs.guard, &["hook", short.adapter.id()]).run(&short.call)?;
-    let (records, open) = (short.records()?, short.snapshot()?);
-    called.restore()?;
-    let long = long_session(args, &programs.guard, &place.join("long"))?;
-    let many = long.snapshot()?;
-    let long_records = long.records()?;
-    let mut cases = cases(&programs, &short, (&called, &open))?;
-    for at in [2, 5] {
-        let (first, rest) = (cases.get(at), format!("{long_records} records in the session"));
-        let Some(first) = first else { continue };
-        let program = if at == 2 {
-            long.program(&programs.guard, &["hook", long.adapter.id()])
-        } else {
-            shell(&long, &programs.guard)?
-        };
-        let name = first.name.replace(NEW, &rest);
-        cases.push(Case::new(name, program, &long.call).after(&many).beside(first.base));
-    }
+    let short = Staged::of(Project::stage(&place.join("short"))?, &programs.guard)?;
+    let long = Staged::of(long_session(args, &programs.guard, &place.join("long"))?, &programs.guard)?;
+    let mut cases = cases(&programs, &short, &long, args.records)?;
+    let records = short.project.records()?;
     let what = format!("{} rounds on {kind}, a new session has {records} records", args.pairs);
     anstream::println!("\n{}", what.dimmed());
     rounds(&mut cases, args.pairs)?;
     Ok(Measured::of(cases))
 }
 
-/// How the table calls a session that has just begun.
-const NEW: &str = "new session";
+impl Staged {
+    fn of(project: Project, guard: &Path) -> Result<Self> {
+        let called = project.snapshot()?;
+        project.program(guard, &["hook", project.adapter.id()]).run(&project.call)?;
+        let open = project.snapshot()?;
+        called.restore()?;
+        Ok(Self { project, called, open })
+    }
 
-fn shell(project: &Project, guard: &Path) -> Result<Program> {
-    Ok(project.program(guard, &[]).in_shell(&project.command(guard)?))
+    /// A program in the guard's place, started without a shell.
+    fn bare(&self, program: &Path) -> Program {
+        self.project.program(program, &["hook", self.project.adapter.id()])
+    }
+
+    /// A program in the guard's place, started with the command that `init` writes.
+    fn shell(&self, program: &Path) -> Result<Program> {
+        Ok(self.project.program(program, &[]).in_shell(&self.project.command(program)?))
+    }
 }
 
-/// What is timed; the long session comes besides.
-fn cases<'a>(
-    programs: &Programs,
-    project: &'a Project,
-    (called, open): (&'a Snapshot, &'a Snapshot),
-) -> Result<Vec<Case<'a>>> {
+/// What is timed. A case is compared with the one at the place it names.
+fn cases<'a>(programs: &Programs, short: &'a Staged, long: &'a Staged, records: u64) -> Result<Vec<Case<'a>>> {
     let Programs { guard, nothing, nothing_alike } = programs;
-    let bare = |program: &Path| project.program(program, &["hook", project.adapter.id()]);
-    let case = |name: &str, program: Program| Case::new(name.to_string(), program, &project.call);
-    let result = |name: &str, program: Program| Case::new(name.to_string(), program, &project.result);
+    let call = |name: &str, program| Case::new(name, program, &short.project.call);
+    let later = |name: &str, program| {
+        let name = format!("{name}, a call, {records} records in the session");
+        Case::new(&name, program, &long.project.call).after(&long.called)
+    };
+    let result = |name: &str, program| Case::new(name, program, &short.project.result).after(&short.open);
+    let (bare, shell) = (Some(0), Some(5));
+    let silent = |program| Program { succeeds: false, ..program };
     Ok(vec![
-        case("reads and prints (base)", bare(nothing)),
-        case("reads and prints, linked as the guard is", bare(nothing_alike)).beside(Some(0)).unkept(),
-        case("bare, a call, new session", bare(guard)).after(called).beside(Some(0)),
-        result("bare, a result that is evidence, synced", bare(guard)).after(open).beside(Some(0)),
-        case("reads and prints, as `init` writes it (base)", Program { succeeds: false, ..shell(project, nothing)? }),
-        case("as `init` writes it, a call, new session", shell(project, guard)?).after(called).beside(Some(4)),
-        result("as `init` writes it, a result, synced", shell(project, guard)?).after(open).beside(Some(4)),
+        call("reads and prints (base)", short.bare(nothing)),
+        call("reads and prints, linked as the guard is", short.bare(nothing_alike)).beside(bare).unkept(),
+        call("bare, a call, new session", short.bare(guard)).after(&short.called).beside(bare),
+        later("bare", long.bare(guard)).beside(bare),
+        result("bare, a result that is evidence, synced", short.bare(guard)).beside(bare),
+        call("reads and prints, as `init` writes it (base)", silent(short.shell(nothing)?)),
+        call("as `init` writes it, a call, new session", short.shell(guard)?).after(&short.called).beside(shell),
+        later("as `init` writes it", long.shell(guard)?).beside(shell),
+        result("as `init` writes it, a result, synced", short.shell(guard)?).beside(shell),
     ])
 }
 
@@ -171,8 +180,17 @@ fn progress(what: &'static str, length: u64) -> ProgressBar {
 }
 
 impl<'a> Case<'a> {
-    fn new(name: String, program: Program, input: &'a str) -> Self {
-        Self { name, program, input, state: None, base: None, kept: true, samples: Vec::new(), peak: 0 }
+    fn new(name: &str, program: Program, input: &'a str) -> Self {
+        Self {
+            name: name.to_string(),
+            program,
+            input,
+            state: None,
+            base: None,
+            kept: true,
+            samples: Vec::new(),
+            peak: 0,
+        }
     }
 
     fn after(self, state: &'a Snapshot) -> Self {
