@@ -1,6 +1,7 @@
 //! `cargo xtask gen`: files made from the code, written or compared.
 
 mod codes;
+mod attacks;
 mod cli;
 mod faults;
 mod platforms;

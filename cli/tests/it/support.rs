@@ -58,6 +58,11 @@ impl World {
         self.folder.path().join("state")
     }
 
+    /// Where a copy of the program may be put that an attack can spoil.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.folder.path().join("bin/phasegate")
+    }
+
     /// Writes a file of the project.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.root().join(path);
@@ -78,7 +83,9 @@ impl World {
 
     /// The program, in the project's folder.
     pub(crate) fn phasegate(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_phasegate"));
+        let own = self.program();
+        let built = PathBuf::from(env!("CARGO_BIN_EXE_phasegate"));
+        let mut command = Command::new(if own.exists() { own } else { built });
         command.args(args).current_dir(self.root()).env_clear().envs(self.variables());
         command
     }

@@ -1,0 +1,176 @@
+//! The attacks on the guard, as data: what came of each is what the table says, no better and no worse.
+
+use std::fs;
+use std::process::Command;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, reply};
+
+/// `conformance/attacks/attacks.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    attack: Vec<Attack>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Attack {
+    what: String,
+    /// What an outside hand does before.
+    prepare: Option<String>,
+    /// The call that the guard is asked about.
+    tool: Option<String>,
+    #[serde(default)]
+    input: Value,
+    /// The message that is sent in place of the one for the call.
+    frame: Option<String>,
+    /// A line that runs inside a program which the guard has let run.
+    line: Option<String>,
+    /// The subagent that makes the call.
+    agent: Option<String>,
+    /// The session that makes it.
+    session: Option<String>,
+    /// Whether a call that can run programs is open in session `s` meanwhile.
+    #[serde(default)]
+    within: bool,
+    outcome: String,
+    why: String,
+}
+
+const SKILL: &str = "
+skill: careful
+mode: block
+unlisted: allow
+phases:
+  look:
+    allowed: [Read]
+    forbidden: [Edit, Write]
+    done_when: { ok: Read }
+  write:
+    allowed: [Edit, Write]
+    done_when: { ok: Edit }
+";
+
+/// A guarded project with a session `s` in which a call was just denied, and the guard's program beside it.
+fn world() -> World {
+    let world = World::unguarded();
+    for (path, text) in [("notes.md", "x\n"), ("src/a.rs", "\n"), (".phasegate/skills/careful.yaml", SKILL)] {
+        world.write(path, text);
+    }
+    let program = world.program();
+    fs::create_dir(program.parent().unwrap()).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_phasegate"), &program).unwrap();
+    shell(
+        &world,
+        "git init -q . && git add notes.md src && git -c user.name=t -c user.email=t@example.com commit -q -m start",
+    );
+    shell(&world, "phasegate init claude-code --mode block");
+    world.start("s");
+    world.call("s", "start", "Skill", json!({"skill": "careful"}));
+    assert!(stands(&world), "the guard works");
+    world
+}
+
+/// Runs a line as a program of the agent would.
+fn shell(world: &World, line: &str) {
+    let bin = world.program().parent().unwrap().display().to_string();
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(world.root()).env_clear().envs(world.variables());
+    command.env("PATH", format!("{bin}:/usr/bin:/bin")).output().unwrap();
+}
+
+/// Whether a call that the skill forbids is denied.
+fn stands(world: &World) -> bool {
+    let input = json!({"file_path": "notes.md", "old_string": "x", "new_string": "y"});
+    matches!(reply(&world.call("s", "probe", "Edit", input)), Reply::Denied(_))
+}
+
+/// All that the guard stands on, as it is now.
+fn kept(world: &World) -> Vec<Option<Vec<u8>>> {
+    let files = [".phasegate/config.yaml", ".phasegate/skills/careful.yaml", ".claude/settings.json"];
+    let mut all: Vec<_> = files.iter().map(|file| fs::read(world.root().join(file)).ok()).collect();
+    all.push(fs::read(world.root().join(".claude/settings.local.json")).ok());
+    all.push(fs::read(world.home().join(".claude/settings.json")).ok());
+    let program = fs::metadata(world.program()).ok();
+    all.push(program.map(|program| format!("{} {:?}", program.len(), program.permissions()).into_bytes()));
+    all
+}
+
+fn play(world: &World, attack: &Attack, at: usize) -> &'static str {
+    if let Some(line) = &attack.prepare {
+        shell(world, line);
+    }
+    let before = kept(world);
+    let id = format!("a{at}");
+    let passed = match (&attack.line, &attack.tool) {
+        (Some(line), None) => within(world, &id, || {
+            shell(world, line);
+            true
+        }),
+        (None, Some(tool)) if attack.within => within(world, &format!("open-{id}"), || asked(world, attack, tool, &id)),
+        (None, Some(tool)) => asked(world, attack, tool, &id),
+        _ => panic!("{}: either a tool or a line", attack.what),
+    };
+    match (passed, stands(world) && kept(world) == before) {
+        (false, _) => "denied",
+        (true, true) => "stands",
+        (true, false) => "through",
+    }
+}
+
+/// Does something while a call that can run programs is open.
+fn within(world: &World, id: &str, act: impl FnOnce() -> bool) -> bool {
+    let input = json!({"command": "make all"});
+    let open = world.call("s", id, "Bash", input.clone());
+    assert!(!matches!(reply(&open), Reply::Denied(_)), "{open:?}");
+    let passed = act();
+    world.ok("s", id, "Bash", input);
+    passed
+}
+
+/// Whether the call was let through; a shell line is then run.
+fn asked(world: &World, attack: &Attack, tool: &str, id: &str) -> bool {
+    let session = attack.session.as_deref().unwrap_or("s");
+    if attack.session.is_some() {
+        world.start(session);
+    }
+    let mut fields = json!({"tool_name": tool, "tool_input": attack.input, "tool_use_id": id});
+    if let Some(agent) = &attack.agent {
+        fields["agent_id"] = json!(agent);
+        fields["agent_type"] = json!("general-purpose");
+    }
+    let answer = match &attack.frame {
+        Some(frame) => world.hook(frame.clone()),
+        None => world.frame(session, "PreToolUse", fields),
+    };
+    if matches!(reply(&answer), Reply::Denied(_)) {
+        return false;
+    }
+    if let Some(line) = attack.input["command"].as_str() {
+        shell(world, line);
+    }
+    true
+}
+
+#[test]
+fn every_attack_ends_as_the_table_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/attacks/attacks.toml");
+    let file: File = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert!(file.attack.len() >= 40, "{}", file.attack.len());
+    let mut world = self::world();
+    let mut wrong = Vec::new();
+    for (at, attack) in file.attack.iter().enumerate() {
+        assert!(!attack.why.is_empty(), "{}", attack.what);
+        let outcome = play(&world, attack, at);
+        if outcome != attack.outcome {
+            wrong.push(format!("{}: {outcome}, not {}", attack.what, attack.outcome));
+        }
+        if outcome == "through" || attack.prepare.is_some() {
+            world = self::world();
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
