@@ -23,7 +23,7 @@ pub(crate) struct Exposed(&'static str);
 
 impl Exposed {
     /// An error with this reason, which goes on from the file's name.
-    pub(crate) fn new(reason: &'static str) -> io::Error {
+    pub(crate) fn error(reason: &'static str) -> io::Error {
         io::Error::other(Self(reason))
     }
 }
@@ -41,10 +41,10 @@ impl std::error::Error for Exposed {}
 pub(crate) fn check_own(data: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     if data.uid() != rustix::process::geteuid().as_raw() {
-        return Err(Exposed::new("belongs to another user"));
+        return Err(Exposed::error("belongs to another user"));
     }
     if data.mode() & 0o022 != 0 {
-        return Err(Exposed::new("can be written by others than its owner"));
+        return Err(Exposed::error("can be written by others than its owner"));
     }
     Ok(())
 }
@@ -72,7 +72,7 @@ pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<Fil
     let file = options.open(path)?;
     let data = file.metadata()?;
     if !data.is_file() {
-        return Err(Exposed::new("is no regular file"));
+        return Err(Exposed::error("is no regular file"));
     }
     check_own(&data)?;
     Ok(file)

@@ -23,7 +23,7 @@ pub(crate) fn check_folders(state: &Path, project: &Project) -> Result<(), Probl
     let inside = inside.iter().map(|path| (path.as_path(), path.symlink_metadata()));
     for (path, data) in found.into_iter().chain(inside) {
         let checked = match data {
-            Ok(data) if data.is_symlink() => Err(Exposed::new("is a link")),
+            Ok(data) if data.is_symlink() => Err(Exposed::error("is a link")),
             Ok(data) => files::check_own(&data),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => Err(error),

@@ -1,8 +1,6 @@
 //! One transaction: lock, load, step, append, make durable (rules 8).
 
-use std::path::PathBuf;
-
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Memory, Problem};
 use phasegate_core::event::SessionSource;
