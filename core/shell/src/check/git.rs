@@ -5,45 +5,46 @@ use phasegate_core::tool::Verdict;
 use super::Command;
 use crate::judge::Finding;
 
-/// Beginnings of settings that only change how output looks.
-const LOOKS: [&str; 16] = [
+/// Settings that only change how output looks, whatever their value; those that end with a dot, and all below it.
+const LOOKS: [&str; 13] = [
     "color.",
     "column.",
     "advice.",
     "status.",
     "i18n.",
-    "core.quotepath=",
-    "core.abbrev=",
-    "core.commentchar=",
-    "core.pager=cat",
-    "core.fsmonitor=false",
-    "core.hookspath=/dev/null",
-    "diff.context=",
-    "diff.renames=",
-    "diff.algorithm=",
-    "log.decorate=",
-    "log.date=",
+    "core.quotepath",
+    "core.abbrev",
+    "core.commentchar",
+    "diff.context",
+    "diff.renames",
+    "diff.algorithm",
+    "log.decorate",
+    "log.date",
 ];
-/// Settings that only change how output looks, whole.
-const WHOLE: [&str; 9] = [
-    "core.pager=",
-    "core.fsmonitor=",
-    "diff.noprefix",
-    "diff.noprefix=true",
-    "diff.mnemonicprefix=true",
-    "log.showsignature=false",
-    "gc.auto=0",
-    "diff.renamelimit=0",
-    "core.untrackedcache=false",
+/// Settings that are harmless with these values only.
+const WHOLE: [(&str, &[&str]); 9] = [
+    ("core.pager", &["", "cat"]),
+    ("core.fsmonitor", &["", "false"]),
+    ("core.hookspath", &["/dev/null"]),
+    ("core.untrackedcache", &["false"]),
+    ("diff.noprefix", &["true", "false"]),
+    ("diff.mnemonicprefix", &["true", "false"]),
+    ("diff.renamelimit", &["0"]),
+    ("gc.auto", &["0"]),
+    ("log.showsignature", &["false"]),
 ];
 
 /// `git -c name=value`
 pub(super) fn configuration(command: &Command<'_>) -> Option<Finding> {
     for given in command.scan.options.iter().filter(|given| given.name == "c") {
-        let setting = given.value.as_ref().and_then(|value| value.known()).unwrap_or("").to_ascii_lowercase();
-        let pager =
-            setting.strip_prefix("pager.").is_some_and(|rest| rest.ends_with("=false") || rest.ends_with("=cat"));
-        let known = pager || WHOLE.contains(&setting.as_str()) || LOOKS.iter().any(|start| setting.starts_with(start));
+        let setting = given.value.as_ref().and_then(|value| value.known()).unwrap_or("");
+        // A name alone is switched on.
+        let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
+        let name = name.to_ascii_lowercase();
+        let looks = LOOKS.iter().any(|look| if look.ends_with('.') { name.starts_with(look) } else { name == *look });
+        let whole = WHOLE.iter().any(|(whole, values)| name == *whole && values.contains(&value));
+        let pager = name.starts_with("pager.") && matches!(value, "false" | "cat");
+        let known = looks || whole || pager;
         if !known {
             return Some(Finding::new(Verdict::Execute, "`-c` can set a program that git runs", given.span));
         }
