@@ -33,6 +33,13 @@ impl Table {
         Self { own: Arc::new(own) }
     }
 
+    /// The names of shipped entries that cannot be read; none, unless the generated file was changed by hand.
+    #[must_use]
+    pub fn broken_entries() -> Vec<&'static str> {
+        let broken = |text: &str| serde_json::from_str::<Rule>(text).is_err();
+        shipped::RULES.iter().filter(|(_, text)| broken(text)).map(|(name, _)| *name).collect()
+    }
+
     /// What is known of a program, or of a program's command such as `git log`.
     #[must_use]
     pub fn rule(&self, name: &str) -> Option<Rule> {

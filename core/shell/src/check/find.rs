@@ -96,12 +96,12 @@ fn inner(walk: &mut Walk<'_>, fields: &[Field], command: &Command<'_>) -> Findin
 
 fn touch_below(walk: &mut Walk<'_>, starts: &[&Field]) {
     if starts.is_empty() {
-        walk.touch(&Field { bits: vec![Bit::Any], many: false, span: (0, 0) }, Access::Write);
+        walk.touch(&Field { bits: vec![Bit::Any], many: false, span: (0, 0) }, Access::Remove);
     }
     for start in starts {
         let mut below = (*start).clone();
         below.bits.push(Bit::Any);
-        walk.touch(&below, Access::Write);
+        walk.touch(&below, Access::Remove);
     }
 }
 

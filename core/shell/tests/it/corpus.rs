@@ -52,3 +52,63 @@ fn at_most_one_harmless_line_in_twenty_is_blocked() {
     }
     assert!(blocked.len() * 20 <= rows.len());
 }
+
+/// The lines of a file of this crate's own, and those of them whose verdict is not as wanted.
+fn own(name: &str, wanted: impl Fn(Verdict) -> bool) -> (usize, Vec<String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name);
+    let text = fs::read_to_string(path).unwrap();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["cmd"].as_str().unwrap().to_owned())
+        .collect();
+    (lines.len(), lines.into_iter().filter(|line| !wanted(verdict(line).0)).collect())
+}
+
+#[test]
+fn lines_of_our_own_that_write_are_never_read() {
+    let (all, wrong) = own("never-read.jsonl", |verdict| verdict != Verdict::Read);
+    assert!(all > 0 && wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn lines_of_our_own_that_only_read_do() {
+    let (all, wrong) = own("read.jsonl", |verdict| verdict == Verdict::Read);
+    assert!(all > 0 && wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_entry_of_the_shipped_table_can_be_read() {
+    assert_eq!(Table::broken_entries(), Vec::<&str>::new());
+}
+
+#[test]
+fn nothing_makes_the_reader_fail() {
+    let deep = [
+        "$(",
+        "(",
+        "{ ",
+        "`",
+        "\"$(",
+        "${x:-",
+        "$((",
+        "if ",
+        "[[ (",
+        "<(",
+        "case x in x) ",
+        "\\",
+        "'",
+        "{a,",
+        "a[",
+        "$'",
+    ];
+    for piece in deep {
+        for count in [1, 63, 64, 65, 400, 5000] {
+            let line = piece.repeat(count);
+            let judged = judge(&line, &Table::shipped(), Trust::default());
+            assert_ne!(judged.verdict, Verdict::Read, "{piece} {count} times");
+        }
+    }
+    for line in ["\u{0}", "ls\u{a0}", "ls \r", &"a".repeat(20_000)] {
+        assert_ne!(judge(line, &Table::shipped(), Trust::default()).verdict, Verdict::Read);
+    }
+}

@@ -9,3 +9,4 @@
 
 mod bash;
 mod corpus;
+mod paths;

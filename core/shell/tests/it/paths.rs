@@ -1,0 +1,56 @@
+//! Which paths a line touches, as far as they are known.
+
+use phasegate_core::tool::Access;
+use phasegate_shell::{Piece, Table, Touch, Trust, judge};
+
+fn shown(touch: &Touch) -> String {
+    let pieces = touch.path.0.iter().map(|piece| match piece {
+        Piece::Text(text) => text.as_str(),
+        Piece::Any => "<any>",
+        Piece::Glob => "<glob>",
+        Piece::Home => "<home>",
+    });
+    format!("{:?} {}", touch.access, pieces.collect::<String>())
+}
+
+fn touches(line: &str) -> Vec<String> {
+    judge(line, &Table::shipped(), Trust::default()).touches.iter().map(shown).collect()
+}
+
+#[test]
+fn paths_are_followed_through_folders_and_variables() {
+    for (line, wanted) in [
+        ("rm .phasegate/x", "Remove .phasegate/x"),
+        ("cd .phasegate && rm x", "Remove .phasegate/x"),
+        ("cd a; cd b; rm x", "Remove a/b/x"),
+        ("d=.phasegate; rm -r $d", "Remove .phasegate"),
+        ("d=.phasegate; echo x > \"$d/config.yaml\"", "Write .phasegate/config.yaml"),
+        ("echo x > $D/config.yaml", "Write <any>/config.yaml"),
+        ("rm .phase*/x", "Remove .phase<glob>/x"),
+        ("rm ~/.claude/settings.json", "Remove <home>/.claude/settings.json"),
+        ("rm $'\\x2ephasegate'/x", "Remove .phasegate/x"),
+        ("rm {a,.phasegate}/x", "Remove .phasegate/x"),
+        ("bash -c 'rm .phasegate/x'", "Remove .phasegate/x"),
+        ("eval 'rm .phasegate/x'", "Remove .phasegate/x"),
+        ("timeout 5 env rm .phasegate/x", "Remove .phasegate/x"),
+        ("cat a | tee .phasegate/x", "Write .phasegate/x"),
+        ("sed -i s/a/b/ .phasegate/x", "Write .phasegate/x"),
+        ("cp a .phasegate/x", "Write .phasegate/x"),
+        ("mv .phasegate/x b", "Remove .phasegate/x"),
+        ("find .phasegate -delete", "Remove .phasegate<any>"),
+        ("cd $(pwd) && rm x", "Remove <any>x"),
+        ("cat a.txt", "Read a.txt"),
+    ] {
+        let found = touches(line);
+        assert!(found.iter().any(|found| found == wanted), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn a_pattern_says_what_it_could_be() {
+    let judged = judge("rm $D/.phase*/x.yaml", &Table::shipped(), Trust::default());
+    let touch = judged.touches.iter().find(|touch| touch.access == Access::Remove).unwrap();
+    assert!(touch.path.could_be("a/b/.phasegate/x.yaml", None));
+    assert!(!touch.path.could_be("a/b/.phasegate/c/x.yaml", None));
+    assert!(!touch.path.could_be("a/b/.claude/x.yaml", None));
+}
