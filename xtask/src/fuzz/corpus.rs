@@ -104,7 +104,8 @@ fn stories() -> Vec<Vec<u8>> {
 
 /// Every line of the shell corpora.
 fn lines() -> Vec<Vec<u8>> {
-    let texts = below("conformance/shell", "jsonl").into_iter().map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let texts =
+        below("conformance/shell", "jsonl").into_iter().map(|path| std::fs::read_to_string(path).unwrap_or_default());
     let rows = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
     let line = |row: String| Some(serde_json::from_str::<Value>(&row).ok()?.get("cmd")?.as_str()?.as_bytes().to_vec());
     rows.filter_map(line).collect()
