@@ -12,11 +12,14 @@ const MOST_WORDS: usize = 4096;
 impl Walk<'_> {
     /// Judges a simple command.
     pub(crate) fn simple(&mut self, simple: &Simple) {
-        let ((fields, command), finding) = self.isolate(|walk| walk.simple_parts(simple));
+        let ((fields, command, own), mut finding) = self.isolate(|walk| walk.simple_parts(simple));
+        if finding.verdict == Verdict::Read {
+            finding = own;
+        }
         self.part(command, &fields, finding);
     }
 
-    fn simple_parts(&mut self, simple: &Simple) -> (Vec<Field>, SimpleCommand) {
+    fn simple_parts(&mut self, simple: &Simple) -> (Vec<Field>, SimpleCommand, Finding) {
         let mut fields = Vec::new();
         for word in &simple.words {
             fields.extend(self.fields(word));
@@ -39,12 +42,14 @@ impl Walk<'_> {
             .find_map(|redirection| redirection.body.as_ref().and_then(|body| body.get()))
             .and_then(|body| body.literal())
             .map(|(text, _)| text);
-        if !alone {
-            let finding = self.run(&fields, simple.span);
-            self.note(finding);
-        }
+        let own = if alone {
+            Finding::new(Verdict::Read, "it runs no program", simple.span)
+        } else {
+            self.run(&fields, simple.span)
+        };
+        self.note(own.clone());
         self.stdin = None;
-        (fields, command)
+        (fields, command, own)
     }
 
     /// Judges a command inside another one (`timeout 5 ls`), as a part of its own.
