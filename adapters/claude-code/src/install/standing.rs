@@ -20,10 +20,11 @@ pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
         return None;
     }
     // A file that speaks of us and is broken says more than one that has nothing to do with us.
-    files.into_iter().flatten().max_by_key(|(ours, _)| *ours).map_or_else(
-        || Some("no settings file has a hook that runs it".to_string()),
-        |(_, why)| Some(why),
-    )
+    files
+        .into_iter()
+        .flatten()
+        .max_by_key(|(ours, _)| *ours)
+        .map_or_else(|| Some("no settings file has a hook that runs it".to_string()), |(_, why)| Some(why))
 }
 
 /// What keeps one settings file from starting the guard, and for how many events it does.
@@ -110,9 +111,6 @@ mod tests {
             &[(hook, &edited(|value| value["hooks"]["Stop"][0]["hooks"][0]["type"] = json!("odd")))],
             "the type `odd`",
         );
-        gone(
-            &[(hook, &installed().replace("hook claude-code", "hook claude-code || true #"))],
-            "`PreToolUse`",
-        );
+        gone(&[(hook, &installed().replace("hook claude-code", "hook claude-code || true #"))], "`PreToolUse`");
     }
 }
