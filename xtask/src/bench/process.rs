@@ -30,7 +30,8 @@ pub(super) struct Program {
 pub(super) struct Cost {
     /// From start to end, in microseconds.
     pub(super) micros: u64,
-    /// The memory at most, in bytes.
+    /// The memory at most, in bytes. The system counts what this program held when it started the other one, so no
+    /// figure is below that.
     pub(super) peak: u64,
 }
 
