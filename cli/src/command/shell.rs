@@ -3,7 +3,8 @@
 mod explain;
 mod judge;
 
-use phasegate_shell::Trust;
+use phasegate_config::compile;
+use phasegate_shell::{Table, Trust};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -34,10 +35,14 @@ pub struct TrustArgs {
     pub distrust_repository: bool,
 }
 
-impl TrustArgs {
-    fn trust(self) -> Trust {
-        Trust { repository: !self.distrust_repository }
-    }
+/// What is known of programs and how far the repository is trusted: by the arguments and the settings that apply here.
+/// Where no settings can be found, the shipped table holds.
+fn knowledge(args: TrustArgs, context: &Context) -> (Table, Trust) {
+    let found = context.runtime().and_then(|runtime| Ok(runtime.discover(&context.find_project(&runtime)?)));
+    let Ok(found) = found else { return (Table::shipped(), Trust { repository: !args.distrust_repository }) };
+    let settings = compile(&found.files).settings;
+    let table = if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs) };
+    (table, Trust { repository: settings.trust_repository && !args.distrust_repository })
 }
 
 /// Judges lines.

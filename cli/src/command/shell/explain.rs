@@ -2,7 +2,7 @@
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::tool::{Access, Verdict};
-use phasegate_shell::{Judgement, Part, Pattern, Piece, Table, judge};
+use phasegate_shell::{Judgement, Part, Pattern, Piece, judge};
 use serde_json::json;
 
 use super::TrustArgs;
@@ -22,7 +22,8 @@ pub struct Args {
 
 /// Shows what a line would do.
 pub(super) fn run(args: &Args, context: &Context) -> Exit {
-    let judgement = judge(&args.line, &Table::shipped(), args.trust.trust());
+    let (table, trust) = super::knowledge(args.trust, context);
+    let judgement = judge(&args.line, &table, trust);
     if context.out.json {
         context.out.value(&json!(judgement));
     } else {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 use std::path::{Path, PathBuf};
 
-use phasegate_shell::{Table, judge};
+use phasegate_shell::judge;
 use serde_json::{Map, Value, json};
 
 use super::TrustArgs;
@@ -26,7 +26,7 @@ pub struct Args {
 /// Judges every line; one that is no object with `cmd` gives an object with `error`.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut input = open(&args.file)?;
-    let table = Table::shipped();
+    let (table, trust) = super::knowledge(args.trust, context);
     let mut exit = Exit::Done;
     let mut bytes = Vec::new();
     for number in 1_u64.. {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             continue;
         }
         let answer = match command(&bytes) {
-            Ok((id, line)) => answer(id, &json!(judge(&line, &table, args.trust.trust()))),
+            Ok((id, line)) => answer(id, &json!(judge(&line, &table, trust))),
             Err(error) => {
                 exit = Exit::No;
                 json!({"line": number, "error": error})

@@ -1,6 +1,7 @@
 //! The shipped table: made from `core/shell/programs` by `cargo xtask gen`.
 
 /// Entries by name, in order.
+#[rustfmt::skip]
 pub(super) const RULES: &[(&str, &str)] = &[
     (".", "{\"does\":\"execute\",\"because\":\"it runs a file as part of this line\",\"any_option\":true}"),
     ("7z", "{\"otherwise\":\"write\",\"dispatches\":true}"),
@@ -624,7 +625,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("git check-mailmap", "{\"any_option\":true,\"touches\":\"none\"}"),
     ("git check-ref-format", "{\"any_option\":true,\"touches\":\"none\"}"),
     ("git cherry", "{\"any_option\":true,\"touches\":\"none\"}"),
-    ("git config", "{\"options\":\"get: get-all: get-regexp: get-urlmatch: get-color: get-colorbool: l list z null name-only show-origin show-scope includes no-includes\\n  global system local worktree type: no-type bool int bool-or-int bool-or-str path expiry-date default: blob: fixed-value value: regexp all url: show-names\",\"hurts\":{\"write\":\"add: replace-all: unset: unset-all: rename-section: remove-section: append comment:\",\"execute\":\"e edit f: file:\"},\"touches\":\"none\",\"check\":\"git_config\"}"),
+    ("git config", "{\"style\":\"posix\",\"options\":\"get: get-all: get-regexp: get-urlmatch: get-color: get-colorbool: l list z null name-only show-origin show-scope includes no-includes\\n  global system local worktree type: no-type bool int bool-or-int bool-or-str path expiry-date default: blob: fixed-value value: regexp all url: show-names\",\"hurts\":{\"write\":\"add: replace-all: unset: unset-all: rename-section: remove-section: append comment:\",\"execute\":\"e edit f: file:\"},\"touches\":\"none\",\"check\":\"git_config\"}"),
     ("git count-objects", "{\"any_option\":true,\"touches\":\"none\"}"),
     ("git describe", "{\"any_option\":true,\"touches\":\"none\"}"),
     ("git diff", "{\"hurts\":{\"write\":\"output:\",\"execute\":\"ext-diff show-signature\"},\"any_option\":true,\"touches\":\"none\",\"hardened_with\":\"core.fsmonitor=false no-ext-diff no-textconv\"}"),

@@ -56,7 +56,7 @@ pub fn shipped_source(families: Vec<Family>) -> Result<String, String> {
     }
     let mut text = String::from(
         "//! The shipped table: made from `core/shell/programs` by `cargo xtask gen`.\n\n\
-         /// Entries by name, in order.\npub(super) const RULES: &[(&str, &str)] = &[\n",
+         /// Entries by name, in order.\n#[rustfmt::skip]\npub(super) const RULES: &[(&str, &str)] = &[\n",
     );
     for (name, rule) in &rules {
         let json = serde_json::to_string(rule).map_err(|error| error.to_string())?;
