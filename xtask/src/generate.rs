@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result {
 }
 
 fn all() -> Result<Vec<Generated>> {
-    let programs = programs::code()?;
+    let programs = programs::text()?;
     let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?, programs];
     files.extend(schemas::files());
     Ok(files)

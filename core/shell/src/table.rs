@@ -36,8 +36,8 @@ impl Table {
     /// The names of shipped entries that cannot be read; none, unless the generated file was changed by hand.
     #[must_use]
     pub fn broken_entries() -> Vec<&'static str> {
-        let broken = |text: &str| serde_json::from_str::<Rule>(text).is_err();
-        shipped::RULES.iter().filter(|(_, text)| broken(text)).map(|(name, _)| *name).collect()
+        let table = Self::shipped();
+        shipped::names().filter(|name| table.rule(name).is_none()).collect()
     }
 
     /// What is known of a program, or of a program's command such as `git log`.
@@ -50,8 +50,7 @@ impl Table {
         if !self.own.is_empty() && self.own.contains_key(first) {
             return None;
         }
-        let at = shipped::RULES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-        let (_, text) = shipped::RULES.get(at)?;
+        let text = shipped::find(name)?;
         // A generated text that no longer fits counts as an unknown program; a test reads them all.
         serde_json::from_str(text).ok()
     }

@@ -1,4 +1,4 @@
-//! `core/shell/src/table/shipped.rs`: the programs table, from `core/shell/programs/*.toml`.
+//! `core/shell/src/table/shipped.txt`: the programs table, from `core/shell/programs/*.toml`.
 
 use phasegate_shell::{Family, shipped_source};
 
@@ -6,10 +6,11 @@ use super::Generated;
 use crate::failure::{Failure, Result};
 use crate::root::{read, root};
 
-/// The code of the table.
-pub(super) fn code() -> Result<Generated> {
+/// The text of the table.
+pub(super) fn text() -> Result<Generated> {
     let folder = root().join("core/shell/programs");
-    let entries = std::fs::read_dir(&folder).map_err(|error| Failure::new(format!("`{}`: {error}", folder.display())))?;
+    let entries =
+        std::fs::read_dir(&folder).map_err(|error| Failure::new(format!("`{}`: {error}", folder.display())))?;
     let mut paths: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
     let mut families = Vec::new();
@@ -19,5 +20,5 @@ pub(super) fn code() -> Result<Generated> {
         families.push(family);
     }
     let text = shipped_source(families).map_err(Failure::new)?;
-    Ok(Generated { path: "core/shell/src/table/shipped.rs".into(), text })
+    Ok(Generated { path: "core/shell/src/table/shipped.txt".into(), text })
 }

@@ -1,4 +1,4 @@
-//! The shipped table's files to the code that is compiled.
+//! The shipped table's files to the text that is compiled in.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ impl Family {
     }
 }
 
-/// The code of the shipped table: every rule as JSON, in the order of names.
+/// The text of the shipped table: a line for every rule, its name, a tab and its JSON, in the order of names.
 ///
 /// # Errors
 ///
@@ -54,14 +54,10 @@ pub fn shipped_source(families: Vec<Family>) -> Result<String, String> {
             }
         }
     }
-    let mut text = String::from(
-        "//! The shipped table: made from `core/shell/programs` by `cargo xtask gen`.\n\n\
-         /// Entries by name, in order.\n#[rustfmt::skip]\npub(super) const RULES: &[(&str, &str)] = &[\n",
-    );
+    let mut text = String::new();
     for (name, rule) in &rules {
         let json = serde_json::to_string(rule).map_err(|error| error.to_string())?;
-        writeln!(text, "    ({name:?}, {json:?}),").map_err(|error| error.to_string())?;
+        writeln!(text, "{name}\t{json}").map_err(|error| error.to_string())?;
     }
-    text.push_str("];\n");
     Ok(text)
 }
