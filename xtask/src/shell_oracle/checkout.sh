@@ -4,7 +4,7 @@ umask 022
 cd "$1"
 mkdir -p usr etc var opt dev/shm dev/pts proc sys run mnt media srv root tmp home/user/project
 chmod 1777 tmp dev/shm
-for name in null zero full random urandom; do : > "dev/$name"; done
+for name in null zero full random urandom tty; do : > "dev/$name"; done
 ln -s /proc/self/fd dev/fd
 ln -s /proc/self/fd/0 dev/stdin
 ln -s /proc/self/fd/1 dev/stdout

@@ -49,6 +49,8 @@ pub(super) struct Report<'a> {
     pub(super) wrong: Vec<&'a Scored>,
     /// Lines of the harmless corpus that ran whole, did nothing, and were not judged `read`.
     pub(super) blocked: Vec<&'a Scored>,
+    /// Every line of the corpora.
+    pub(super) lines: Vec<&'a Scored>,
 }
 
 /// Counts what was found.
@@ -70,6 +72,7 @@ pub(super) fn report(scored: &[Scored], time: Duration) -> Report<'_> {
         seconds: time.as_secs_f64(),
         wrong: scored.iter().filter(|one| !one.wrong.is_empty()).collect(),
         blocked: scored.iter().filter(blocked).collect(),
+        lines: scored.iter().filter(|one| one.corpus != MUTATIONS).collect(),
     }
 }
 

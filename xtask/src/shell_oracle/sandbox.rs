@@ -148,6 +148,8 @@ impl Sandbox {
         for name in DEVICES {
             table += &entry(&format!("/dev/{name}"), &merged.join("dev").join(name), "none", "bind");
         }
+        // Nobody's terminal.
+        table += &entry("/dev/null", &merged.join("dev/tty"), "none", "bind");
         let path = place.join("fstab");
         fs::write(&path, table).map_err(|error| Failure::file(&path, error))
     }
