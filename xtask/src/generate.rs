@@ -57,7 +57,8 @@ pub(crate) fn run(args: &Args) -> Result {
 
 fn all() -> Result<Vec<Generated>> {
     let programs = programs::text()?;
-    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?, programs];
+    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?];
+    files.extend([attacks::page()?, programs]);
     files.extend(schemas::files());
     Ok(files)
 }

@@ -1,5 +1,7 @@
 //! Whether a condition of `cfg` holds on this system while tests are built.
 
+use crate::root::{read, root};
+
 /// Whether it holds. What is not known here does not.
 pub(super) fn holds(condition: &str) -> bool {
     let condition = condition.trim();
@@ -17,8 +19,21 @@ pub(super) fn holds(condition: &str) -> bool {
         "test" | "debug_assertions" => true,
         "unix" => cfg!(unix),
         "windows" => cfg!(windows),
-        _ => named(condition, "target_os").is_some_and(|name| name == std::env::consts::OS),
+        _ => match named(condition, "feature") {
+            Some(feature) => is_on(feature),
+            None => named(condition, "target_os").is_some_and(|name| name == std::env::consts::OS),
+        },
     }
+}
+
+/// Whether a member of the workspace asks for this feature: tests are built with the features that any of them asks for.
+fn is_on(feature: &str) -> bool {
+    let quoted = format!("\"{feature}\"");
+    let asks = |line: &str| line.split_once("features = [").is_some_and(|(_, rest)| rest.contains(&quoted));
+    let skipped = |entry: &walkdir::DirEntry| ["target", "fuzz"].iter().any(|name| entry.file_name() == *name);
+    let files = walkdir::WalkDir::new(root()).into_iter().filter_entry(|entry| !skipped(entry)).flatten();
+    let mut manifests = files.filter(|entry| entry.file_name() == "Cargo.toml");
+    manifests.any(|entry| read(entry.path()).is_ok_and(|text| text.lines().any(asks)))
 }
 
 fn named<'a>(condition: &'a str, key: &str) -> Option<&'a str> {
