@@ -151,6 +151,29 @@ fn without_any_state_a_session_under_way_is_only_told_in_warn_mode_or_after_init
 }
 
 #[test]
+fn a_memory_that_is_gone_with_the_config_is_missed_until_init_is_undone() {
+    let world = World::unguarded();
+    world.run(&["init", "claude-code", "--skill", "lsp-verify", "--mode", "block"], 0);
+    world.start("s");
+    let (memory, config) = (world.state_file("guarded"), world.root().join(".phasegate"));
+    let moved = world.root().join("moved");
+    let remembered = fs::read(&memory).unwrap();
+    fs::remove_file(&memory).unwrap();
+    assert_eq!(reply(&world.call("s", "t1", "Read", read())), Reply::Silent, "the config is there");
+    fs::rename(&config, &moved).unwrap();
+    world.start("new");
+    denied(&world.call("new", "t", "Read", read()), "state-missing");
+    fs::write(&memory, remembered).unwrap();
+    fs::set_permissions(&memory, fs::Permissions::from_mode(0o600)).unwrap();
+    denied(&world.call("new", "t", "Read", read()), "policy-missing");
+    fs::rename(&moved, &config).unwrap();
+    world.run(&["init", "claude-code", "--undo"], 0);
+    world.start("later");
+    assert_eq!(reply(&world.call("later", "t", "Write", json!({"file_path": "a", "content": ""}))), Reply::Silent);
+    world.run(&["audit", "verify"], 0);
+}
+
+#[test]
 fn a_session_that_starts_while_its_config_is_broken_is_not_taken_for_lost() {
     let world = World::guarded("block");
     world.write(".phasegate/config.yaml", "mode: [\n");

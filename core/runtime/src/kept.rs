@@ -56,6 +56,9 @@ pub struct KeptProject {
     pub sessions: BTreeMap<String, Anchor>,
     /// The number of the last record that was on the disk for good when its answer went out.
     pub synced: u64,
+    /// Whether the project is remembered as guarded, so that its memory must be there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guarded: bool,
     /// Whether the first session seen here was under way: what is kept may have been lost, and a session that was not
     /// seen to start is denied in block mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -14,6 +14,7 @@ use crate::disk::{Disk as _, disk};
 use crate::files::read_own;
 use crate::locations::Locations;
 use crate::place;
+use crate::witness;
 
 /// The folder of a project's configs, below its root.
 pub const FOLDER: &str = ".phasegate";
@@ -148,8 +149,10 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// `state-not-saved`: the memory cannot be removed.
+    /// `state-not-saved`: the memory cannot be removed, or the journal not be written. `state-busy`, `state-unreadable`,
+    /// `state-version`: the journal cannot be used.
     pub fn forget(&self) -> Result<(), Problem> {
+        witness::note_forgotten(self)?;
         let memory = self.memory();
         disk().remove(&memory).map_err(|error| not_saved(&memory, "removed", &error))
     }

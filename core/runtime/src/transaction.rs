@@ -361,6 +361,7 @@ impl<'a> Transaction<'a> {
     fn save_project(&mut self, event: Value, time: i64, durability: Durability) -> Result<(), Problem> {
         let (seq, head) = (self.session_journal.seq(), self.session_journal.head());
         self.kept_project.anchor(&session_key(&self.session), Anchor { seq, head, time });
+        self.kept_project.guarded |= self.remembered.is_some();
         if durability == Durability::Synced {
             self.kept_project.synced = self.project_journal.seq() + 1;
         }
@@ -437,6 +438,10 @@ fn first_look(
         Ok(None) if journal.exists() => Stance::Unsure,
         Ok(None) => {
             let found = runtime.current(project)?;
+            if matches!(found, Current::Unguarded) {
+                watch.set(Stance::Unsure);
+                witness::check_unguarded(project)?;
+            }
             watch.set(stance_of(&found));
             return Ok(Some(found).filter(|found| !matches!(found, Current::Unguarded)).map(Some));
         }

@@ -2,11 +2,15 @@
 //!
 //! Every check costs the same however long the history is. `crate::verify` compares everything.
 
+use std::time::SystemTime;
+
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
+use serde_json::json;
 
-use crate::journal::Journal;
-use crate::kept::{KeptProject, KeptSession};
+use crate::deadline::{Deadline, LIMIT};
+use crate::journal::{Durability, Entry, Journal, read_last};
+use crate::kept::{KeptProject, KeptSession, kept};
 use crate::locations::Locations;
 use crate::project::{Project, Remembered, kept_root, session_key};
 
@@ -86,6 +90,45 @@ impl Witnesses<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a project that has no config and is not remembered was not guarded to the last.
+///
+/// # Errors
+///
+/// `state-missing`: it was. `state-unreadable`, `state-version`, `state-exposed`: its journal cannot be read.
+pub(crate) fn check_unguarded(project: &Project) -> Result<(), Problem> {
+    let kept: KeptProject = kept(read_last(&project.journal())?.as_ref())?;
+    if kept.guarded {
+        return Err(missing(format!(
+            "what was remembered of `{}` is gone, and so is its config",
+            project.root.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Records in the project's journal, if there is one, that the project is guarded no more.
+///
+/// # Errors
+///
+/// As for [`Journal::open`] and [`Journal::append`].
+pub(crate) fn note_forgotten(project: &Project) -> Result<(), Problem> {
+    if !project.journal().exists() {
+        return Ok(());
+    }
+    let mut journal = Journal::open(&project.journal(), &Deadline::new(LIMIT))?;
+    let Some(last) = journal.last() else { return Ok(()) };
+    let state = KeptProject { guarded: false, synced: journal.seq() + 1, ..kept(Some(&last))? };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let entry = Entry {
+        time: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
+        engine: env!("CARGO_PKG_VERSION"),
+        policy: last.policy,
+        event: json!({"event": "forgotten"}),
+        ..Entry::default()
+    };
+    journal.append(&entry, serde_json::to_value(&state).unwrap_or_default(), Durability::Synced)
 }
 
 /// The problem with a session that was not seen to start, in a project in block mode of which nothing is known.
