@@ -45,7 +45,7 @@ mod tests {
         let mounts = "/dev/vda / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n/dev/vdb /tmp/disk xfs rw 0 0\n";
         let at = |path: &str| kind(mounts, Path::new(path));
         assert_eq!(
-            [at("/home/x"), at("/tmpx"), at("/tmp/x"), at("/tmp/disk/x")].map(Option::unwrap),
+            [at("/srv/x"), at("/tmpx"), at("/tmp/x"), at("/tmp/disk/x")].map(Option::unwrap),
             ["ext4", "ext4", "tmpfs", "xfs"]
         );
     }
