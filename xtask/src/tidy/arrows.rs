@@ -46,6 +46,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "xtask",
         &[
             "phasegate-core",
+            "phasegate-runtime",
             "phasegate-config",
             "phasegate-shell",
             "phasegate-adapter",

@@ -9,7 +9,9 @@ const INSTEAD: &str = "declare it with `mod`, name it after a target, or remove 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let roots: Vec<&str> =
         tree.packages.iter().flat_map(|package| &package.targets).map(|target| target.src_path.as_str()).collect();
-    let orphan = |path: &str| !roots.contains(&path) && !declared(tree, path) && !path.starts_with("xtask/bench/");
+    let orphan = |path: &str| {
+        !roots.contains(&path) && !declared(tree, path) && !fuzzed(tree, path) && !path.starts_with("xtask/bench/")
+    };
     tree.rust()
         .filter(|file| orphan(&file.path))
         .map(|file| {
@@ -17,6 +19,12 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             Finding { path: file.path.clone(), line: 0, what, instead: INSTEAD }
         })
         .collect()
+}
+
+/// Whether the workspace of the fuzz targets, which is one of its own, names the file.
+fn fuzzed(tree: &Tree, path: &str) -> bool {
+    let Some(inside) = path.strip_prefix("fuzz/") else { return false };
+    tree.file("fuzz/Cargo.toml").is_some_and(|file| file.text.contains(&format!("path = \"{inside}\"")))
 }
 
 fn declared(tree: &Tree, path: &str) -> bool {

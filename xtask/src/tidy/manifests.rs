@@ -13,7 +13,7 @@ const WANTED: &[(&str, &str)] = &[
 /// The keys are there, and no version is set beside the root's.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for file in tree.files.iter().filter(|file| file.path.ends_with("/Cargo.toml")) {
+    for file in tree.files.iter().filter(|file| file.path.ends_with("/Cargo.toml") && !is_own_workspace(&file.text)) {
         for (text, instead) in WANTED {
             if !file.text.contains(text) {
                 let what = format!("no `{}`", text.replace('\n', " "));
@@ -30,6 +30,11 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A workspace of its own has nobody to inherit from.
+fn is_own_workspace(text: &str) -> bool {
+    text.lines().any(|line| line == "[workspace]")
 }
 
 #[cfg(test)]
