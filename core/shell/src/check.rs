@@ -65,7 +65,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Exec | Check::Tar => None,
         Check::Folder => builtin::folder(walk, command),
         Check::Declare => builtin::declare(walk, command),
-        Check::Names => builtin::names(command),
+        Check::Names => builtin::names(walk, command),
         Check::Test => builtin::test(command),
         Check::Let => builtin::let_(walk, command),
         Check::Set => builtin::set(command),

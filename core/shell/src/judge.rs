@@ -67,6 +67,8 @@ pub(crate) struct Walk<'t> {
     touches: Vec<Touch>,
     worst: Finding,
     problem: Option<Problem>,
+    /// How many conditions and loops the walk is inside of.
+    pub(crate) conditional: usize,
     /// The functions whose bodies the walk is inside of.
     pub(crate) defining: Vec<String>,
     /// The options before the command of a program that dispatches.
@@ -89,6 +91,7 @@ impl<'t> Walk<'t> {
             touches: Vec::new(),
             worst: Finding::new(Verdict::Read, "every part only reads", (0, 0)),
             problem: None,
+            conditional: 0,
             defining: Vec::new(),
             globals: Vec::new(),
             stdin: None,

@@ -17,6 +17,8 @@ pub(crate) struct Scope {
     /// How unquoted values are split is not known.
     pub(crate) splits_oddly: bool,
     pub(crate) functions: BTreeSet<String>,
+    /// Functions of which it is not sure that they are defined when they are called.
+    pub(crate) doubtful_functions: BTreeSet<String>,
     /// Where the line may be: each as pieces that end in `/`, none for the folder it started in.
     pub(crate) folders: Vec<Vec<Bit>>,
 }
@@ -47,6 +49,7 @@ impl Scope {
             all_unsure: false,
             splits_oddly: false,
             functions: BTreeSet::new(),
+            doubtful_functions: BTreeSet::new(),
             folders: vec![Vec::new()],
         }
     }

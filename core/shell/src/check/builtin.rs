@@ -52,7 +52,16 @@ fn is_name(name: &str) -> bool {
 }
 
 /// `read`, `mapfile`, `getopts`, `unset`, `printf -v`
-pub(super) fn names(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn names(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    if command.name == "unset" {
+        // A program may run in place of a function from now on.
+        walk.scope.doubtful_functions.extend(walk.scope.functions.iter().cloned());
+    }
+    if command.name == "printf"
+        && let Some(finding) = counts(command)
+    {
+        return Some(finding);
+    }
     let named: Vec<&Field> = match command.name {
         "printf" => command.values(&["v"]).collect(),
         "getopts" => command.scan.operands.iter().copied().skip(1).take(1).collect(),
@@ -61,6 +70,25 @@ pub(super) fn names(command: &Command<'_>) -> Option<Finding> {
     let bad = |field: &&Field| !field.known().is_some_and(|name| is_name(name) && !assigns_dangerously(name));
     let field = named.into_iter().find(bad)?;
     Some(Finding::new(Verdict::Unknown, "the name that is given a value can change what runs", field.span))
+}
+
+/// `printf` with `%n`, which gives the variable that an argument names a value.
+fn counts(command: &Command<'_>) -> Option<Finding> {
+    let (format, rest) = command.scan.operands.split_first()?;
+    let odd = match format.known() {
+        Some(text) => text.split('%').skip(1).any(|part| {
+            part.trim_start_matches(|sign: char| sign.is_ascii_digit() || "-+ #0.*'hlLjzt".contains(sign))
+                .starts_with('n')
+        }),
+        None => rest.iter().any(|field| field.start().contains('[') && field.start().contains(['$', '`'])),
+    };
+    odd.then(|| {
+        Finding::new(
+            Verdict::Unknown,
+            "`%n` gives a variable a value, and its index is read as arithmetic",
+            format.span,
+        )
+    })
 }
 
 /// `test` and `[`: `-v` reads an index as arithmetic.

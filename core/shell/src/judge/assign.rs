@@ -236,7 +236,8 @@ impl Sites {
     fn list(&mut self, list: &List, plain: bool) {
         for item in &list.items {
             for (number, pipeline) in item.pipelines.iter().enumerate() {
-                let sure = item.ands.get(..number).unwrap_or(&[]).iter().all(|and| *and);
+                // What follows `&&` or `||` may not run.
+                let sure = number == 0;
                 for command in &pipeline.commands {
                     self.command(command, plain && sure);
                 }

@@ -28,6 +28,8 @@ impl Walk<'_> {
             if !and {
                 self.scope.or_folders(&start);
             }
+            let after_first = usize::from(number > 0);
+            self.conditional = self.conditional.saturating_add(after_first);
             match pipeline.commands.as_slice() {
                 [command] => self.command(command),
                 commands => {
@@ -38,6 +40,7 @@ impl Walk<'_> {
                     }
                 }
             }
+            self.conditional = self.conditional.saturating_sub(after_first);
         }
         self.scope.or_folders(&start);
     }
@@ -53,6 +56,16 @@ impl Walk<'_> {
     }
 
     fn compound(&mut self, compound: &Compound, span: Span) {
+        let conditional = usize::from(matches!(
+            compound,
+            Compound::Branches(_) | Compound::For { .. } | Compound::Case { .. } | Compound::ArithmeticFor { .. }
+        ));
+        self.conditional = self.conditional.saturating_add(conditional);
+        self.compound_inside(compound, span);
+        self.conditional = self.conditional.saturating_sub(conditional);
+    }
+
+    fn compound_inside(&mut self, compound: &Compound, span: Span) {
         match compound {
             Compound::Group(list) => self.list(list),
             Compound::Subshell(list) => self.apart(list),
@@ -121,6 +134,9 @@ impl Walk<'_> {
     }
 
     fn function(&mut self, name: &str, body: &Command, span: Span) {
+        if self.conditional > 0 {
+            self.scope.doubtful_functions.insert(name.to_owned());
+        }
         if !self.scope.functions.insert(name.to_owned()) {
             let because = format!("the function `{name}` is defined twice");
             self.note(Finding::new(Verdict::Unknown, because, span));

@@ -58,7 +58,10 @@ impl Walk<'_> {
             (Some(first), Some(last)) if first.span.0 <= last.span.1 => (first.span.0, last.span.1),
             _ => whole,
         };
+        // A program that runs another one knows no functions of this shell.
+        let functions = std::mem::take(&mut self.scope.functions);
         let (finding, inner) = self.isolate(|walk| walk.run(fields, span));
+        self.scope.functions = functions;
         let worst = if inner.verdict > finding.verdict { inner } else { finding };
         let command = engine_command(fields, Vec::new(), Vec::new(), span);
         self.part(command, fields, worst.clone());
@@ -74,10 +77,10 @@ impl Walk<'_> {
             return Finding::new(Verdict::Unknown, "the program's name is made at run time", first.span);
         };
         if self.scope.functions.contains(name) {
-            return if self.defining.is_empty() {
+            return if self.defining.is_empty() && !self.scope.doubtful_functions.contains(name) {
                 Finding::new(Verdict::Read, "a function of this line", first.span)
             } else {
-                Finding::new(Verdict::Unknown, "a function calls a function", first.span)
+                Finding::new(Verdict::Unknown, "a function that calls a function, or may not be defined", first.span)
             };
         }
         let Some(bare) = bare_name(name) else {
