@@ -23,7 +23,7 @@ pub(crate) const LIMITS: [Limit; 7] = [
     Limit {
         way: "the guard's program is replaced by another that answers in its place",
         then: "the client takes its answer; keep the program where the agent's user cannot write",
-        shown: &["program-replaced"],
+        shown: &["program-replaced", "wrong-event", "unknown-decision"],
     },
     Limit {
         way: "the guard hangs or is stopped past the hook's timeout under a client that does not know `onFailure` (2.1.197)",
