@@ -4,7 +4,7 @@
 use phasegate_adapter::Limit;
 
 /// The list.
-pub(crate) const LIMITS: [Limit; 7] = [
+pub(crate) const LIMITS: [Limit; 6] = [
     Limit {
         way: "settings are deleted, switched off or given a comment while no client runs",
         then: "the client that starts then is not told of any guard; `phasegate doctor` says so, and managed settings are the wall",
@@ -29,11 +29,6 @@ pub(crate) const LIMITS: [Limit; 7] = [
         way: "the guard hangs or is stopped past the hook's timeout under a client that does not know `onFailure` (2.1.197)",
         then: "the client runs the call; the guard's own deadline is far below the timeout, so a guard that runs at all answers; update the client",
         shown: &["hang", "stopped"],
-    },
-    Limit {
-        way: "the whole state folder is deleted between two processes of a session",
-        then: "nothing says any more that a skill was under way; what the configs ask for still holds",
-        shown: &["state-deleted-between"],
     },
     Limit {
         way: "a program that the user lets run with his own rights changes settings, state or program behind the guard's back",

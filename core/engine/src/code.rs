@@ -129,7 +129,7 @@ codes! {
         "ask the user to look at the journal named in the message and to start a new session";
     StateMissing = "state-missing", Fault,
         "a journal that must exist is gone or shorter than it was",
-        "ask the user to restore the state folder or to start a new session";
+        "ask the user to restore the state folder, to start a new session, or to run `phasegate init` again";
     StateVersion = "state-version", Fault,
         "the journal was written by a newer version of phasegate",
         "use the newer phasegate, or start a new session";

@@ -3,14 +3,17 @@
 //! A path counts as its place in the file system, and also by its name alone: names are compared as the most forgiving
 //! file system would, so that case and characters nobody sees hide nothing.
 
+mod pattern;
+
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use phasegate_core::tool::Part;
 use phasegate_shell::{Pattern, Piece};
 
+use self::pattern::{anchored, heads, stands_for};
 use crate::locations::Locations;
-use crate::paths::{Links, resolve};
+use crate::paths::Links;
 use crate::project::{FOLDER, Project};
 
 /// How far below its path a place reaches.
@@ -293,85 +296,11 @@ fn unseen(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// The pattern as an absolute one: what is surely the folder that it begins in is resolved from `base`. One that begins
-/// with anything is left as it is.
-fn anchored(path: &Pattern, base: &Path, home: &str) -> Pattern {
-    let mut known = String::new();
-    let mut rest = path.0.iter().peekable();
-    while let Some(piece) = rest.next_if(|piece| matches!(piece, Piece::Text(_) | Piece::Home)) {
-        known.push_str(if let Piece::Text(text) = piece { text } else { home });
-    }
-    if known.is_empty() && matches!(rest.peek(), Some(Piece::Any)) {
-        return path.clone();
-    }
-    let (folder, name) = known.rsplit_once('/').map_or((".", known.as_str()), |(folder, name)| (folder, name));
-    let folder = if folder.is_empty() { "/" } else { folder };
-    let folder = resolve(base, Path::new(folder)).unwrap_or_else(|| base.join(folder));
-    let start = format!("{}/{name}", folder.to_string_lossy().trim_end_matches('/'));
-    Pattern(std::iter::once(Piece::Text(start)).chain(rest.cloned()).collect())
-}
-
-/// The folders that a path of this pattern lies in, as patterns: the pattern up to each slash that it surely has.
-fn heads(path: &Pattern) -> Vec<Pattern> {
-    let mut heads = Vec::new();
-    for (at, piece) in path.0.iter().enumerate() {
-        let Piece::Text(text) = piece else { continue };
-        for (end, _) in text.match_indices('/') {
-            let before = path.0.iter().take(at).cloned();
-            let own = text.get(..end).unwrap_or_default().to_string();
-            heads.push(Pattern(before.chain(std::iter::once(Piece::Text(own))).collect()));
-        }
-    }
-    heads
-}
-
-/// Whether the pattern can stand for the name, where a pattern of names stands for no name that begins with a dot unless
-/// it says so, as shells have it.
-fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
-    let name = name.as_bytes();
-    let mut reached = vec![false; name.len() + 1];
-    if let Some(first) = reached.first_mut() {
-        *first = true;
-    }
-    for piece in &path.0 {
-        let text = match piece {
-            Piece::Text(text) => Some(fold(text)),
-            Piece::Home => Some(home.to_string()),
-            Piece::Any | Piece::Glob => None,
-        };
-        let mut next = vec![false; reached.len()];
-        for at in reached.iter().enumerate().filter_map(|(at, here)| here.then_some(at)) {
-            let rest = name.get(at..).unwrap_or_default();
-            let ends = match &text {
-                Some(text) => {
-                    if rest.starts_with(text.as_bytes()) {
-                        text.len()..=text.len()
-                    } else {
-                        continue;
-                    }
-                }
-                None if *piece == Piece::Any => 0..=rest.len(),
-                None => 0..=names_end(at.checked_sub(1).and_then(|before| name.get(before)), rest),
-            };
-            next.iter_mut().skip(at + ends.start()).take(ends.end() - ends.start() + 1).for_each(|end| *end = true);
-        }
-        reached = next;
-    }
-    reached.last().copied().unwrap_or_default()
-}
-
-/// How far a pattern of names reaches into a text: to the next slash, and not over a dot that begins a name.
-fn names_end(before: Option<&u8>, rest: &[u8]) -> usize {
-    let begins = before.is_none_or(|byte| *byte == b'/');
-    if begins && rest.first() == Some(&b'.') {
-        return 0;
-    }
-    rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
+    use crate::paths::resolve;
     use crate::project::Remembered;
     use phasegate_core::policy::Mode;
     use std::fs;

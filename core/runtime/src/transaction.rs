@@ -241,7 +241,9 @@ impl<'a> Transaction<'a> {
         // A reload that fails leaves the session with the policy it has.
         self.without_policy = !reloads;
         let strict = matches!(&current, Current::Ready(ready) if ready.strictest() == Mode::Block);
-        self.lost &= !starts && !reloads;
+        // A session that goes on does not begin anew, so what is lost of it stays lost.
+        let anew = starts && !matches!(event.kind, EventKind::SessionStart { source: SessionSource::Resume, .. });
+        self.lost &= !anew && !reloads;
         self.use_current(current)?;
         self.lost &= strict;
         if self.lost {
