@@ -180,9 +180,10 @@ fn a_stored_policy_that_was_changed_is_made_anew_at_the_next_start() {
 
 #[test]
 fn a_command_is_the_agents_while_a_call_is_open_that_may_run_programs_and_the_refusal_names_it() {
-    for (tool, input) in
-        [("mcp__shell__exec", json!({"cmd": "x"})), ("Bash", json!({"command": "make serve", "run_in_background": true}))]
-    {
+    for (tool, input) in [
+        ("mcp__shell__exec", json!({"cmd": "x"})),
+        ("Bash", json!({"command": "make serve", "run_in_background": true})),
+    ] {
         let world = World::guarded("block");
         let locked = format!("{}leave_skill: human\nunlisted: allow\n", crate::support::SKILL);
         world.write(".phasegate/skills/careful.yaml", &locked);

@@ -19,7 +19,8 @@ pub(crate) struct Shell {
 impl Shell {
     /// What these settings say of programs and of the repository.
     pub(crate) fn of(settings: &KeptSettings) -> Self {
-        let table = if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
+        let table =
+            if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
         Self { table, trust: Trust { repository: !settings.distrust_repository } }
     }
 }
