@@ -3,7 +3,7 @@
 //! The work is a test of the program (`cli/tests/it/stress.rs`), which CI runs with fewer processes and events.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -81,7 +81,7 @@ fn watch(mut child: Child, events: u64, progress: &Path) -> Result {
     Err(Failure::new(format!("the journal is not what it must be\n{out}{err}")))
 }
 
-fn print(path: &PathBuf) -> Result {
+fn print(path: &Path) -> Result {
     let figures: BTreeMap<String, u64> =
         serde_json::from_str(&read(path)?).map_err(|error| Failure::file(path, error))?;
     for (name, value) in figures {

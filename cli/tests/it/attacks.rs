@@ -160,7 +160,7 @@ fn every_attack_ends_as_the_table_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/attacks/attacks.toml");
     let file: File = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert!(file.attack.len() >= 40, "{}", file.attack.len());
-    let mut world = self::world();
+    let mut world = world();
     let mut wrong = Vec::new();
     for (at, attack) in file.attack.iter().enumerate() {
         assert!(!attack.why.is_empty(), "{}", attack.what);

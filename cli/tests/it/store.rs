@@ -53,6 +53,12 @@ fn alter(path: &Path) {
     fs::write(path, text.replacen("session_start", "session_stort", 1)).unwrap();
 }
 
+/// What is done to a world's state.
+type Damage = fn(&World);
+
+/// A place of a world.
+type Where = fn(&World) -> PathBuf;
+
 #[test]
 fn a_byte_that_was_altered_far_up_is_seen_at_the_next_call_which_names_the_record() {
     let world = lived("block", 60);
@@ -98,7 +104,7 @@ fn the_projects_journal_is_sealed_too() {
 
 #[test]
 fn whatever_part_of_the_state_is_taken_away_is_missed() {
-    let parts: [(&str, fn(&World)); 7] = [
+    let parts: [(&str, Damage); 7] = [
         ("the session's journal", |world| fs::remove_file(journal(world)).unwrap()),
         ("all journals of sessions", |world| fs::remove_dir_all(journal(world).parent().unwrap()).unwrap()),
         ("the project's journal", |world| fs::remove_file(project_journal(world)).unwrap()),
@@ -187,7 +193,7 @@ fn a_session_that_starts_while_its_config_is_broken_is_not_taken_for_lost() {
 fn state_that_others_could_have_written_is_not_believed() {
     let chmod = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     let guarded = |world: &World| world.state_file("guarded");
-    let places: [(fn(&World) -> PathBuf, u32, u32); 6] = [
+    let places: [(Where, u32, u32); 6] = [
         (World::state, 0o770, 0o700),
         (|world| world.state().join("projects"), 0o707, 0o700),
         (|world| project_journal(world).parent().unwrap().to_path_buf(), 0o777, 0o700),

@@ -112,7 +112,7 @@ fn hook(world: &World, number: u64) -> Answer {
     // One that is killed early closes the pipe.
     drop(stdin.write_all(frame(world, number).to_string().as_bytes()));
     drop(stdin);
-    if lot("kill", number) % 6 == 0 {
+    if lot("kill", number).is_multiple_of(6) {
         std::thread::sleep(Duration::from_micros(lot("when", number) % setting("KILL_WITHIN", 60_000)));
         child.kill().unwrap();
     }
