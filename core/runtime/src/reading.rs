@@ -1,5 +1,6 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
+mod arguments;
 mod guarded;
 mod line;
 
@@ -20,7 +21,7 @@ pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protec
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let judged = read_line(event, shell);
     let Some(labels) = event.call().map(|call| call.tool.labels) else { return };
-    let EventKind::ToolCall { input, reading, .. } = &mut event.kind else { return };
+    let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
     for path in &mut reading.paths {
         path.resolved = resolve(&base, Path::new(&path.written)).and_then(|found| display(root, &found));
     }
@@ -34,7 +35,7 @@ pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protec
         let place = guarded::Place { base: &base, protected: protected() };
         reading.guarded = match &judged {
             Some(judged) => place.by_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default()),
-            None if reading.paths.is_empty() => place.by_arguments(input, shell),
+            None if reading.paths.is_empty() => place.by_arguments(tool, input, shell),
             None => place.by_paths(&reading.paths),
         };
     }

@@ -7,12 +7,12 @@ use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
 use super::Shell;
+use super::arguments::{each_text, is_script, is_typed, removes, spellings};
 use crate::protect::{Change, Protected};
 
-/// The names of arguments that hold a line or a script that somebody runs.
-const SCRIPTS: [&str; 6] = ["command", "cmd", "script", "code", "shell", "args"];
-/// The longest text, in bytes, that may be a path.
-const LONGEST: usize = 4096;
+/// The longest text, in bytes, that may be a path: what a server makes shorter before it asks the system may be longer
+/// than the system takes.
+const LONGEST: usize = 32 * 1024;
 
 /// A folder that paths start from, and what is protected there.
 pub(super) struct Place<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Place<'a> {
 impl Place<'_> {
     /// By the paths of a file tool.
     pub(super) fn by_paths(&self, paths: &[PathUse]) -> Vec<Guarded> {
-        paths.iter().filter_map(|path| self.touched(&path.written, path.access)).collect()
+        paths.iter().filter_map(|path| self.meant(&path.written, path.access)).collect()
     }
 
     /// By a shell line: its paths as far as they are known, and for programs that nobody can see into, by their words.
@@ -63,20 +63,43 @@ impl Place<'_> {
             .collect()
     }
 
-    /// By the arguments of a tool of which nobody said what it does: every text may be a path, and some a script.
-    pub(super) fn by_arguments(&self, input: &Value, shell: &Shell) -> Vec<Guarded> {
+    /// By the arguments of a tool of which nobody said what it does: every text may be a path, a line, or what a person
+    /// would type.
+    pub(super) fn by_arguments(&self, tool: &str, input: &Value, shell: &Shell) -> Vec<Guarded> {
         let mut found = Vec::new();
+        let removes = removes(tool);
         each_text(input, "", &mut |name, text| {
-            if SCRIPTS.contains(&name) {
+            if is_typed(text) {
+                found.push(Guarded { part: Part::State, path: text.chars().take(60).collect() });
+            }
+            let path = !text.is_empty() && text.len() < LONGEST && !text.contains('\n');
+            if is_script(name) {
                 let judged = judge(text, &shell.table, shell.trust);
                 if judged.verdict != Verdict::Read {
                     found.extend(self.by_line(&judged, text));
                 }
-            } else if !text.is_empty() && text.len() < LONGEST && !text.contains('\n') {
-                found.extend(self.touched(text.strip_prefix("file://").unwrap_or(text), Access::Write));
+            } else if path && text.contains(' ') {
+                // Words of a person are a line that nobody knows; only what is surely changed counts.
+                let judged = judge(text, &shell.table, shell.trust);
+                let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
+                found.extend(known.filter_map(|(written, access)| self.touched(&written, access)));
+            }
+            if path && !is_script(name) {
+                found.extend(self.meant(text, Access::Write));
+                // The folder that all is in is where many tools work, whatever they are called.
+                if removes && !self.base.starts_with(self.absolute(text)) {
+                    found.extend(self.meant(text, Access::Remove));
+                }
             }
         });
         found
+    }
+
+    /// A path, in whatever spelling a platform or a server may take it.
+    fn meant(&self, written: &str, access: Access) -> Option<Guarded> {
+        let spellings = spellings(written, self.protected.home());
+        let found = spellings.iter().find_map(|spelling| self.touched(spelling, access))?;
+        Some(Guarded { path: written.to_string(), ..found })
     }
 
     /// Where a path that a call names leads, without links; by words alone where that cannot be known.
@@ -176,13 +199,4 @@ fn shown(path: &Pattern) -> String {
         Piece::Home => "~".to_string(),
     };
     path.0.iter().map(piece).collect()
-}
-
-fn each_text<'v>(value: &'v Value, name: &'v str, found: &mut dyn FnMut(&'v str, &'v str)) {
-    match value {
-        Value::String(text) => found(name, text),
-        Value::Array(items) => items.iter().for_each(|item| each_text(item, name, found)),
-        Value::Object(fields) => fields.iter().for_each(|(name, item)| each_text(item, name, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }

@@ -1,0 +1,143 @@
+//! The texts among a tool's arguments, and what each of them may be: a path in one of its spellings, a line, or words of a
+//! person.
+
+use phasegate_core::spoken;
+use serde_json::{Map, Value};
+
+/// The names of arguments that hold a line or a script that somebody runs.
+const SCRIPTS: [&str; 9] = ["command", "cmd", "script", "code", "shell", "bash", "args", "argv", "run"];
+/// The words by which a tool says that it takes something away from where it is.
+const REMOVALS: [&str; 8] = ["delete", "remove", "move", "rename", "trash", "unlink", "rmdir", "rmtree"];
+/// The names of arguments that hold those of another tool. Elsewhere JSON is a file's content more likely than a call.
+const CALLS: [&str; 8] = ["arguments", "args", "params", "parameters", "input", "kwargs", "payload", "tool_input"];
+/// How many times a text may be JSON that holds a text that is JSON.
+const DEPTH: usize = 4;
+
+/// Whether an argument of this name holds what somebody runs.
+pub(super) fn is_script(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| SCRIPTS.contains(&word) || word.strip_suffix('s').is_some_and(|word| SCRIPTS.contains(&word)))
+}
+
+/// Whether a tool of this name says that it takes something away from where it is.
+pub(super) fn removes(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    REMOVALS.iter().any(|word| tool.contains(word))
+}
+
+/// Whether a text is what only a person may type: later it could be sent as if one had.
+pub(super) fn is_typed(text: &str) -> bool {
+    spoken::addressed(blanks_off(text))
+}
+
+/// Calls `found` with every text among the arguments, the keys too, and with the name that it stands under; with the
+/// line that a list of words is; and with what is in a text that is a call in JSON.
+pub(super) fn each_text(value: &Value, name: &str, found: &mut dyn FnMut(&str, &str)) {
+    walk(value, (name, DEPTH), found);
+}
+
+fn walk(value: &Value, (name, depth): (&str, usize), found: &mut dyn FnMut(&str, &str)) {
+    match value {
+        Value::String(text) => {
+            found(name, text);
+            let call = depth > 0 && CALLS.contains(&name);
+            if let Some(inner) = if call { json_in(text) } else { None } {
+                walk(&inner, (name, depth.saturating_sub(1)), found);
+            }
+        }
+        Value::Array(items) => {
+            if let Some(line) = line_of(items) {
+                found("command", &line);
+            }
+            items.iter().for_each(|item| walk(item, (name, depth), found));
+        }
+        Value::Object(fields) => {
+            if let Some(line) = program_of(fields) {
+                found("command", &line);
+            }
+            for (name, item) in fields {
+                found("", name);
+                walk(item, (name, depth), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What a text is that holds a list or an object in JSON.
+fn json_in(text: &str) -> Option<Value> {
+    let text = text.trim_start();
+    if text.starts_with(['{', '[']) { serde_json::from_str(text).ok() } else { None }
+}
+
+/// The line that two words or more are when they are run.
+fn line_of(items: &[Value]) -> Option<String> {
+    let words: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(quoted)).collect();
+    words.filter(|words| words.len() > 1).map(|words| words.join(" "))
+}
+
+/// The line of a program that stands beside a list of its arguments.
+fn program_of(fields: &Map<String, Value>) -> Option<String> {
+    let program = fields.iter().find_map(|(name, value)| value.as_str().filter(|_| is_script(name)))?;
+    let arguments = fields.values().filter_map(Value::as_array).find_map(|items| {
+        let words: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(quoted)).collect();
+        words.filter(|words| !words.is_empty())
+    })?;
+    Some(format!("{program} {}", arguments.join(" ")))
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The paths that a text may be, in the spellings that platforms and servers take: as it stands, without blanks around it,
+/// below the home folder, and as a web address of a file.
+pub(super) fn spellings(text: &str, home: &str) -> Vec<String> {
+    let bare = blanks_off(text);
+    let mut all = vec![text.to_string()];
+    if bare != text {
+        all.push(bare.to_string());
+    }
+    if bare == "~" || bare.starts_with("~/") {
+        all.push(format!("{home}{}", bare.trim_start_matches('~')));
+    }
+    let scheme = bare.get(.."file:".len()).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+    if scheme && let Some(rest) = bare.get("file:".len()..) {
+        let below = rest.strip_prefix("//").unwrap_or(rest);
+        let path = below.find('/').and_then(|at| below.get(at..)).filter(|_| below != rest);
+        for path in [Some(rest), Some(below), path].into_iter().flatten() {
+            all.push(path.to_string());
+            all.extend(decoded(path));
+        }
+    }
+    all
+}
+
+/// A text without the blanks at its ends, those that JavaScript counts as such included.
+fn blanks_off(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// A text with `%2e` and its like read as the characters that they stand for; `None` if there are none.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    let mut any = false;
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|pair| str::from_utf8(pair).ok());
+        let byte = digits.filter(|pair| pair.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        match byte.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            Some(byte) => {
+                any = true;
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    any.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
