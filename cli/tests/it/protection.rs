@@ -83,14 +83,20 @@ fn a_session_elsewhere_leaves_guarded_projects_alone() {
         command.write_stdin(frame.to_string()).output().unwrap()
     };
     let state = world.state();
-    for path in
-        [world.root().join(".phasegate/config.yaml"), state.join("x"), world.home().join(".claude/settings.json")]
+    for path in [".phasegate/config.yaml", ".claude/settings.json", ".claude/skills/x/SKILL.md"]
+        .map(|path| world.root().join(path))
     {
+        denied(&from_elsewhere("Write", json!({"file_path": path, "content": ""})), "self-protection");
+    }
+    for path in [state.join("x"), world.home().join(".claude/settings.json")] {
         denied(&from_elsewhere("Write", json!({"file_path": path, "content": ""})), "self-protection");
     }
     let line = format!("rm -rf {}", state.display());
     denied(&from_elsewhere("Bash", json!({ "command": line })), "self-protection");
-    for path in [other.root().join(".phasegate/config.yaml"), world.root().join("src/a.rs")] {
+    let deep = (0..200).fold(json!({"path": world.root().join(".phasegate/config.yaml")}), |inner, _| json!([inner]));
+    denied(&from_elsewhere("mcp__fs__write", deep), "bad-input");
+    let own = world.home().join(".claude/skills/x/SKILL.md");
+    for path in [other.root().join(".phasegate/config.yaml"), world.root().join("src/a.rs"), own] {
         assert_eq!(reply(&from_elsewhere("Write", json!({"file_path": path, "content": ""}))), Reply::Silent);
     }
 }

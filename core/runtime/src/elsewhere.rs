@@ -1,7 +1,6 @@
 //! Calls in projects that nothing guards: they may not change what guards others (rules 4.1).
 
 use phasegate_adapter::{Adapter, Frame, Memory, Problem};
-use phasegate_core::tool::Part;
 use phasegate_core::{Code, EventKind};
 
 use crate::project::Project;
@@ -13,12 +12,18 @@ pub(crate) fn refused(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, p
     if !runtime.locations.state.join("projects").exists() {
         return None;
     }
-    let decoded = adapter.decode(frame, &Memory::Null).ok()?;
+    let decoded = match adapter.decode(frame, &Memory::Null) {
+        Ok(decoded) => decoded,
+        // What cannot be read may change anything that it speaks of.
+        Err(problem) => {
+            let spoken = runtime.protected(None).spoken_of(&String::from_utf8_lossy(&frame.bytes));
+            return spoken.map(|_| problem);
+        }
+    };
     decoded.events.into_iter().find_map(|mut event| {
         reading::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None));
         let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
-        // A skill of the user's own is no other project's.
-        let guarded = reading.guarded.iter().find(|guarded| guarded.part != Part::Skill)?;
+        let guarded = reading.guarded.first()?;
         let message = format!(
             "{tool} would change `{}`, and other projects are guarded by that; this project is not, so nothing was recorded",
             guarded.path

@@ -73,7 +73,8 @@ impl<'a> Protected<'a> {
         protected.add(&locations.state, Part::State, Reach::Tree);
         protected.add(&locations.user, Part::Policy, Reach::Tree);
         protected.add(&locations.machine, Part::Policy, Reach::Tree);
-        for folder in below_home(skill_folders) {
+        // A skill of the user's own is no other project's.
+        for folder in below_home(skill_folders).filter(|_| root.is_some()) {
             protected.add(&locations.home.join(folder), Part::Skill, Reach::Skills);
         }
         for file in settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
