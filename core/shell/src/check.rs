@@ -7,6 +7,7 @@ mod find;
 mod forge;
 mod git;
 mod network;
+mod output;
 mod pager;
 mod sed;
 mod shell;
@@ -62,7 +63,17 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Plus => pager::check(command),
         Check::Shell => shell::check(walk, command),
         Check::Eval => shell::eval(walk, command),
-        Check::Exec | Check::Tar => None,
+        Check::Exec => None,
+        Check::Tar | Check::Archive => tar::check(command),
+        Check::LocalOperands => network::local_operands(command),
+        Check::KnownInput => network::known_input(walk, command),
+        Check::GitPaths => git::paths(walk, command),
+        Check::Mirror => network::mirror(walk, command),
+        Check::GitFormat => git::format(command),
+        Check::Tee => output::tee(command),
+        Check::Dd => output::dd(walk, command),
+        Check::StandardOutput => output::standard_output(command),
+        Check::Service => output::service(command),
         Check::Folder => builtin::folder(walk, command),
         Check::Declare => builtin::declare(walk, command),
         Check::Names => builtin::names(walk, command),

@@ -18,6 +18,7 @@ use phasegate_core::tool::{Access, SimpleCommand, Verdict};
 pub(crate) use assign::{is_dangerous as assigns_dangerously, is_harmless as assigns_harmlessly};
 pub(crate) use options::{Finding, Given, Scan, does, is_assignment, scan};
 pub(crate) use program::{keep_worse, same};
+pub(crate) use redirect::is_harmless_output;
 
 use crate::field::{Bit, Field};
 use crate::guard;
@@ -75,6 +76,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) globals: Vec<Given>,
     /// The text that the simple command at hand gets on its standard input, where the line holds it.
     pub(crate) stdin: Option<String>,
+    /// Whether the command at hand may get local data on its standard input.
+    pub(crate) fed: bool,
     /// How many texts the walk is inside of.
     texts: usize,
     /// The span of everything in the text the walk is in, where that is not the line.
@@ -95,6 +98,7 @@ impl<'t> Walk<'t> {
             defining: Vec::new(),
             globals: Vec::new(),
             stdin: None,
+            fed: false,
             texts: 0,
             base: None,
         }
@@ -148,6 +152,11 @@ impl<'t> Walk<'t> {
                 self.touches.push(touch);
             }
         }
+    }
+
+    /// The paths noted so far.
+    pub(crate) fn touches(&self) -> &[Touch] {
+        &self.touches
     }
 
     /// Reads a text as a line of its own, where the line has the shell run it.

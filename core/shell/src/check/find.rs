@@ -1,7 +1,10 @@
 //! `find` and `fd`: tests are harmless, actions are not.
 
+mod bounds;
+
 use phasegate_core::tool::{Access, Verdict};
 
+use self::bounds::Bounds;
 use super::Command;
 use crate::field::{Bit, Field};
 use crate::judge::{Finding, Walk, keep_worse};
@@ -19,12 +22,13 @@ const VALUED: &str = "-maxdepth -mindepth -regextype -amin -anewer -atime -cmin 
 pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let mut worst = Finding::new(Verdict::Read, "", command.span);
     let mut starts: Vec<&Field> = Vec::new();
+    let mut bounds = Bounds::default();
     let mut at = 0;
     let mut expression = false;
     while let Some(field) = command.args.get(at) {
         at = at.saturating_add(1);
         let Some(word) = field.known() else {
-            if field.may_be_option() || expression {
+            if (field.may_be_option() && !is_path(field)) || expression {
                 keep_worse(
                     &mut worst,
                     Finding::new(Verdict::Unknown, "a word that could be an action of `find`", field.span),
@@ -33,18 +37,27 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
             starts.push(field);
             continue;
         };
-        expression |= word.starts_with('-') || matches!(word, "(" | ")" | "!" | ",");
+        let leads = matches!(word, "-H" | "-L" | "-P" | "-O0" | "-O1" | "-O2" | "-O3");
+        expression |= (word.starts_with('-') && !leads) || matches!(word, "(" | ")" | "!" | ",");
         if contains(BARE, word) {
+            bounds.operator(word);
             continue;
         }
         if contains(VALUED, word) || word.starts_with("-newer") {
+            if let Some(value) = command.args.get(at).filter(|value| may_be_several(value)) {
+                let because = "a word that may become several, one of them an action of `find`";
+                keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, value.span));
+            }
+            if let Some(value) = command.args.get(at) {
+                bounds.test(word, value);
+            }
             at = at.saturating_add(1);
             continue;
         }
         match word {
             "-delete" => {
                 keep_worse(&mut worst, Finding::new(Verdict::Write, "`-delete` deletes files", field.span));
-                touch_below(walk, &starts);
+                bounds.touch(walk, &starts, Access::Remove);
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 keep_worse(&mut worst, Finding::new(Verdict::Write, format!("`{word}` writes a file"), field.span));
@@ -56,7 +69,15 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let rest = command.args.get(at..).unwrap_or(&[]);
                 let length = command_length(rest);
+                let before = walk.touches().len();
                 keep_worse(&mut worst, inner(walk, rest.get(..length).unwrap_or(rest), command));
+                let added = walk.touches().get(before..).unwrap_or(&[]);
+                if let Some(access) = [Access::Remove, Access::Write]
+                    .into_iter()
+                    .find(|access| added.iter().any(|touch| touch.access == *access))
+                {
+                    bounds.touch(walk, &starts, access);
+                }
                 at = at.saturating_add(length).saturating_add(1);
             }
             _ if expression => {
@@ -70,6 +91,17 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
         walk.touch(start, Access::Read);
     }
     Some(worst)
+}
+
+/// Whether a word has a sign that no action of `find` has.
+fn is_path(field: &Field) -> bool {
+    let split = field.many && field.bits.contains(&Bit::Any);
+    !split && field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if text.contains(['/', '.'])))
+}
+
+/// Whether a word may become several of which one could be any text.
+fn may_be_several(field: &Field) -> bool {
+    field.many && (field.bits.contains(&Bit::Any) || field.bits.iter().all(|bit| *bit == Bit::Glob))
 }
 
 fn contains(list: &str, word: &str) -> bool {
@@ -92,17 +124,6 @@ fn command_length(rest: &[Field]) -> usize {
 fn inner(walk: &mut Walk<'_>, fields: &[Field], command: &Command<'_>) -> Finding {
     let fields: Vec<Field> = fields.iter().map(|field| field.with_mark("{}", &Bit::Plain)).collect();
     walk.wrapped(&fields, command.span)
-}
-
-fn touch_below(walk: &mut Walk<'_>, starts: &[&Field]) {
-    if starts.is_empty() {
-        walk.touch(&Field { bits: vec![Bit::Any], many: false, span: (0, 0) }, Access::Remove);
-    }
-    for start in starts {
-        let mut below = (*start).clone();
-        below.bits.push(Bit::Any);
-        walk.touch(&below, Access::Remove);
-    }
 }
 
 /// The arguments of `fd` up to the command that it runs.

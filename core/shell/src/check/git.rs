@@ -1,9 +1,10 @@
 //! git: configuration on the command line, and commands that write only with certain operands.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::tool::{Access, Verdict};
 
 use super::Command;
-use crate::judge::Finding;
+use crate::field::{Bit, Field};
+use crate::judge::{Finding, Walk};
 
 /// Settings that only change how output looks, whatever their value; those that end with a dot, and all below it.
 const LOOKS: [&str; 13] = [
@@ -52,8 +53,19 @@ pub(super) fn configuration(command: &Command<'_>) -> Option<Finding> {
     None
 }
 
+/// A format that asks for signatures has a program check them.
+pub(super) fn format(command: &Command<'_>) -> Option<Finding> {
+    let asks = |text: &str| text.contains("%G") || text.contains("%(signature");
+    let format =
+        command.args.iter().find(|field| field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if asks(text))))?;
+    Some(Finding::new(Verdict::Execute, "the format asks for signatures, which a program checks", format.span))
+}
+
 /// `git branch`, `git tag`
 pub(super) fn listing(command: &Command<'_>) -> Option<Finding> {
+    if let Some(finding) = format(command) {
+        return Some(finding);
+    }
     let lists = ["l", "list", "contains", "no-contains", "merged", "no-merged", "points-at"];
     let lines = command.name.ends_with("tag") && command.has(&["n"]);
     let operand = command.scan.operands.first()?;
@@ -81,6 +93,9 @@ pub(super) fn config(command: &Command<'_>) -> Option<Finding> {
 
 /// `git reflog`
 pub(super) fn first(command: &Command<'_>) -> Option<Finding> {
+    if let Some(finding) = format(command) {
+        return Some(finding);
+    }
     let field = command.scan.operands.first()?;
     let writes = !matches!(field.known(), Some(word) if !matches!(word, "expire" | "delete" | "drop" | "write"));
     writes.then(|| Finding::new(Verdict::Write, "`git reflog` with this command writes", field.span))
@@ -91,4 +106,32 @@ pub(super) fn url(command: &Command<'_>) -> Option<Finding> {
     let bad = |word: &str| word.contains("::");
     let field = command.scan.operands.iter().find(|field| field.known().is_none_or(bad))?;
     Some(Finding::new(Verdict::Execute, "the address can name a program", field.span))
+}
+
+/// `git clean`, `git rm`, `git mv`
+pub(super) fn paths(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    if command.has(&["n", "dry-run"]) {
+        return None;
+    }
+    let here = Field::text(".", command.span);
+    let operands = command.scan.operands.as_slice();
+    let operands = if operands.is_empty() && command.name.ends_with("clean") { &[&here] } else { operands };
+    let target = operands.len().checked_sub(1).filter(|_| command.name.ends_with("mv"));
+    let folders: Vec<Field> =
+        walk.globals.iter().filter(|given| given.name == "C").filter_map(|given| given.value.clone()).collect();
+    for (number, operand) in operands.iter().enumerate() {
+        let mut path = Field { bits: Vec::new(), many: operand.many, span: operand.span };
+        for folder in &folders {
+            path.bits.extend(folder.bits.iter().cloned());
+            path.push_text("/");
+        }
+        for bit in &operand.bits {
+            match bit {
+                Bit::Text(text) => path.push_text(text),
+                other => path.bits.push(other.clone()),
+            }
+        }
+        walk.touch(&path, if target == Some(number) { Access::Write } else { Access::Remove });
+    }
+    None
 }

@@ -1,10 +1,10 @@
 //! Programs that fetch: what they send, and where they put what they get.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::tool::{Access, Verdict};
 
 use super::Command;
-use crate::field::Field;
-use crate::judge::Finding;
+use crate::field::{Bit, Field};
+use crate::judge::{Finding, Walk};
 
 /// `curl`
 pub(super) fn curl(command: &Command<'_>) -> Option<Finding> {
@@ -98,4 +98,33 @@ pub(super) fn httpie(command: &Command<'_>) -> Option<Finding> {
 pub(super) fn known_operands(command: &Command<'_>) -> Option<Finding> {
     let bad = command.scan.operands.iter().find(|field| field.known().is_none())?;
     Some(Finding::new(Verdict::Send, "what is sent is made at run time", bad.span))
+}
+
+/// A program that sends what it reads from its standard input, and its operands and values.
+pub(super) fn known_input(walk: &Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    if walk.fed {
+        return Some(Finding::new(Verdict::Send, "what it reads from its input is sent", command.span));
+    }
+    let values = command.scan.options.iter().filter_map(|given| given.value.as_ref());
+    let bad = values.chain(command.scan.operands.iter().copied()).find(|field| field.known().is_none())?;
+    Some(Finding::new(Verdict::Send, "what is sent is made at run time", bad.span))
+}
+
+/// A program that fetches operands, and values of options, that are addresses.
+pub(super) fn local_operands(command: &Command<'_>) -> Option<Finding> {
+    let address = |field: &&Field| field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if text.contains("://")));
+    let far = command.args.iter().find(address)?;
+    Some(Finding::new(Verdict::Send, "what has an address is fetched", far.span))
+}
+
+/// `rsync`
+pub(super) fn mirror(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let (target, sources) = command.scan.operands.split_last()?;
+    if command.scan.options.iter().any(|given| given.name.starts_with("del")) {
+        walk.touch(target, Access::Remove);
+    }
+    if command.has(&["remove-source-files"]) {
+        sources.iter().for_each(|source| walk.touch(source, Access::Remove));
+    }
+    None
 }

@@ -74,12 +74,8 @@ impl Reader<'_> {
                 self.line();
                 Ok(())
             }
-            ':' | 'b' | 't' | 'T' => {
-                let end = self.rest.find(['\n', ';']).unwrap_or(self.rest.len());
-                self.rest = self.rest.get(end..).unwrap_or("");
-                Ok(())
-            }
-            'r' | 'R' | 'v' => {
+            ':' | 'b' | 't' | 'T' | 'v' => self.label(),
+            'r' | 'R' => {
                 self.line();
                 Ok(())
             }
@@ -201,6 +197,19 @@ impl Reader<'_> {
             return Ok(());
         }
         Err((Verdict::Write, "the `sed` command `w` writes a file".to_owned()))
+    }
+
+    /// A label or a version: it ends at a blank, and a command may follow at once.
+    fn label(&mut self) -> Step {
+        self.skip(|character| matches!(character, ' ' | '\t'));
+        let end = self
+            .rest
+            .find(|character: char| character.is_ascii_whitespace() || character == ';')
+            .unwrap_or(self.rest.len());
+        let (label, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        // Whether a brace ends a label differs between implementations.
+        if label.trim_end_matches('}').contains('}') { unknown("a brace in a label") } else { Ok(()) }
     }
 
     fn line(&mut self) -> String {

@@ -1,14 +1,21 @@
-//! `tar`: options without a dash.
+//! `tar`: options without a dash, and archives on other machines.
 
 use std::borrow::Cow;
 
-use crate::field::Field;
+use phasegate_core::tool::Verdict;
+
+use super::Command;
+use crate::field::{Bit, Field};
+use crate::judge::Finding;
 
 /// Short options of `tar` that take a value.
 const VALUED: &str = "fbCTXgIFKLNVH";
 
 /// The arguments with the first word written as options where it is the old form (`tar tvf a.tar`).
 pub(crate) fn normalize(args: &[Field]) -> Cow<'_, [Field]> {
+    if let Some(changed) = printed(args) {
+        return Cow::Owned(normalize(&changed).into_owned());
+    }
     let old = args.first().and_then(|field| field.known().map(|word| (field, word)));
     let Some((field, word)) = old.filter(|(_, word)| !word.starts_with('-') && !word.is_empty()) else {
         return Cow::Borrowed(args);
@@ -25,4 +32,41 @@ pub(crate) fn normalize(args: &[Field]) -> Cow<'_, [Field]> {
     }
     changed.extend(rest.cloned());
     Cow::Owned(changed)
+}
+
+/// The arguments with `x` written as `t` where `O` stands beside it: what is extracted is printed.
+fn printed(args: &[Field]) -> Option<Vec<Field>> {
+    let at = args.iter().take(1).position(|field| {
+        field.known().is_some_and(|word| {
+            let (letters, old) = word.strip_prefix('-').map_or((word, true), |letters| (letters, false));
+            let own = letters.find(|letter| !old && VALUED.contains(letter)).and_then(|end| letters.get(..end));
+            let own = own.unwrap_or(letters);
+            own.contains('x') && own.contains('O') && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+        })
+    })?;
+    let mut changed = args.to_vec();
+    let field = changed.get_mut(at)?;
+    *field = Field::text(&field.known()?.replacen('x', "t", 1), field.span);
+    Some(changed)
+}
+
+/// `tar`, `cpio`: an archive whose name has a colon is fetched by a remote shell.
+pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
+    if command.has(&["force-local"]) {
+        return None;
+    }
+    let far = command.values(&["f", "file", "F", "I", "O"]).find(|archive| is_far(archive))?;
+    Some(Finding::new(Verdict::Send, "an archive with a colon in its name is on another machine", far.span))
+}
+
+/// Whether a colon stands in a name before any slash.
+fn is_far(archive: &Field) -> bool {
+    for bit in &archive.bits {
+        let Bit::Text(text) = bit else { continue };
+        match text.find(['/', ':']) {
+            Some(at) => return text.get(at..).is_some_and(|rest| rest.starts_with(':')),
+            None => {}
+        }
+    }
+    false
 }

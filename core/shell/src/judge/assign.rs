@@ -9,11 +9,18 @@ use crate::field::{Bit, Field};
 use crate::tree::{Assignment, Command, Compound, List, Operation, Piece, Simple, Span, Value, Word};
 
 /// Names that may be given to one command (`LC_ALL=C sort`).
-const HARMLESS: [&str; 26] = [
+const HARMLESS: [&str; 42] = [
+    "AWS_DEFAULT_OUTPUT",
+    "AWS_DEFAULT_REGION",
+    "AWS_REGION",
+    "BLOCKSIZE",
+    "BLOCK_SIZE",
+    "CI",
     "CLICOLOR",
     "CLICOLOR_FORCE",
     "COLUMNS",
     "DEBIAN_FRONTEND",
+    "DEBUG",
     "FORCE_COLOR",
     "GH_NO_UPDATE_NOTIFIER",
     "GIT_OPTIONAL_LOCKS",
@@ -22,9 +29,14 @@ const HARMLESS: [&str; 26] = [
     "GREP_COLORS",
     "HISTTIMEFORMAT",
     "IFS",
+    "JQ_COLORS",
     "LANG",
     "LANGUAGE",
     "LINES",
+    "LSCOLORS",
+    "LS_COLORS",
+    "MANWIDTH",
+    "NODE_ENV",
     "NO_COLOR",
     "POSIXLY_CORRECT",
     "PS_FORMAT",
@@ -32,10 +44,14 @@ const HARMLESS: [&str; 26] = [
     "PYTHONIOENCODING",
     "PYTHONUNBUFFERED",
     "PYTHONUTF8",
+    "QUOTING_STYLE",
     "RUST_BACKTRACE",
+    "RUST_LOG",
     "TERM",
     "TZ",
     "TIMEFORMAT",
+    "TIME_STYLE",
+    "VERBOSE",
 ];
 /// Names that may be given to one command when the value turns paging off.
 const PAGERS: [&str; 8] =
@@ -125,7 +141,9 @@ pub(crate) fn is_harmless(name: &str, value: Option<&str>) -> bool {
     if PAGERS.contains(&name) {
         return matches!(value, Some("" | "cat"));
     }
-    HARMLESS.contains(&name) || name.starts_with("LC_")
+    // No program reads a setting from a name of one letter.
+    let one = name.len() == 1 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    one || HARMLESS.contains(&name) || name.starts_with("LC_")
 }
 
 impl Walk<'_> {

@@ -33,11 +33,14 @@ impl Walk<'_> {
             match pipeline.commands.as_slice() {
                 [command] => self.command(command),
                 commands => {
+                    let fed = self.fed;
                     for command in commands {
                         let scope = self.scope.clone();
                         self.command(command);
                         self.scope = scope;
+                        self.fed = !says_nothing(command);
                     }
+                    self.fed = fed;
                 }
             }
             self.conditional = self.conditional.saturating_sub(after_first);
@@ -50,7 +53,10 @@ impl Walk<'_> {
             Command::Simple(simple) => self.simple(simple),
             Command::Compound(compound, redirections, span) => {
                 self.redirections(redirections);
+                let fed = self.fed;
+                self.fed = super::redirect::feeds(redirections).unwrap_or(fed);
                 self.compound(compound, *span);
+                self.fed = fed;
             }
         }
     }
@@ -81,8 +87,7 @@ impl Walk<'_> {
             }
             Compound::For { name, words, body, select } => {
                 self.assignment_alone(name, None, span);
-                let words = words.as_deref().filter(|_| !select);
-                self.for_loop(name, words, body);
+                self.for_loop(name, words.as_deref(), *select, body);
             }
             Compound::Case { subject, arms } => {
                 self.single(subject);
@@ -117,13 +122,14 @@ impl Walk<'_> {
         self.list(body);
     }
 
-    fn for_loop(&mut self, name: &str, words: Option<&[Word]>, body: &List) {
+    fn for_loop(&mut self, name: &str, words: Option<&[Word]>, select: bool, body: &List) {
         let mut fields = Vec::new();
         for word in words.unwrap_or(&[]) {
             fields.extend(self.fields(word));
         }
         let value = match fields.as_slice() {
-            _ if words.is_none() => any(),
+            // What `select` gives may also be no text at all.
+            _ if words.is_none() || select => any(),
             [only] if !only.many => only.bits.clone(),
             [] => any(),
             several => common(several),
@@ -145,7 +151,10 @@ impl Walk<'_> {
         self.scope.forget_all();
         self.scope.lose_folder();
         self.defining.push(name.to_owned());
+        // Whoever calls it may feed it.
+        let fed = std::mem::replace(&mut self.fed, true);
         self.command(body);
+        self.fed = fed;
         self.defining.pop();
         self.scope = scope;
     }
@@ -181,6 +190,14 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a command prints only what the line itself says.
+fn says_nothing(command: &Command) -> bool {
+    let Command::Simple(simple) = command else { return false };
+    let mut words = simple.words.iter().map(Word::literal);
+    let says = matches!(words.next(), Some(Some((name, _))) if matches!(name.as_str(), "echo" | "printf" | "true" | ":" | "sleep"));
+    says && words.all(|word| word.is_some())
 }
 
 /// What all of several words have in common.

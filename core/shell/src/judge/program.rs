@@ -14,6 +14,11 @@ use crate::tree::Span;
 impl Walk<'_> {
     /// What a program does by its rule; `name` is the entry's name, `span` the place of the program's name.
     pub(crate) fn apply(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
+        if rule.pairs
+            && let Some((full, inner, rest)) = self.pair(name, args)
+        {
+            return self.apply(&full, &inner, rest, span);
+        }
         if rule.dispatches {
             return self.dispatch(name, rule, args, span);
         }
@@ -56,6 +61,18 @@ impl Walk<'_> {
             return Finding::new(verdict, reason(name, rule, verdict), span);
         }
         Finding::new(rule.does, reason(name, rule, rule.does), span)
+    }
+
+    /// The entry that the first word or the first two name (`python -m json.tool`), and the arguments after them.
+    fn pair<'f>(&self, name: &str, args: &'f [Field]) -> Option<(String, Rule, &'f [Field])> {
+        let first = args.first()?.known().filter(|word| word.starts_with('-'))?;
+        let one = format!("{name} {first}");
+        if let Some(rule) = self.table.rule(&one) {
+            return Some((one, rule, args.get(1..)?));
+        }
+        let two = format!("{one} {}", args.get(1)?.known()?);
+        let rule = self.table.rule(&two)?;
+        Some((two, rule, args.get(2..)?))
     }
 
     /// A program whose first operand is a command with a rule of its own.

@@ -4,10 +4,11 @@ use phasegate_core::tool::{Access, Verdict, Word as EngineWord};
 
 use super::{Finding, Walk};
 use crate::field::Field;
-use crate::tree::{Operation, Piece, Redirection};
+use crate::tree::{Operation, Piece, Redirection, Word};
 
 /// Where output may go without changing anything.
-const HARMLESS: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"];
+const HARMLESS: [&str; 7] =
+    ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/tty", "/dev/zero"];
 
 impl Walk<'_> {
     /// Judges redirections; gives them as the engine keeps them.
@@ -52,7 +53,7 @@ impl Walk<'_> {
             }
             ">&" | "<&" if is_descriptor(field) => None,
             operator => {
-                if field.known().is_some_and(|path| HARMLESS.contains(&path)) {
+                if field.known().is_some_and(is_harmless_output) {
                     return None;
                 }
                 let process = redirection.target.pieces.iter().any(|piece| matches!(piece, Piece::Process(_)));
@@ -78,6 +79,25 @@ impl Walk<'_> {
         });
         known_start || outside
     }
+}
+
+/// Whether redirections put local data on the standard input; `None` where they leave it alone.
+pub(super) fn feeds(redirections: &[Redirection]) -> Option<bool> {
+    let input = redirections.iter().rev().find(|redirection| {
+        let standard = redirection.descriptor.as_deref().is_none_or(|descriptor| descriptor == "0");
+        standard && redirection.operator.starts_with('<')
+    })?;
+    let text = match input.operator {
+        "<<" | "<<-" => input.body.as_ref().and_then(|body| body.get()).and_then(Word::literal),
+        _ => input.target.literal(),
+    };
+    let harmless = text.is_some_and(|(text, _)| input.operator.starts_with("<<") || text == "/dev/null" || text == "-");
+    Some(!harmless)
+}
+
+/// Whether output to a path changes nothing: it goes nowhere, or to where the command's own output goes.
+pub(crate) fn is_harmless_output(path: &str) -> bool {
+    HARMLESS.contains(&path)
 }
 
 /// `1`, `-`, `2-`

@@ -42,6 +42,8 @@ impl Walk<'_> {
             .find_map(|redirection| redirection.body.as_ref().and_then(|body| body.get()))
             .and_then(|body| body.literal())
             .map(|(text, _)| text);
+        let fed = self.fed;
+        self.fed = super::redirect::feeds(&simple.redirections).unwrap_or(fed);
         let own = if alone {
             Finding::new(Verdict::Read, "it runs no program", simple.span)
         } else {
@@ -49,6 +51,10 @@ impl Walk<'_> {
         };
         self.note(own.clone());
         self.stdin = None;
+        // What `exec` redirects lasts.
+        self.fed = fed
+            || fields.first().is_some_and(|field| matches!(field.known(), Some("exec" | "command" | "builtin")))
+                && self.fed;
         (fields, command, own)
     }
 

@@ -53,6 +53,9 @@ pub struct Rule {
     /// Its first operand is a command with an entry of its own.
     #[serde(skip_serializing_if = "is_default")]
     pub dispatches: bool,
+    /// Its first word, an option, or its first two may be a command with an entry of its own (`python -m json.tool`).
+    #[serde(skip_serializing_if = "is_default")]
+    pub pairs: bool,
     /// A reading of its arguments that options alone cannot express.
     #[serde(skip_serializing_if = "is_default")]
     pub check: Option<Check>,
@@ -89,6 +92,7 @@ impl Default for Rule {
             touches: Operands::default(),
             wraps: None,
             dispatches: false,
+            pairs: false,
             check: None,
             hardened_with: None,
             commands: BTreeMap::new(),
@@ -193,6 +197,16 @@ pub enum Check {
     Alias,
     /// `tar`, whose first word may be options without a dash.
     Tar,
+    /// `cpio`, whose archive may be on another machine.
+    Archive,
+    /// `tee`, whose operands are written.
+    Tee,
+    /// `dd`, which prints without `of=`.
+    Dd,
+    /// A program whose last operand must be `-`, for its output.
+    StandardOutput,
+    /// `service`, whose second operand is a command.
+    Service,
     /// `date`.
     Date,
     /// `git` itself, whose `-c` sets configuration.
@@ -205,6 +219,12 @@ pub enum Check {
     GitFirst,
     /// `git ls-remote`, whose operand may name a program.
     GitUrl,
+    /// `git log` and its like, whose format can ask for signatures.
+    GitFormat,
+    /// `git clean`, `git rm`, `git mv`: which paths they take away.
+    GitPaths,
+    /// `rsync`, which can take away what the source lacks.
+    Mirror,
     /// `gh api`.
     GhApi,
     /// `curl`.
@@ -215,6 +235,10 @@ pub enum Check {
     Httpie,
     /// A program that sends what its operands are, so they must be known.
     KnownOperands,
+    /// A program that fetches operands that are addresses.
+    LocalOperands,
+    /// A program that sends what it reads from its standard input, so that must be known.
+    KnownInput,
     /// `gcloud`, `aws`: the verb is somewhere among the operands.
     Verb,
     /// `sysctl`, `ip`: assignments and verbs among the operands.
@@ -245,7 +269,8 @@ impl Rule {
             let rule = Self { any_option: true, style, touches: Operands::None, ..Self::default() };
             commands.entry(command.to_owned()).or_insert(rule);
         }
-        self.dispatches |= !commands.is_empty();
+        self.dispatches |= commands.keys().any(|command| !command.starts_with('-'));
+        self.pairs |= commands.keys().any(|command| command.starts_with('-'));
         let names = mem::take(&mut self.names);
         for (command, mut rule) in commands {
             add(&mut rule.everywhere, &everywhere);
