@@ -45,8 +45,9 @@ pub(super) fn dd(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> 
 pub(super) fn standard_output(command: &Command<'_>) -> Option<Finding> {
     let asks = command.has(&["v", "h", "help"]) && command.scan.operands.is_empty();
     let prints = matches!(command.scan.operands.as_slice(), [_, last] if last.known() == Some("-"));
-    (!asks && !prints)
-        .then(|| Finding::new(Verdict::Write, format!("`{}` without `-` at the end writes a file", command.name), command.span))
+    (!asks && !prints).then(|| {
+        Finding::new(Verdict::Write, format!("`{}` without `-` at the end writes a file", command.name), command.span)
+    })
 }
 
 /// `service NAME status`
