@@ -23,16 +23,13 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
     let mut worst = Finding::new(Verdict::Read, "", command.span);
     let mut starts: Vec<&Field> = Vec::new();
     let mut bounds = Bounds::default();
-    let mut at = 0;
-    let mut expression = false;
+    let (mut at, mut expression) = (0, false);
     while let Some(field) = command.args.get(at) {
         at = at.saturating_add(1);
         let Some(word) = field.known() else {
             if (field.may_be_option() && !is_path(field)) || expression {
-                keep_worse(
-                    &mut worst,
-                    Finding::new(Verdict::Unknown, "a word that could be an action of `find`", field.span),
-                );
+                let because = "a word that could be an action of `find`";
+                keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, field.span));
             }
             starts.push(field);
             continue;
@@ -44,12 +41,12 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
             continue;
         }
         if contains(VALUED, word) || word.starts_with("-newer") {
-            if let Some(value) = command.args.get(at).filter(|value| may_be_several(value)) {
-                let because = "a word that may become several, one of them an action of `find`";
-                keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, value.span));
-            }
             if let Some(value) = command.args.get(at) {
                 bounds.test(word, value);
+                if may_be_several(value) {
+                    let because = "a word that may become several, one of them an action of `find`";
+                    keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, value.span));
+                }
             }
             at = at.saturating_add(1);
             continue;
@@ -61,9 +58,7 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 keep_worse(&mut worst, Finding::new(Verdict::Write, format!("`{word}` writes a file"), field.span));
-                if let Some(file) = command.args.get(at) {
-                    walk.touch(file, Access::Write);
-                }
+                command.args.get(at).into_iter().for_each(|file| walk.touch(file, Access::Write));
                 at = at.saturating_add(if word == "-fprintf" { 2 } else { 1 });
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -71,11 +66,7 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
                 let length = command_length(rest);
                 let before = walk.touches().len();
                 keep_worse(&mut worst, inner(walk, rest.get(..length).unwrap_or(rest), command));
-                let added = walk.touches().get(before..).unwrap_or(&[]);
-                if let Some(access) = [Access::Remove, Access::Write]
-                    .into_iter()
-                    .find(|access| added.iter().any(|touch| touch.access == *access))
-                {
+                if let Some(access) = worst_access(walk, before) {
                     bounds.touch(walk, &starts, access);
                 }
                 at = at.saturating_add(length).saturating_add(1);
@@ -87,10 +78,14 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
             _ => starts.push(field),
         }
     }
-    for start in starts {
-        walk.touch(start, Access::Read);
-    }
+    starts.into_iter().for_each(|start| walk.touch(start, Access::Read));
     Some(worst)
+}
+
+/// The worst that is done to a path among those noted since.
+fn worst_access(walk: &Walk<'_>, before: usize) -> Option<Access> {
+    let added = walk.touches().get(before..).unwrap_or(&[]);
+    [Access::Remove, Access::Write].into_iter().find(|access| added.iter().any(|touch| touch.access == *access))
 }
 
 /// Whether a word has a sign that no action of `find` has.

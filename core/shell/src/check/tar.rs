@@ -63,9 +63,8 @@ pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
 fn is_far(archive: &Field) -> bool {
     for bit in &archive.bits {
         let Bit::Text(text) = bit else { continue };
-        match text.find(['/', ':']) {
-            Some(at) => return text.get(at..).is_some_and(|rest| rest.starts_with(':')),
-            None => {}
+        if let Some(at) = text.find(['/', ':']) {
+            return text.get(at..).is_some_and(|rest| rest.starts_with(':'));
         }
     }
     false
