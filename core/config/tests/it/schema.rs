@@ -53,7 +53,12 @@ fn the_exhaustive_configs_have_every_key_of_the_schemas() {
     for (kind, file) in [(Kind::Skill, "exhaustive.yaml"), (Kind::Settings, "all.settings.yaml")] {
         let text = fs::read_to_string(root().join("core/config/tests/cases/valid").join(file)).unwrap();
         let mut known = BTreeSet::new();
-        keys(&serde_json::from_str(kind.text()).unwrap(), &mut known);
+        let mut schema: Value = serde_json::from_str(kind.text()).unwrap();
+        // What settings say of a program is in the form of the shipped table, and shown there.
+        for name in ["Rule", "Wraps"] {
+            schema["$defs"].as_object_mut().unwrap().remove(name);
+        }
+        keys(&schema, &mut known);
         // What settings say of a matcher is the same as in a skill, and shown there.
         let matcher_keys = ["args", "agent", "begins", "executes", "one_of", "present", "reads", "server", "writes"];
         for key in known.iter().filter(|key| kind == Kind::Skill || !matcher_keys.contains(&key.as_str())) {
@@ -101,5 +106,5 @@ fn an_event_that_the_engine_refuses_is_invalid() {
     assert!(Event::from_value(unknown.clone()).is_err());
     let problems = validate(Kind::Event, &unknown);
     assert_eq!(problems[0].pointer, ["event"]);
-    assert!(matches!(&problems[0].kind, ProblemKind::NotOneOf(names) if names.len() == 19));
+    assert!(matches!(&problems[0].kind, ProblemKind::NotOneOf(names) if names.len() == 20));
 }
