@@ -125,7 +125,22 @@ impl<'a> Protected<'a> {
         let parts = folded(path);
         let named = (self.anywhere && parts.iter().any(|part| part == FOLDER)).then_some(Part::Policy);
         let found = || self.places.iter().find(|place| touches(&parts, place, change)).map(|(_, part, _)| *part);
-        named.or_else(found).or_else(|| self.in_another_project(path, change)).or_else(|| self.linked(path))
+        let elsewhere = || self.in_another_project(path, change);
+        let led_to = || self.led_to(&parts, change);
+        named.or_else(found).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path))
+    }
+
+    /// Whether a link among the configs or the skills leads to the path: what lies there is read as if it lay here.
+    fn led_to(&self, parts: &[String], change: Change) -> Option<Part> {
+        // State is never read through links in it.
+        self.places.iter().filter(|(_, part, _)| *part != Part::State).find_map(|(place, part, reach)| {
+            let targets = links_in(place, *reach).into_iter().filter_map(|link| link.canonicalize().ok());
+            let mut places = targets.flat_map(|target| match reach {
+                Reach::Skills => vec![(target.join("SKILL.md"), *part, Reach::Alone), (target, *part, Reach::Alone)],
+                Reach::Tree | Reach::Alone => vec![(target, *part, Reach::Tree)],
+            });
+            places.any(|place| touches(parts, &place, change)).then_some(*part)
+        })
     }
 
     /// Whether the path is part of what another guarded project stands on.
@@ -243,6 +258,19 @@ fn files(place: &Path, reach: Reach) -> Vec<PathBuf> {
             files
         }
     }
+}
+
+/// The links among the files and folders of a place of configs or skills.
+fn links_in(place: &Path, reach: Reach) -> Vec<PathBuf> {
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>();
+    let mut all = if reach == Reach::Alone { Vec::new() } else { entries(place) };
+    if reach == Reach::Tree {
+        let folders = all.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let below: Vec<_> = folders.flat_map(|folder| entries(&folder.path())).collect();
+        all.extend(below);
+    }
+    let link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    all.iter().filter(|entry| link(entry)).map(std::fs::DirEntry::path).collect()
 }
 
 fn below_home<'s>(folders: &'s [&'static str]) -> impl Iterator<Item = &'static str> + 's {
@@ -391,6 +419,15 @@ mod tests {
         assert_eq!(world.part("src/a.yaml", Change::Write), Some(Part::Policy));
         assert_eq!(world.part("src/c.json", Change::Write), Some(Part::Settings));
         assert_eq!(world.part("src/guard/new.yaml", Change::Write), Some(Part::Policy));
+        fs::create_dir_all(world.top().join("shared/y")).unwrap();
+        fs::write(world.top().join("shared/z.yaml"), "").unwrap();
+        std::os::unix::fs::symlink("../../../shared/y", root.join(".tool/skills/y")).unwrap();
+        std::os::unix::fs::symlink("../../shared/z.yaml", root.join(".phasegate/z.yaml")).unwrap();
+        assert_eq!(world.part("../shared/y/SKILL.md", Change::Write), Some(Part::Skill));
+        assert_eq!(world.part("../shared/y/notes.md", Change::Write), None);
+        assert_eq!(world.part("../shared/z.yaml", Change::Write), Some(Part::Policy));
+        assert_eq!(world.part("../shared", Change::Remove), Some(Part::Policy));
+        assert_eq!(world.part("../shared/new", Change::Write), None);
         fs::write(root.join("src/one"), "").unwrap();
         fs::hard_link(root.join("src/one"), root.join("src/two")).unwrap();
         assert_eq!(world.part("src/two", Change::Write), None);
