@@ -15,6 +15,7 @@ use clap::Parser as _;
 use crate::args::Cli;
 use crate::command::hook;
 use crate::context::Context;
+use crate::output::{Failure, Output};
 
 /// Runs the program with these arguments, the program's own name first.
 #[must_use]
@@ -23,8 +24,14 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     if let Some(platform) = hook::platform(&args) {
         return hook::run(&platform, hook::audit_log(&args), hook::confirms(&args));
     }
+    let json = args.iter().any(|arg| arg == "--json");
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
+        Err(error) if json && error.use_stderr() => {
+            let failure = misused(&error);
+            Output { json }.failure(&failure);
+            return failure.exit.into();
+        }
         Err(error) => error.exit(),
     };
     logging::start(logging::Quiet::No);
@@ -37,4 +44,11 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// What is wrong with the arguments, without the lines that tell a person how to go on.
+fn misused(error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let said = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    Failure::new(said.strip_prefix("error: ").unwrap_or(&said)).with_help("`phasegate --help` lists the commands")
 }

@@ -32,7 +32,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if let Some(id) = &args.session {
         known.retain(|session| session.id == *id);
         if known.is_empty() {
-            return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display())));
+            return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
+                .with_help("`phasegate status` without `--session` lists those of the project"));
         }
     }
     let policy = policy(&runtime, &project)?;

@@ -1,6 +1,7 @@
 //! `phasegate audit why SEQ`: a record, decided again, with what led to it.
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::Code;
 use phasegate_core::Decision;
 use phasegate_core::decide::Line;
 use phasegate_core::decision::Gate;
@@ -32,7 +33,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let session = super::session(&project, args.session.as_ref())?;
-    let again = runtime.again(&project, &session, args.seq)?;
+    let again = runtime.again(&project, &session, args.seq).map_err(|problem| match problem.code {
+        Code::CommandInvalid => Failure::from(problem).with_help("`phasegate audit show` lists the records"),
+        _ => problem.into(),
+    })?;
     if context.out.json {
         context.out.value(&as_json(&session, &again));
     } else {
