@@ -12,6 +12,9 @@ fn world() -> World {
     for (path, text) in [("notes.md", "x\n"), ("src/a.rs", "\n"), (".phasegate/config.yaml", "mode: block\n")] {
         world.write(path, text);
     }
+    for path in ["src/.claude/settings.json", "src/.claude/other.json"] {
+        world.write(path, "{}");
+    }
     world.frame("s", "SessionStart", json!({"source": "startup"}));
     world
 }

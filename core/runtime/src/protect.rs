@@ -3,6 +3,7 @@
 //! A path counts as its place in the file system, and also by its name alone: names are compared as the most forgiving
 //! file system would, so that case and characters nobody sees hide nothing.
 
+mod below;
 mod pattern;
 
 use std::path::{Component, Path, PathBuf};

@@ -31,15 +31,33 @@ impl Place<'_> {
         let mut found: Vec<Guarded> = Vec::new();
         for touch in &judged.touches {
             let guarded = match touch.path.text() {
-                Some(written) => self.touched(&written, touch.access),
+                Some(written) => self.touched(&written, touch.access).or_else(|| {
+                    let rest = beyond(&written)?;
+                    self.may_touch(&Pattern(vec![Piece::Any, Piece::Text(rest)]), touch.access)
+                }),
                 None => self.may_touch(&touch.path, touch.access),
             };
             found.extend(guarded);
         }
         found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
         found.extend(self.named(judged));
+        found.extend(self.copied(judged));
+        found.extend(self.through_descriptors(judged));
         found.extend(self.spoken_of(judged, line));
         found
+    }
+
+    /// By what the line reads, where it also writes to something that is open: what was opened to be read is then opened
+    /// anew.
+    fn through_descriptors(&self, judged: &Judgement) -> Vec<Guarded> {
+        let open = |text: &str| text == "/dev/stdin" || text.starts_with("/dev/fd/") || text.starts_with("/proc/");
+        let words = judged.parts.iter().flat_map(|part| part.words.iter().skip(1)).filter_map(Pattern::text);
+        let written = judged.touches.iter().filter(|touch| change(touch.access).is_some());
+        if !written.filter_map(|touch| touch.path.text()).chain(words).any(|text| open(&text)) {
+            return Vec::new();
+        }
+        let read = judged.touches.iter().filter(|touch| touch.access == Access::Read);
+        read.filter_map(|touch| self.touched(&touch.path.text()?, Access::Write)).collect()
     }
 
     /// By the words of commands that do more than read: what such a command names and is not known to read, it may change,
@@ -103,7 +121,7 @@ impl Place<'_> {
     }
 
     /// Where a path that a call names leads, without links; by words alone where that cannot be known.
-    fn absolute(&self, written: &str) -> PathBuf {
+    pub(super) fn absolute(&self, written: &str) -> PathBuf {
         self.protected.resolve(self.base, written).unwrap_or_else(|| self.base.join(written))
     }
 
@@ -167,6 +185,13 @@ impl Place<'_> {
         // What such a program gets as its input is not among its words.
         own(&text).or_else(|| line.contains("<<").then(|| own(line)).flatten())
     }
+}
+
+/// What follows in a path that goes through another process's folder or files, which nobody sees from here.
+fn beyond(written: &str) -> Option<String> {
+    let ways = ["/cwd/", "/root/", "/fd/"];
+    let below = written.strip_prefix("/proc/").or_else(|| written.strip_prefix("/dev"))?;
+    ways.iter().find_map(|way| below.split_once(way)).map(|(_, rest)| format!("/{rest}"))
 }
 
 /// A message to the guard that its client did not send.
