@@ -12,6 +12,9 @@ pub(super) fn api(command: &Command<'_>) -> Option<Finding> {
             return Some(Finding::new(Verdict::Send, "the method of the request is not one that reads", method.span));
         }
     }
+    if let Some(header) = command.values(&["H", "header"]).find(|header| header.known().is_none()) {
+        return Some(Finding::new(Verdict::Send, "the request holds a value that is made at run time", header.span));
+    }
     let place = command.scan.operands.iter().find(|field| field.known().is_none_or(|place| place == "graphql"))?;
     Some(Finding::new(Verdict::Send, "the request may send data", place.span))
 }

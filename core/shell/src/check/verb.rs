@@ -3,6 +3,7 @@
 use phasegate_core::tool::Verdict;
 
 use super::Command;
+use crate::field::Field;
 use crate::judge::{Finding, same};
 
 /// Verbs that read.
@@ -12,7 +13,18 @@ const READS: &str = "list ls describe get show info version help search read get
 const READ_STARTS: [&str; 9] =
     ["list-", "describe-", "get-", "head-", "lookup-", "search-", "batch-get-", "filter-", "show-"];
 /// Verbs that start like verbs that read and write all the same.
-const WRITES_ALL_THE_SAME: [&str; 4] = ["get-object", "get-sdk", "get-export", "get-credentials"];
+const WRITES_ALL_THE_SAME: [&str; 10] = [
+    "get-object",
+    "get-sdk",
+    "get-export",
+    "get-credentials",
+    "get-job-output",
+    "get-thing-shadow",
+    "get-snapshot-block",
+    "get-raw-message-content",
+    "get-media",
+    "get-clip",
+];
 
 /// `gcloud`, `aws`, `az`
 pub(super) fn verb(command: &Command<'_>) -> Option<Finding> {
@@ -24,6 +36,10 @@ pub(super) fn verb(command: &Command<'_>) -> Option<Finding> {
             .filter(|given| given.span.0 < before)
             .all(|given| command.rule.options.split_ascii_whitespace().any(|option| same(option, &given.name)))
     };
+    let file = |field: &&Field| field.start().contains("file://") || field.start().contains("fileb://");
+    if let Some(field) = command.args.iter().find(file) {
+        return Some(Finding::new(Verdict::Send, "what the file holds is sent", field.span));
+    }
     if command.scan.operands.is_empty() && command.has(&["version", "help", "V", "h", "v"]) {
         return None;
     }
@@ -57,7 +73,7 @@ const WRITES: &str = "create delete update set add remove deploy apply enable di
     revoke activate import export submit cancel resize restart patch replace rollback move copy cp mv rm \
     sync mb rb put run- terminate reboot modify attach detach associate disassociate invoke publish send \
     upload download register deregister tag- untag install init purge restore rotate abandon promote \
-    drain execute call build connect proxy";
+    drain execute call build connect proxy write clone";
 
 fn writes(word: &str) -> bool {
     WRITES.split_ascii_whitespace().any(|start| word.starts_with(start))

@@ -55,7 +55,10 @@ impl Walk<'_> {
     }
 
     fn own_verdict(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Finding {
-        let listed = |given: &Given| rule.only_with.split_ascii_whitespace().any(|option| same(option, &given.name));
+        let off = |given: &Given| given.value.as_ref().and_then(Field::known).is_some_and(is_off);
+        let listed = |given: &Given| {
+            rule.only_with.split_ascii_whitespace().any(|option| same(option, &given.name)) && !off(given)
+        };
         if !rule.only_with.is_empty() && !scan.options.iter().any(listed) {
             let verdict = rule.otherwise.unwrap_or(Verdict::Write);
             return Finding::new(verdict, reason(name, rule, verdict), span);
@@ -181,6 +184,11 @@ impl Walk<'_> {
             self.touch(field, Access::Write);
         }
     }
+}
+
+/// Whether a value switches its option off.
+fn is_off(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "false" | "f" | "no" | "off")
 }
 
 /// Keeps the worse of two.
