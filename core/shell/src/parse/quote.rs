@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
             Some(b'$') => self.dollar(pieces, true)?,
             _ => {
                 let start = self.at;
-                let special = |byte: u8| matches!(byte, b'\\' | b'`' | b'$' | b'"' | b'}');
+                let special = |byte: u8| matches!(byte, b'\\' | b'`' | b'$' | b'"' | b'\'' | b'}');
                 let rest = self.rest();
                 let first = rest.chars().next().map_or(0, char::len_utf8);
                 let found = rest.bytes().skip(first).position(special);

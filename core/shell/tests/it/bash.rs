@@ -20,13 +20,13 @@ const NOISE: &[&str] = &[
     " esac", "for ", "{ ", " }",
 ];
 
-fn valid(line: &str) -> bool {
+pub(crate) fn valid(line: &str) -> bool {
     let mut bash = Command::new("bash");
     bash.args(["--norc", "--noprofile", "-n", "-c", line]).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     bash.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
 }
 
-fn lines() -> Vec<String> {
+pub(crate) fn lines() -> Vec<String> {
     let files = ["must-block.jsonl", "should-allow.jsonl", "own.jsonl", "registry.jsonl"];
     files.iter().flat_map(|file| rows(file)).map(|(_, line)| line).filter(|line| !line.contains('\0')).collect()
 }
@@ -40,7 +40,7 @@ fn random(state: &mut u64, end: usize) -> usize {
     usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(end.max(1)).unwrap()).unwrap()
 }
 
-fn changed(state: &mut u64, line: &str) -> String {
+pub(crate) fn changed(state: &mut u64, line: &str) -> String {
     let mut letters: Vec<char> = line.chars().collect();
     for _ in 0..=random(state, 2) {
         let at = random(state, letters.len() + 1);

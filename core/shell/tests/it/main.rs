@@ -10,3 +10,4 @@
 mod bash;
 mod corpus;
 mod paths;
+mod second;
