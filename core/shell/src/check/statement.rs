@@ -10,7 +10,9 @@ use crate::judge::Finding;
 const WORDS: &str = "insert update delete replace drop alter create truncate attach detach vacuum reindex grant revoke merge copy into \
     outfile dumpfile call execute exec do load lock writefile edit load_extension readfile pg_terminate_backend pg_cancel_backend \
     pg_reload_conf lo_export lo_import dblink dblink_exec nextval setval set_config pg_rotate_logfile pg_switch_wal sleep benchmark \
-    sys_exec sys_eval xp_cmdshell shell system import output once save backup restore set reset begin commit savepoint refresh analyze \
+    wal_checkpoint optimize incremental_vacuum fts3_tokenizer \
+    pg_file_write pg_file_unlink pg_file_rename pg_create_restore_point pg_advisory_lock pg_logical_emit_message pg_promote \
+    lo_put lo_unlink lo_from_bytea lo_create lo_creat get_lock release_lock sys_exec sys_eval xp_cmdshell shell system import output once save backup restore set reset begin commit savepoint refresh analyze \
     notify listen prepare comment rename handler kill flush purge shutdown install uninstall use";
 /// What a statement that only selects starts with.
 const STARTS: &str = "select show describe desc explain values table with pragma";
@@ -72,7 +74,13 @@ pub(super) fn redis(command: &Command<'_>) -> Option<Finding> {
     }
     let verb = command.scan.operands.first();
     let known = verb.and_then(|field| field.known()).map(str::to_ascii_lowercase);
-    let reads = known.is_some_and(|known| REDIS.split_ascii_whitespace().any(|verb| verb == known));
+    let purges = command
+        .scan
+        .operands
+        .get(1)
+        .is_some_and(|word| word.known().is_none_or(|word| word.eq_ignore_ascii_case("purge")));
+    let purges = purges && known.as_deref() == Some("memory");
+    let reads = !purges && known.is_some_and(|known| REDIS.split_ascii_whitespace().any(|verb| verb == known));
     let span = verb.map_or(command.span, |field| field.span);
     (!reads).then(|| Finding::new(Verdict::Unknown, "the command of redis is not known to read", span))
 }
