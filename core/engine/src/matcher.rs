@@ -200,11 +200,12 @@ impl Matcher {
         let commands = &call.reading.commands;
         let wanted_words: Vec<_> = wanted.split_whitespace().collect();
         let best = commands.iter().map(|command| command.fits(&wanted_words)).max().unwrap_or(Fit::No);
-        match (line.trim() == wanted, commands.len()) {
-            (true, _) => Fit::Yes,
-            (false, 1) => best,
-            // Among other commands it is not exactly this one, and may still be what a list forbids.
-            (false, _) => best.min(Fit::Doubt),
+        match commands.as_slice() {
+            _ if line.trim() == wanted => Fit::Yes,
+            [one] if alone(line, one.span) => best,
+            // Among other commands, or in the background, negated, defined or under a condition, it is not exactly this
+            // one, and may still be what a list forbids.
+            _ => best.min(Fit::Doubt),
         }
     }
 
@@ -290,4 +291,14 @@ fn same(wanted: &Value, found: &Value) -> Fit {
     } else {
         Fit::Doubt
     }
+}
+/// Whether the command at `span` is all that the line does, so that the line ends as the command does: around it are
+/// blanks and comments only, and at most a `;` after it.
+fn alone(line: &str, (start, end): (u32, u32)) -> bool {
+    let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return false };
+    let (Some(before), Some(after)) = (line.get(..start), line.get(end..)) else { return false };
+    let idle =
+        |text: &str| text.lines().map(str::trim).all(|line| line.is_empty() || line == "\\" || line.starts_with('#'));
+    let after = after.trim_start_matches([' ', '\t']);
+    idle(before) && idle(after.strip_prefix(';').unwrap_or(after))
 }
