@@ -131,6 +131,7 @@ impl Walk<'_> {
             // What `select` gives may also be no text at all.
             _ if words.is_none() || select => any(),
             [only] if !only.many => only.bits.clone(),
+            [only] if !only.start().is_empty() && !only.bits.contains(&Bit::Any) => matched(only),
             [] => any(),
             several => common(several),
         };
@@ -198,6 +199,12 @@ fn says_nothing(command: &Command) -> bool {
     let mut words = simple.words.iter().map(Word::literal);
     let says = matches!(words.next(), Some(Some((name, _))) if matches!(name.as_str(), "echo" | "printf" | "true" | ":" | "sleep"));
     says && words.all(|word| word.is_some())
+}
+
+/// What a file name pattern that begins with known text can give.
+fn matched(pattern: &Field) -> Vec<Bit> {
+    let open = |bit: &Bit| if *bit == Bit::Glob { Bit::Any } else { bit.clone() };
+    pattern.bits.iter().map(open).collect()
 }
 
 /// What all of several words have in common.

@@ -113,6 +113,8 @@ fn known_shape(program: &str, args: &[String]) -> Bit {
         "which" if plain_names => Bit::Plain,
         "command" if matches!(args, [option, name] if option == "-v" && !name.contains(['/', '-'])) => Bit::Plain,
         "type" if matches!(args, [option, name] if option == "-p" && !name.contains(['/', '-'])) => Bit::Plain,
+        // Hashes.
+        "git" if matches!(args, [command, ..] if command == "merge-base") && args.len() > 1 => Bit::Plain,
         "git" if matches!(args, [command, ..] if command == "rev-parse") && args.len() > 1 => {
             let plain = |arg: &String| {
                 matches!(
