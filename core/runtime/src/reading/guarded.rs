@@ -189,9 +189,9 @@ impl Place<'_> {
 
 /// What follows in a path that goes through another process's folder or files, which nobody sees from here.
 fn beyond(written: &str) -> Option<String> {
-    let ways = ["/cwd/", "/root/", "/fd/"];
+    let ways = ["cwd", "root", "fd"].map(|name| format!("/{name}/"));
     let below = written.strip_prefix("/proc/").or_else(|| written.strip_prefix("/dev"))?;
-    ways.iter().find_map(|way| below.split_once(way)).map(|(_, rest)| format!("/{rest}"))
+    ways.iter().find_map(|way| below.split_once(way.as_str())).map(|(_, rest)| format!("/{rest}"))
 }
 
 /// A message to the guard that its client did not send.
