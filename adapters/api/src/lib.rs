@@ -160,6 +160,9 @@ pub struct Places {
     pub skill_folders: Vec<&'static str>,
     /// Settings files that can switch the guard off; those that begin with `/` are the machine's.
     pub settings: Vec<&'static str>,
+    /// Other files, and folders if they end with `/`, that the platform obeys or runs without asking the guard. They are
+    /// protected as settings are.
+    pub unseen: Vec<&'static str>,
     /// A file or folder whose presence in a project or home shows that the platform is used there.
     pub signs: Vec<&'static str>,
     /// Variables of the environment that name the project's folder, first choice first; they do not follow `cd`.

@@ -93,6 +93,15 @@ impl Adapter for ClaudeCode {
                 "~/.claude/settings.json",
                 "/etc/claude-code/managed-settings.json",
             ],
+            // Lines in a command file that begin with an exclamation mark run without a hook; snapshots are read by each shell
+            // before its line; tasks become prompts.
+            unseen: vec![
+                ".claude/commands/",
+                "~/.claude/commands/",
+                "~/.claude/shell-snapshots/",
+                "~/.claude/session-env/",
+                ".claude/scheduled_tasks.json",
+            ],
             project_variables: vec!["CLAUDE_PROJECT_DIR"],
             session_variables: vec!["CLAUDE_CODE_SESSION_ID"],
             installed: vec![install::COMMAND, "~/.claude/commands/phasegate.md"],

@@ -126,7 +126,7 @@ pub enum Part {
     Skill,
     /// The journals and all else that is kept about projects.
     State,
-    /// The platform's settings that start the guard.
+    /// The platform's settings, which start the guard, and what else the platform obeys without asking it.
     Settings,
     /// The program itself.
     Program,
@@ -139,7 +139,7 @@ impl Part {
             Self::Policy => "is the guard's config",
             Self::Skill => "says what a skill may do",
             Self::State => "is the guard's state",
-            Self::Settings => "starts the guard",
+            Self::Settings => "the client obeys without asking the guard",
             Self::Program => "is the guard's own program",
         }
     }

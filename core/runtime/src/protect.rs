@@ -80,7 +80,7 @@ impl<'a> Protected<'a> {
         }
         for file in settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
             let file = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |below| locations.home.join(below));
-            protected.add(&file, Part::Settings, Reach::Alone);
+            protected.add(&file, Part::Settings, reach_of(&file));
         }
         for program in programs() {
             protected.add(&program, Part::Program, Reach::Alone);
@@ -114,7 +114,7 @@ impl<'a> Protected<'a> {
         let folders = self.skill_folders.iter().filter(|folder| !folder.starts_with("~/"));
         let files = self.settings.iter().filter(|file| !file.starts_with("~/") && !file.starts_with('/'));
         let folders: Vec<_> = folders.map(|folder| (root.join(folder), Part::Skill, Reach::Skills)).collect();
-        let files: Vec<_> = files.map(|file| (root.join(file), Part::Settings, Reach::Alone)).collect();
+        let files: Vec<_> = files.map(|file| (root.join(file), Part::Settings, reach_of(Path::new(file)))).collect();
         for (path, part, reach) in folders.into_iter().chain(files) {
             self.add(&path, part, reach);
         }
@@ -272,6 +272,11 @@ fn links_in(place: &Path, reach: Reach) -> Vec<PathBuf> {
     }
     let link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
     all.iter().filter(|entry| link(entry)).map(std::fs::DirEntry::path).collect()
+}
+
+/// How far a place of the platforms' reaches: a folder's name ends with a slash.
+fn reach_of(place: &Path) -> Reach {
+    if place.as_os_str().as_encoded_bytes().ends_with(b"/") { Reach::Tree } else { Reach::Alone }
 }
 
 fn below_home<'s>(folders: &'s [&'static str]) -> impl Iterator<Item = &'static str> + 's {

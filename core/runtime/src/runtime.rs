@@ -27,7 +27,7 @@ pub struct Runtime {
     pub store: PolicyStore,
     /// The platforms' own folders of skills, as adapters give them.
     skill_folders: Vec<&'static str>,
-    /// The platforms' settings files, as adapters give them.
+    /// The platforms' settings files, and what else they obey, as adapters give them; a folder ends with `/`.
     settings: Vec<&'static str>,
     /// The variables in which platforms tell programs which session started them, as adapters give them.
     pub(crate) session_variables: Vec<&'static str>,
@@ -45,6 +45,7 @@ impl Runtime {
         for places in adapters.into_iter().map(Adapter::places) {
             skill_folders.extend(places.skill_folders);
             settings.extend(places.settings);
+            settings.extend(places.unseen);
             session_variables.extend(places.session_variables);
         }
         skill_folders.sort_unstable();
