@@ -223,3 +223,16 @@ fn a_journal_cut_back_to_before_an_activation_is_noticed() {
         denied(&world.call("s", "t2", "Edit", edit()), "state-missing");
     }
 }
+
+#[test]
+fn a_config_that_was_emptied_denies_until_it_says_something_again() {
+    let world = World::unguarded();
+    world.run(&["init", "claude-code", "--skill", "lsp-refactor", "--mode", "block"], 0);
+    start(&world, "one");
+    world.write(".phasegate/config.yaml", "");
+    start(&world, "two");
+    denied(&world.call("two", "t1", "Edit", edit()), "policy-missing");
+    world.write(".phasegate/config.yaml", "mode: warn\n");
+    start(&world, "three");
+    assert_eq!(reply(&world.call("three", "t1", "Edit", edit())), Reply::Silent, "a person lowered the mode");
+}

@@ -78,6 +78,12 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// Whether the configs ask for nothing: no skill applies and no mode is set, as in a file that was emptied.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        self.policy.skills.is_empty() && self.settings.mode.is_none()
+    }
+
     /// The strictest mode that any run can begin with unasked.
     #[must_use]
     pub fn strictest(&self) -> Mode {

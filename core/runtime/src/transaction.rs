@@ -257,6 +257,15 @@ impl<'a> Transaction<'a> {
     /// From now on the session goes by what the configs say.
     fn use_current(&mut self, current: Current) -> Result<(), Problem> {
         match current {
+            Current::Ready(ready)
+                if ready.is_void() && self.remembered.is_some_and(|memory| memory.mode == Mode::Block) =>
+            {
+                let root = self.project.root.display();
+                Err(Problem::new(
+                    Code::PolicyMissing,
+                    format!("`{root}` was guarded, and its config says nothing any more"),
+                ))
+            }
             Current::Ready(ready) => {
                 self.policy = self.runtime.store.with_earlier(ready.policy.clone(), &self.state)?;
                 self.settings = ready.settings.clone();
