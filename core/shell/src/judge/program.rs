@@ -146,8 +146,12 @@ impl Walk<'_> {
             }
         };
         let missing = wanted.split_ascii_whitespace().find(|option| !given(option))?;
-        let shown = if missing.contains('=') { format!("-c {missing}") } else { format!("--{missing}") };
-        let because = format!("`{name}` may run what the repository's configuration names, without `{shown}`");
+        let because = format!("`{name}` may run what the repository's configuration names");
+        let because = match missing {
+            "-" => because,
+            option if option.contains('=') => format!("{because}, without `-c {option}`"),
+            option => format!("{because}, without `--{option}`"),
+        };
         Some(Finding::new(Verdict::Execute, because, span))
     }
 

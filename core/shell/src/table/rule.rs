@@ -59,7 +59,8 @@ pub struct Rule {
     /// A reading of its arguments that options alone cannot express.
     #[serde(skip_serializing_if = "is_default")]
     pub check: Option<Check>,
-    /// It obeys the configuration of the repository, which may name programs to run, unless all of these are given.
+    /// It obeys the configuration of the repository, which may name programs to run, unless all of these are given;
+    /// `-` where no option helps.
     #[serde(skip_serializing_if = "is_default")]
     pub hardened_with: Option<String>,
     /// What its commands do (`git log`, `docker ps`), by name.
@@ -266,7 +267,8 @@ impl Rule {
         let mut commands = mem::take(&mut self.commands);
         for command in mem::take(&mut self.readers).split_whitespace() {
             let style = if self.style == Style::Single { Style::Single } else { Style::Gnu };
-            let rule = Self { any_option: true, style, touches: Operands::None, ..Self::default() };
+            let hardened_with = self.hardened_with.clone();
+            let rule = Self { any_option: true, style, touches: Operands::None, hardened_with, ..Self::default() };
             commands.entry(command.to_owned()).or_insert(rule);
         }
         self.dispatches |= commands.keys().any(|command| !command.starts_with('-'));
