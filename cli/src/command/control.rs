@@ -4,7 +4,7 @@ use phasegate_core::event::By;
 use phasegate_core::{Code, Decision, Event, EventKind};
 use phasegate_runtime::commander::Sign;
 use phasegate_runtime::sessions::sessions;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -16,6 +16,11 @@ pub struct Target {
     /// The session; without it, the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+}
+
+/// The arguments of a command about a run: of this skill, or of the one that was activated last.
+pub(crate) fn about(skill: Option<&String>) -> Map<String, Value> {
+    skill.map(|skill| ("skill_name".to_string(), Value::from(skill.clone()))).into_iter().collect()
 }
 
 /// The answer to a command.

@@ -1,8 +1,6 @@
 //! `phasegate deactivate [SKILL]`.
 
-use serde_json::{Map, Value};
-
-use super::control::{Target, give};
+use super::control::{Target, about, give};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -23,11 +21,7 @@ pub struct Args {
 ///
 /// As for [`give`].
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let mut command = Map::new();
-    if let Some(skill) = &args.skill {
-        command.insert("skill_name".to_string(), Value::from(skill.clone()));
-    }
-    let answer = give(context, &args.target, "deactivate_skill", Value::Object(command))?;
+    let answer = give(context, &args.target, "deactivate_skill", about(args.skill.as_ref()).into())?;
     if context.out.json {
         context.out.value(&answer.result);
     } else {

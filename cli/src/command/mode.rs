@@ -1,9 +1,9 @@
 //! `phasegate mode warn|block [SKILL]`.
 
 use owo_colors::OwoColorize as _;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::control::{Target, give};
+use super::control::{Target, about, give};
 use crate::args::ModeArg;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -27,9 +27,9 @@ pub struct Args {
 ///
 /// As for [`give`].
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let mut command = Map::from_iter([("mode".to_string(), Value::from(args.mode.word()))]);
-    command.extend(args.skill.iter().map(|skill| ("skill_name".to_string(), Value::from(skill.clone()))));
-    let answer = give(context, &args.target, "set_mode", Value::Object(command))?;
+    let mut command = about(args.skill.as_ref());
+    command.insert("mode".to_string(), Value::from(args.mode.word()));
+    let answer = give(context, &args.target, "set_mode", command.into())?;
     if context.out.json {
         context.out.value(&answer.result);
         return Ok(Exit::Done);

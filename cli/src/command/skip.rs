@@ -1,9 +1,9 @@
 //! `phasegate skip [SKILL]`.
 
 use owo_colors::OwoColorize as _;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::control::{Target, give};
+use super::control::{Target, about, give};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -24,8 +24,7 @@ pub struct Args {
 ///
 /// As for [`give`].
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let skill = args.skill.iter().map(|skill| ("skill_name".to_string(), Value::from(skill.clone())));
-    let answer = give(context, &args.target, "skip_phase", Value::Object(skill.collect::<Map<_, _>>()))?;
+    let answer = give(context, &args.target, "skip_phase", about(args.skill.as_ref()).into())?;
     if context.out.json {
         context.out.value(&answer.result);
         return Ok(Exit::Done);

@@ -73,6 +73,17 @@ fn a_reload_that_would_remove_the_guard_is_refused_and_any_other_is_not() {
 }
 
 #[test]
+fn a_session_that_no_settings_guard_keeps_what_guards_it() {
+    // Another program starts the hook, as a plugin or managed settings do.
+    let world = World::guarded("block");
+    let changed = || world.frame("s", "ConfigChange", json!({"source": "local_settings", "file_path": "x"}));
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    assert_eq!(reply(&changed()), Reply::Silent);
+    world.write(".claude/settings.local.json", "{\"disableAllHooks\": true}");
+    denied(&changed(), "disableAllHooks");
+}
+
+#[test]
 fn a_session_elsewhere_leaves_guarded_projects_alone() {
     let world = world();
     let other = World::unguarded();

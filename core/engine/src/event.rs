@@ -360,6 +360,15 @@ impl Event {
         self.agent.as_ref().map(|agent| agent.id.as_str()).filter(|id| !id.is_empty())
     }
 
+    /// The labels of the tool of a `tool_call` event: its own, else what is known of built-in tools.
+    #[must_use]
+    pub fn labels(&self) -> Option<Labels> {
+        let EventKind::ToolCall { tool, server, labels, .. } = &self.kind else { return None };
+        let split = if server.is_none() { split_native(tool) } else { None };
+        let (server, name) = split.map_or((server.as_deref(), tool.as_str()), |(server, name)| (Some(server), name));
+        Some(labels.clone().unwrap_or_else(|| known_labels(server, name)))
+    }
+
     /// The call of a `tool_call` event, with the built-in tools' labels where the event has none.
     #[must_use]
     pub fn call(&self) -> Option<Call> {
@@ -372,8 +381,7 @@ impl Event {
             Some((server, name)) => (Some(server.to_string()), name.to_string(), native.clone().or(Some(tool.clone()))),
             None => (server.clone(), tool.clone(), native.clone()),
         };
-        let known = || if server.is_none() { builtin_labels(&name) } else { Labels::new() };
-        let labels = labels.clone().unwrap_or_else(known);
+        let labels = labels.clone().unwrap_or_else(|| known_labels(server.as_deref(), &name));
         Some(Call {
             id: id.clone(),
             tool: Tool { name, native, server, labels },
@@ -476,6 +484,11 @@ impl EventKind {
         }
         Ok(())
     }
+}
+
+/// What is known of the labels of a tool: those of the built-in tools; none of a server's.
+fn known_labels(server: Option<&str>, tool: &str) -> Labels {
+    if server.is_none() { builtin_labels(tool) } else { Labels::new() }
 }
 
 /// What the built-in tools of agent hosts can do, under their canonical names.

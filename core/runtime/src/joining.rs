@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_adapter::{Adapter, Frame, Problem};
+use phasegate_adapter::{Frame, Problem};
 use phasegate_core::event::SessionSource;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run, State, Status};
@@ -44,10 +44,14 @@ enum Begun {
 
 impl Origin {
     /// The origin of a frame of a session that these processes have served so far; a new one is noted there.
-    pub(crate) fn of(adapter: &dyn Adapter, frame: &Frame, session: &str, clients: &mut Vec<Process>) -> Self {
-        let names = adapter.places().session_variables;
+    pub(crate) fn of(
+        names: Vec<&'static str>,
+        (frame, events): (&Frame, &[Event]),
+        session: &str,
+        clients: &mut Vec<Process>,
+    ) -> Self {
         // What is known already is found with two short files; only a start must know the nearest client of all.
-        let starts = adapter.address(frame).is_ok_and(|address| clients.is_empty() || address.event == "SessionStart");
+        let starts = events.iter().any(|event| matches!(event.kind, EventKind::SessionStart { .. }));
         if !starts && near(clients) {
             return Self { client: clients.last().copied(), names };
         }

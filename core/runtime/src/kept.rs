@@ -31,9 +31,9 @@ pub struct KeptSession {
     /// The digest of the file that its policy is stored in; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub policy_digest: String,
-    /// Whether the platform's settings started the guard when the session began; absent where nobody looked.
+    /// Why the platform's settings did not start the guard when the session began; absent: they did, or nobody looked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wired: Option<bool>,
+    pub unwired: Option<String>,
     /// Whether the record with this state changed what matters, so that the project is still to note how far the
     /// journal has come.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -287,7 +287,7 @@ fn below_home<'s>(folders: &'s [&'static str]) -> impl Iterator<Item = &'static 
 fn programs() -> Vec<PathBuf> {
     let Ok(own) = std::env::current_exe() else { return Vec::new() };
     let beside = |name: &str| own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    let mut programs = vec![beside("phasegate"), beside("phasegate-hook"), own.clone()];
+    let mut programs = vec![beside("phasegate"), own.clone()];
     programs.dedup();
     programs
 }

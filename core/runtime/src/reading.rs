@@ -21,7 +21,7 @@ pub(crate) use line::{Shell, read_line};
 pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protected: &dyn Fn() -> Protected<'a>) {
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let judged = read_line(event, shell);
-    let Some(labels) = event.call().map(|call| call.tool.labels) else { return };
+    let Some(labels) = event.labels() else { return };
     let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
     for path in &mut reading.paths {
         path.resolved = resolve(&base, Path::new(&path.written)).and_then(|found| display(root, &found));

@@ -195,12 +195,13 @@ fn decide_frame(mut transaction: Transaction<'_>, adapter: &dyn Adapter, frame: 
         return Ok(Vec::new());
     }
     transaction.memory = decoded.memory;
-    let origin = Origin::of(adapter, frame, &transaction.session, &mut transaction.clients);
+    let names = adapter.places().session_variables;
+    let origin = Origin::of(names, (frame, &decoded.events), &transaction.session, &mut transaction.clients);
     let mut steps = Vec::new();
     for mut event in transaction.begun(&origin, decoded.events)? {
         wiring::complete(
             &mut event,
-            &mut transaction.wired,
+            &mut transaction.unwired,
             adapter,
             (&transaction.runtime.locations, &transaction.project),
         );

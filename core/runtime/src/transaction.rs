@@ -46,12 +46,13 @@ pub(crate) struct Transaction<'a> {
     rooted: bool,
     /// Whether the configs of now were looked for and cannot be used: the next event looks again.
     without_policy: bool,
-    /// Whether the platform's settings started the guard when the session began, where somebody looked.
-    pub(crate) wired: Option<bool>,
+    /// Why the platform's settings did not start the guard when the session began; `None`: they did, or nobody looked.
+    pub(crate) unwired: Option<String>,
     /// What the adapter remembers; kept with the next record.
     pub(crate) memory: Memory,
     /// The client's processes that have served the session.
     pub(crate) clients: Vec<Process>,
+    /// The state as it was loaded, or is after the last event.
     pub(crate) state: State,
     /// The policy in use; its version is empty until one was found.
     policy: Policy,
@@ -101,7 +102,7 @@ impl<'a> Transaction<'a> {
             lost: presence.lost,
             rooted: presence.rooted,
             without_policy: false,
-            wired: kept_session.wired,
+            unwired: kept_session.unwired,
             memory: kept_session.memory,
             clients: kept_session.clients,
             state,
@@ -113,12 +114,6 @@ impl<'a> Transaction<'a> {
         }
         transaction.note_stance();
         Ok(Some(transaction))
-    }
-
-    /// The state as it was loaded, or is after the last event.
-    #[cfg(test)]
-    pub(crate) fn state(&self) -> &State {
-        &self.state
     }
 
     /// Decides one event and records it.
@@ -393,7 +388,7 @@ impl<'a> Transaction<'a> {
             clients: self.clients.clone(),
             settings: self.settings.clone(),
             policy_digest: self.policy_digest.clone(),
-            wired: self.wired,
+            unwired: self.unwired.clone(),
             anchor_due,
             project: self.kept_project.synced,
             lost: self.lost,

@@ -7,18 +7,19 @@ use phasegate_core::{Event, EventKind};
 use crate::locations::Locations;
 use crate::project::Project;
 
-/// Says in events that are about it whether the guard would be gone, and keeps in `wired` whether the session began with
-/// it. A session whose settings never started it (another program does, or a plugin) loses nothing by their change.
+/// Says in events that are about it why the guard would be gone, and keeps in `unwired` why the settings did not start it
+/// when the session began. Where something else starts it (a plugin, another program), settings that still do not start
+/// it for that same reason lose nothing; for another reason, they may have switched off the rest, too.
 pub(crate) fn complete(
     event: &mut Event,
-    wired: &mut Option<bool>,
+    unwired: &mut Option<String>,
     adapter: &dyn Adapter,
     (locations, project): (&Locations, &Project),
 ) {
     match &mut event.kind {
-        EventKind::SessionStart { .. } => *wired = Some(unguarded(adapter, locations, project).is_none()),
-        EventKind::ConfigChanged { unguarded: why, .. } if *wired != Some(false) => {
-            *why = unguarded(adapter, locations, project);
+        EventKind::SessionStart { .. } => *unwired = unguarded(adapter, locations, project),
+        EventKind::ConfigChanged { unguarded: why, .. } => {
+            *why = unguarded(adapter, locations, project).filter(|why| unwired.as_ref() != Some(why));
         }
         _ => {}
     }

@@ -255,7 +255,7 @@ fn check_after(world: &World, name: &str, states: &[State], answered: usize, wha
             return;
         }
     };
-    let found = transaction.state().clone();
+    let found = transaction.state.clone();
     let may_be: Vec<_> = states[answered..].iter().take(2).collect();
     let session = may_be
         .iter()

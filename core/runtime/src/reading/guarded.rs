@@ -201,11 +201,8 @@ fn forged(words: &[Word]) -> Option<Guarded> {
         Word::Unknown => "",
     });
     let program = known.next()?.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-    let hook = match program.strip_suffix(".exe").unwrap_or(&program) {
-        "phasegate" => known.any(|word| word == "hook" || word.is_empty()),
-        "phasegate-hook" => true,
-        _ => false,
-    };
+    let ours = program.strip_suffix(".exe").unwrap_or(&program) == "phasegate";
+    let hook = ours && known.any(|word| word == "hook" || word.is_empty());
     hook.then(|| Guarded { part: Part::State, path: "phasegate hook".to_string() })
 }
 

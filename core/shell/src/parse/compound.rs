@@ -86,14 +86,18 @@ impl Parser<'_> {
         self.skip_blanks();
         self.eat(";");
         self.skip_lines()?;
-        let body = if self.eat_keyword("{") {
-            let list = self.some_list()?;
-            self.expect_keyword("}")?;
-            list
-        } else {
-            self.do_group()?
-        };
+        let body = self.loop_body()?;
         Ok(Compound::ArithmeticFor { header, body })
+    }
+
+    /// What a `for` repeats: `do ... done`, or a list in braces.
+    fn loop_body(&mut self) -> Parsed<List> {
+        if !self.eat_keyword("{") {
+            return self.do_group();
+        }
+        let list = self.some_list()?;
+        self.expect_keyword("}")?;
+        Ok(list)
     }
 
     fn for_words(&mut self, select: bool) -> Parsed<Compound> {
@@ -126,13 +130,7 @@ impl Parser<'_> {
             words = Some(found);
         }
         self.skip_lines()?;
-        let body = if self.eat_keyword("{") {
-            let list = self.some_list()?;
-            self.expect_keyword("}")?;
-            list
-        } else {
-            self.do_group()?
-        };
+        let body = self.loop_body()?;
         Ok(Compound::For { name, words, body, select })
     }
 
