@@ -8,6 +8,7 @@ pub mod capability;
 pub mod install;
 pub mod examine;
 pub mod guard;
+pub mod text;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,143 @@
+//! What an agent is told of a decision: the seed's form, so that agents that know it find what they look for, and the same
+//! on every platform.
+
+use phasegate_core::code::Area;
+use phasegate_core::decision::NextCall;
+use phasegate_core::state::ObligationKind;
+use phasegate_core::{Code, Decision, Effect, Step};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The name by which a platform's agent calls a tool, given the tool's canonical name and its server, if it has one.
+pub type Native = fn(&str, Option<&str>) -> String;
+
+/// The object at the end of a text. Its keys are in alphabetical order, as the seed prints them.
+#[derive(Serialize)]
+struct Details<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<Code>,
+    current_phase: &'a str,
+    error: &'static str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    missing: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next_calls: Vec<Next>,
+    reason: &'a str,
+    recovery: &'a str,
+    skill: &'a str,
+    tool: &'a str,
+}
+
+/// A call that would be allowed now, under the name by which the agent calls it.
+#[derive(Serialize)]
+struct Next {
+    #[serde(skip_serializing_if = "is_empty")]
+    input: Value,
+    tool: String,
+}
+
+fn is_empty(input: &Value) -> bool {
+    input.is_null() || input.as_object().is_some_and(Map::is_empty)
+}
+
+/// The text of a denial or a question.
+#[must_use]
+pub fn denial(decision: &Decision, native: Native) -> String {
+    if is_phase(decision) {
+        let head = format!("Phase violation: {}", decision.reason);
+        return join(&[head, recovery(decision), details(decision, native)]);
+    }
+    join(&[headed(decision), recovery(decision), next_calls(decision, native)])
+}
+
+/// The text of a warning: the call goes on, and the agent is told what was wrong with it.
+#[must_use]
+pub fn warning(decision: &Decision, native: Native) -> String {
+    if is_phase(decision) {
+        let head = format!("Phase warning: {} (the call was let through)", decision.reason);
+        return join(&[head, recovery(decision), details(decision, native)]);
+    }
+    join(&[headed(decision), recovery(decision), next_calls(decision, native)])
+}
+
+/// What the agent is to be told beside an answer: warnings first, then the obligations, each once.
+#[must_use]
+pub fn context(steps: &[Step], native: Native) -> Option<String> {
+    let warnings = steps
+        .iter()
+        .filter_map(|step| step.decision.as_ref())
+        .filter(|decision| decision.effect == Effect::Warn)
+        .map(|decision| warning(decision, native));
+    let mut parts: Vec<String> = warnings.collect();
+    let mut seen: Vec<&str> = Vec::new();
+    for obligation in steps.iter().flat_map(|step| &step.obligations) {
+        if !seen.contains(&obligation.id.as_str()) {
+            seen.push(&obligation.id);
+            let ObligationKind::Context(text) = &obligation.kind;
+            parts.push(text.clone());
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+fn is_phase(decision: &Decision) -> bool {
+    decision.code.is_some_and(|code| code.area() == Area::Phase)
+}
+
+fn headed(decision: &Decision) -> String {
+    match decision.code {
+        Some(code) => format!("phasegate [{code}]: {}", decision.reason),
+        None => format!("phasegate: {}", decision.reason),
+    }
+}
+
+fn recovery(decision: &Decision) -> String {
+    if decision.recovery.is_empty() { String::new() } else { format!("Recovery: {}", decision.recovery) }
+}
+
+fn details(decision: &Decision, native: Native) -> String {
+    json(&Details {
+        code: decision.code,
+        current_phase: decision.phase.as_deref().unwrap_or_default(),
+        error: "phase_violation",
+        missing: &decision.missing,
+        next_calls: decision.next_calls.iter().map(|call| next(call, native)).collect(),
+        reason: &decision.reason,
+        recovery: &decision.recovery,
+        skill: decision.skill.as_deref().unwrap_or_default(),
+        tool: &decision.tool,
+    })
+}
+
+fn next_calls(decision: &Decision, native: Native) -> String {
+    let calls: Vec<Next> = decision.next_calls.iter().map(|call| next(call, native)).collect();
+    if calls.is_empty() { String::new() } else { format!("Next calls: {}", json(&calls)) }
+}
+
+fn next(call: &NextCall, native: Native) -> Next {
+    Next { input: sorted(&call.input), tool: native(&call.tool, call.server.as_deref()) }
+}
+
+/// These values always can be written: their keys are text and their numbers finite.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn join(parts: &[String]) -> String {
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}
+
+/// The value with the keys of every object in alphabetical order, whatever map the build of `serde_json` uses.
+#[must_use]
+pub fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| name.as_str());
+            Value::Object(fields.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
