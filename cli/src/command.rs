@@ -17,6 +17,7 @@ pub mod mode;
 pub mod reload;
 pub mod replay;
 pub mod schema;
+pub mod serve;
 pub mod shell;
 pub mod skip;
 pub mod status;
@@ -35,6 +36,8 @@ pub enum Command {
     Init(init::Args),
     /// Answer one message of a platform, from standard input to standard output
     Hook(hook::Args),
+    /// Answer the messages of a platform's plugin, line by line, for as long as its client runs
+    Serve(serve::Args),
     /// Begin a run of a skill in a session
     Activate(activate::Args),
     /// End the run of a skill in a session
@@ -81,6 +84,7 @@ impl Command {
         let exit = match self {
             Self::Init(args) => init::run(&args, context),
             Self::Hook(args) => return Ok(hook::run(&args.platform, args.audit_log, args.confirm)),
+            Self::Serve(args) => return Ok(serve::run(args)),
             Self::Activate(args) => activate::run(&args, context),
             Self::Deactivate(args) => deactivate::run(&args, context),
             Self::Approve(args) => approve::run(&args, context),

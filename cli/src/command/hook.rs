@@ -3,6 +3,7 @@
 //! Nothing but the reply goes to standard output. Whatever happens, the answer is one the platform understands; only a
 //! platform that is not known gets a plain exit status 2, which is a denial to those that have one.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -73,15 +74,20 @@ pub fn run(platform: &str, audit_log: Option<PathBuf>, confirm: bool) -> ExitCod
     };
     match Locations::from_environment() {
         Ok(locations) => {
-            let environment = std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
-                .collect();
-            let hook = Hook { locations, environment, audit_log, limit: limit_from_environment() };
+            let hook = Hook { locations, environment: environment(), audit_log, limit: limit_from_environment() };
             hook.answer(adapter, adapters, std::io::stdin(), move |reply| send(reply, confirm));
         }
         Err(problem) => refuse(adapter, &problem, confirm),
     }
     Exit::Failed.into()
+}
+
+/// The environment of this process, as frames carry it.
+pub(crate) fn environment() -> BTreeMap<String, String> {
+    let variables = std::env::vars_os();
+    variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
+        .collect()
 }
 
 /// Refuses the message, whatever it is, in the form of its event: to some, a denial would do harm.

@@ -20,6 +20,7 @@ mod listing;
 mod panic;
 mod protection;
 mod reload;
+mod serve;
 mod sessions;
 mod store;
 mod stress;

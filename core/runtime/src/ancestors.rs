@@ -35,7 +35,7 @@ impl Process {
     }
 
     /// Whether it still runs.
-    fn alive(self) -> bool {
+    pub(crate) fn alive(self) -> bool {
         Self::read(self.0).is_some_and(|(now, _)| now == self)
     }
 
@@ -60,6 +60,12 @@ impl Process {
     pub fn ancestors(self) -> Vec<Self> {
         Self::read(self.0).map(|(_, parent)| upwards(parent).collect()).unwrap_or_default()
     }
+}
+
+/// This process; `None` where the system shows none.
+#[must_use]
+pub(crate) fn own_process() -> Option<Process> {
+    Process::read(std::process::id()).map(|(process, _)| process)
 }
 
 /// The processes above this one, nearest first.

@@ -47,19 +47,44 @@ impl Hook {
         input: impl Read,
         send: impl FnOnce(Reply) + Send + 'static,
     ) {
-        let watch = Watch::default();
         let mut runtime = Runtime::new(self.locations, adapters);
         runtime.audit_log = self.audit_log;
-        let runtime = Arc::new(runtime);
-        let frame: Arc<OnceLock<Frame>> = Arc::default();
-        // It is handed on, not copied: to the frame that was read, else to the one that stands for a frame never read.
-        let environment = Arc::new(Mutex::new(self.environment));
+        let answering = Answering { runtime: Arc::new(runtime), adapter, limit: self.limit };
+        let held = Held { frame: Arc::default(), environment: Arc::new(Mutex::new(self.environment)) };
+        let read = |held: &Held| {
+            let (bytes, problem) = read(input);
+            held.fill(bytes);
+            problem
+        };
+        answering.answer(&held, read, send);
+    }
+}
+
+/// What every answer is made with.
+#[derive(Clone)]
+pub(crate) struct Answering {
+    pub(crate) runtime: Arc<Runtime>,
+    pub(crate) adapter: &'static dyn Adapter,
+    /// How long one answer may take.
+    pub(crate) limit: Duration,
+}
+
+impl Answering {
+    /// Answers one frame by calling `send` exactly once: on this thread, or on another one if the deadline passes while
+    /// the work goes on. `ready` is called first, within the deadline, and says what is wrong with the frame already.
+    pub(crate) fn answer(
+        &self,
+        held: &Held,
+        ready: impl FnOnce(&Held) -> Option<Problem>,
+        send: impl FnOnce(Reply) + Send + 'static,
+    ) {
+        let (adapter, runtime) = (self.adapter, &self.runtime);
+        let watch = Watch::default();
         let deadline = Deadline::new(self.limit);
         let late = {
-            let (frame, watch, runtime) = (Arc::clone(&frame), watch.clone(), Arc::clone(&runtime));
-            let environment = Arc::clone(&environment);
+            let (held, watch, runtime) = (held.clone(), watch.clone(), Arc::clone(runtime));
             move |problem: Problem| {
-                let frame = frame.get_or_init(|| made(Vec::new(), &environment));
+                let frame = held.frame();
                 let stance = match watch.get() {
                     Stance::Unknown => late_stance(Arc::clone(&runtime), adapter, frame.clone()),
                     known @ (Stance::Unsure | Stance::Unguarded | Stance::Warn | Stance::Block) => known,
@@ -68,8 +93,8 @@ impl Hook {
             }
         };
         let work = || {
-            let (bytes, problem) = read(input);
-            let frame = frame.get_or_init(|| made(bytes, &environment));
+            let problem = ready(held);
+            let frame = held.frame();
             if let Some(problem) = problem {
                 watch.set(runtime.stance_for(adapter, frame));
                 return watch.get().answer(adapter, frame, &problem);
@@ -77,6 +102,29 @@ impl Hook {
             runtime.handle_frame(adapter, frame, &deadline, &watch)
         };
         answer_within(self.limit, work, late, send);
+    }
+}
+
+/// A frame that is read while the deadline runs.
+#[derive(Clone)]
+pub(crate) struct Held {
+    frame: Arc<OnceLock<Frame>>,
+    /// It is handed on, not copied: to the frame that was read, else to the one that stands for a frame never read.
+    environment: Arc<Mutex<BTreeMap<String, String>>>,
+}
+
+impl Held {
+    /// A frame that is there already.
+    pub(crate) fn of(frame: Frame) -> Self {
+        Self { frame: Arc::new(OnceLock::from(frame)), environment: Arc::default() }
+    }
+
+    fn fill(&self, bytes: Vec<u8>) {
+        self.frame.get_or_init(|| made(bytes, &self.environment));
+    }
+
+    fn frame(&self) -> &Frame {
+        self.frame.get_or_init(|| made(Vec::new(), &self.environment))
     }
 }
 

@@ -28,6 +28,8 @@ pub mod runtime;
 pub mod guard;
 pub mod deadline;
 pub mod hook;
+pub mod heartbeat;
+pub mod bridge;
 pub mod sessions;
 pub mod commander;
 pub mod reload;

@@ -1,0 +1,234 @@
+//! The bridge: many frames in one process, for plugins that live inside their client (rules 6.1).
+//!
+//! One line in, one line out; a line is decided as a hook decides its frame, with the same deadline and the same
+//! denials. Frames of one session are decided in the order of their lines, sessions side by side.
+
+mod line;
+mod turns;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_core::Code;
+
+use serde_json::value::RawValue;
+
+use self::line::{Answer, Greeting, Hello, Line, Request, Welcome};
+use self::turns::{Turn, Turns};
+use crate::heartbeat::Heartbeat;
+use crate::hook::{Answering, Held, LARGEST};
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// The version of the protocol: it changes when a line changes its form.
+pub const PROTOCOL: u32 = 1;
+/// The variable in which a plugin tells the programs of its agent which session started them, and in which each frame
+/// says it.
+pub const SESSION: &str = "PHASEGATE_SESSION";
+/// The most requests that may be open at once.
+const OPEN: usize = 256;
+
+/// What a bridge works with.
+pub struct Bridge {
+    /// Finds configs and state, and decides by them.
+    pub runtime: Runtime,
+    /// The platform whose frames come in.
+    pub adapter: &'static dyn Adapter,
+    /// The environment of the process, as for a hook.
+    pub environment: BTreeMap<String, String>,
+    /// How long an answer may take.
+    pub limit: Duration,
+    /// Ends the process: a request has been stuck for twice the limit, so the plugin must start another bridge.
+    pub give_up: fn(),
+}
+
+/// What the threads share.
+struct Shared {
+    answering: Answering,
+    environment: BTreeMap<String, String>,
+    give_up: fn(),
+    turns: Turns,
+    out: Mutex<Box<dyn Write + Send>>,
+    heartbeat: Heartbeat,
+}
+
+impl Bridge {
+    /// Answers lines until there are no more, then waits for the answers that are under way, for the limit at most.
+    ///
+    /// # Errors
+    ///
+    /// `bad-input`: the first line is no greeting, or one of another protocol or platform; it was answered with that.
+    pub fn serve(self, mut input: impl BufRead, mut out: impl Write + Send + 'static) -> Result<(), Problem> {
+        let limit = self.limit;
+        let greeting = match read_line(&mut input).and_then(|read| self.greeted(read)) {
+            Ok(Some(greeting)) => greeting,
+            Ok(None) => return Ok(()),
+            Err(problem) => {
+                refuse(out, &problem);
+                return Err(problem);
+            }
+        };
+        let project = Project::find(&self.runtime.locations, &greeting.directory);
+        say(&mut out, &Welcome::new(self.adapter.id(), limit));
+        let heartbeat = Heartbeat::begin(self.adapter.id(), &greeting.client, project);
+        let shared = Arc::new(Shared {
+            answering: Answering { runtime: Arc::new(self.runtime), adapter: self.adapter, limit },
+            environment: self.environment,
+            give_up: self.give_up,
+            turns: Turns::default(),
+            out: Mutex::new(Box::new(out)),
+            heartbeat,
+        });
+        loop {
+            match read_line(&mut input) {
+                Ok(Some(bytes)) => shared.take(&bytes),
+                Ok(None) => break,
+                Err(problem) => shared.say(&Answer::error(None, &problem)),
+            }
+        }
+        let began = Instant::now();
+        while shared.turns.open() > 0 && began.elapsed() < limit {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        shared.heartbeat.end();
+        Ok(())
+    }
+
+    fn greeted(&self, read: Option<Vec<u8>>) -> Result<Option<Greeting>, Problem> {
+        let Some(bytes) = read else { return Ok(None) };
+        let Hello { hello } = line::parsed(&bytes).map_err(|(_, problem)| problem)?;
+        let (platform, own) = (&hello.platform, self.adapter.id());
+        let what = if hello.protocol != PROTOCOL {
+            format!("the plugin speaks protocol {}, and this program {PROTOCOL}", hello.protocol)
+        } else if platform != own {
+            format!("the plugin is `{platform}`'s, and this bridge `{own}`'s")
+        } else {
+            return Ok(Some(hello));
+        };
+        Err(Problem::new(Code::BadInput, what))
+    }
+}
+
+impl Shared {
+    /// Answers a line, or has it answered by a thread of its own.
+    fn take(self: &Arc<Self>, bytes: &[u8]) {
+        match line::parsed(bytes).and_then(Line::request) {
+            Ok((id, Request::Event(event))) => self.event(id, event),
+            Ok((id, Request::Ping)) => self.say(&Answer::pong(id)),
+            Err((id, problem)) => self.say(&Answer::error(id, &problem)),
+        }
+    }
+
+    fn event(self: &Arc<Self>, id: u64, event: &RawValue) {
+        let mut frame = Frame { bytes: event.get().into(), environment: self.environment.clone() };
+        let session = self.answering.adapter.address(&frame).map(|address| address.session).ok();
+        if let Some(session) = &session {
+            frame.environment.insert(SESSION.to_string(), session.clone());
+        }
+        let refuse = |problem| self.say(&Answer::reply(id, &self.answering.adapter.refuse(&frame, &problem)));
+        if self.turns.open() >= OPEN {
+            return refuse(Problem::new(Code::StateBusy, format!("{OPEN} requests are open already")));
+        }
+        let turn = self.turns.next(session.unwrap_or_default());
+        let (shared, held) = (Arc::clone(self), Held::of(frame.clone()));
+        let started = Builder::new().name("request".to_string()).spawn(move || shared.answer(id, &held, turn));
+        if let Err(error) = started {
+            refuse(Problem::new(Code::Internal, format!("no thread could be started: {error}")));
+        }
+    }
+
+    /// Decides a frame when it is its turn, and says the answer; the deadline counts from now.
+    fn answer(self: &Arc<Self>, id: u64, held: &Held, turn: Turn) {
+        let done = Arc::new(AtomicBool::new(false));
+        let send = {
+            let (shared, done, own) = (Arc::clone(self), Arc::clone(&done), std::thread::current().id());
+            move |reply: Reply| {
+                shared.say(&Answer::reply(id, &reply));
+                if std::thread::current().id() != own {
+                    shared.give_up_on(done);
+                }
+            }
+        };
+        let ready = |_: &Held| {
+            turn.wait();
+            None
+        };
+        self.answering.answer(held, ready, send);
+        done.store(true, Ordering::SeqCst);
+        drop(turn);
+        self.heartbeat.beat();
+    }
+
+    /// Nobody waits for this work any longer. Where it never ends, neither do the turns behind it: the process must.
+    fn give_up_on(&self, done: Arc<AtomicBool>) {
+        let (limit, give_up) = (self.answering.limit, self.give_up);
+        let _ = Builder::new().name("stuck".to_string()).spawn(move || {
+            std::thread::sleep(limit);
+            if !done.load(Ordering::SeqCst) {
+                give_up();
+            }
+        });
+    }
+
+    fn say(&self, answer: &impl serde::Serialize) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        say(&mut *out, answer);
+    }
+}
+
+/// Says in the protocol's form, in place of a greeting, why there will be no bridge.
+pub fn refuse(mut out: impl Write, problem: &Problem) {
+    say(&mut out, &Answer::error(None, problem));
+}
+
+/// Writes one line. A plugin that is gone reads none, and its end closes the input as well.
+fn say(out: &mut (impl Write + ?Sized), answer: &impl serde::Serialize) {
+    let mut line = serde_json::to_vec(answer).unwrap_or_default();
+    line.push(b'\n');
+    let _ = out.write_all(&line).and_then(|()| out.flush());
+}
+
+/// The next line, without its end; `None` where there is none. Of one that is too long nothing is kept.
+fn read_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>, Problem> {
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        let Ok(read) = input.by_ref().take(LARGEST + 1).read_until(b'\n', &mut bytes) else { return Ok(None) };
+        if read == 0 {
+            return Ok(None);
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        } else if read as u64 > LARGEST {
+            // Where the rest cannot be read, the next line will not be there.
+            let _ = skip_line(input);
+            let text = format!("the line is longer than {} MiB", LARGEST / 1024 / 1024);
+            return Err(Problem::new(Code::InputTooLarge, text));
+        }
+        if !bytes.trim_ascii().is_empty() {
+            return Ok(Some(bytes));
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let held = input.fill_buf()?;
+        if held.is_empty() {
+            return Ok(());
+        }
+        let (end, length) = match held.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (true, at + 1),
+            None => (false, held.len()),
+        };
+        input.consume(length);
+        if end {
+            return Ok(());
+        }
+    }
+}

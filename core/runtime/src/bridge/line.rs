@@ -1,0 +1,153 @@
+//! The lines of the bridge's protocol.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use phasegate_adapter::{Problem, Reply};
+use phasegate_core::Code;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::PROTOCOL;
+use crate::hook::LARGEST;
+
+/// The first line of the plugin.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Hello {
+    pub(super) hello: Greeting,
+}
+
+/// What a plugin says of itself.
+#[derive(Debug, Deserialize)]
+pub(super) struct Greeting {
+    /// The version of the protocol.
+    pub(super) protocol: u32,
+    /// The platform's id.
+    pub(super) platform: String,
+    /// The client's version, where the plugin knows it.
+    #[serde(default)]
+    pub(super) client: String,
+    /// The folder in which the client works.
+    pub(super) directory: PathBuf,
+}
+
+/// The first line of the bridge.
+#[derive(Debug, Serialize)]
+pub(super) struct Welcome {
+    hello: Own,
+}
+
+#[derive(Debug, Serialize)]
+struct Own {
+    protocol: u32,
+    platform: &'static str,
+    version: &'static str,
+    deadline_ms: u128,
+    largest: u64,
+}
+
+impl Welcome {
+    pub(super) fn new(platform: &'static str, limit: Duration) -> Self {
+        let version = env!("CARGO_PKG_VERSION");
+        let deadline_ms = limit.as_millis();
+        Self { hello: Own { protocol: PROTOCOL, platform, version, deadline_ms, largest: LARGEST } }
+    }
+}
+
+/// A further line of the plugin.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line<'a> {
+    id: Option<u64>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+    ping: Option<u64>,
+}
+
+/// What a line asks for.
+#[derive(Debug)]
+pub(super) enum Request<'a> {
+    /// The reply to a frame.
+    Event(&'a RawValue),
+    /// A sign of life.
+    Ping,
+}
+
+/// A problem, and the request that it is about where that is known.
+pub(super) type Unanswerable = (Option<u64>, Problem);
+
+impl<'a> Line<'a> {
+    /// What the line asks for, and the number that the answer bears.
+    pub(super) fn request(self) -> Result<(u64, Request<'a>), Unanswerable> {
+        match self {
+            Self { id: Some(id), event: Some(event), ping: None } => Ok((id, Request::Event(event))),
+            Self { id: None, event: None, ping: Some(ping) } => Ok((ping, Request::Ping)),
+            Self { id, .. } => Err((id, bad("the line asks for nothing that is known".into()))),
+        }
+    }
+}
+
+/// The line as JSON.
+pub(super) fn parsed<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Unanswerable> {
+    /// What can be read of a line that is not understood.
+    #[derive(Deserialize)]
+    struct Numbered {
+        id: u64,
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let id = serde_json::from_slice::<Numbered>(bytes).ok().map(|line| line.id);
+        (id, bad(format!("the line is not understood: {error}")))
+    })
+}
+
+/// A further line of the bridge.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) struct Answer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    #[serde(flatten)]
+    said: Said,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Said {
+    Reply(Box<RawValue>),
+    Error { code: Code, message: String, text: String },
+    Pong(u64),
+}
+
+impl Answer {
+    /// The reply to a frame: the object that the adapter made, or null where it has nothing to say. A refusal without an
+    /// object is one all the same.
+    pub(super) fn reply(id: u64, reply: &Reply) -> Self {
+        let text = String::from_utf8_lossy(&reply.stdout).trim().to_string();
+        let said = match (text.is_empty(), reply.status) {
+            (false, _) => RawValue::from_string(text),
+            (true, 0) => to_raw_value(&()),
+            (true, _) => to_raw_value(&json!({"deny": String::from_utf8_lossy(&reply.stderr).trim()})),
+        };
+        match said {
+            Ok(said) => Self { id: Some(id), said: Said::Reply(said) },
+            Err(error) => {
+                Self::error(Some(id), &Problem::new(Code::Internal, format!("the reply is no JSON: {error}")))
+            }
+        }
+    }
+
+    pub(super) fn error(id: Option<u64>, problem: &Problem) -> Self {
+        let said = Said::Error { code: problem.code, message: problem.message.clone(), text: problem.text() };
+        Self { id, said }
+    }
+
+    pub(super) fn pong(ping: u64) -> Self {
+        Self { id: None, said: Said::Pong(ping) }
+    }
+}
+
+fn bad(message: String) -> Problem {
+    Problem::new(Code::BadInput, message)
+}
