@@ -25,6 +25,7 @@ mod transaction;
 pub mod audit;
 pub mod stance;
 pub mod runtime;
+mod probe;
 pub mod guard;
 pub mod deadline;
 pub mod hook;
