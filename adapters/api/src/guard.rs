@@ -33,4 +33,18 @@ pub trait Guard: Send + Sync {
     async fn unguarded(&self) -> bool {
         false
     }
+
+    /// The session of the guarded client of this project that started this process, as it is now: it changes when the
+    /// client's user clears the conversation, forks it or goes on with another. What this process sees belongs to it, so
+    /// it is asked for with every event. `None`: no such client is known.
+    fn host_session(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether the host's own guard has let this call through already: it is open in the session under one of `ids`, with
+    /// the same tool and the same arguments. It is then neither decided nor recorded a second time, and nor is its
+    /// result. Each call is told once.
+    async fn decided(&self, _session: &str, _call: &Event, _ids: Vec<String>) -> bool {
+        false
+    }
 }

@@ -1,10 +1,13 @@
 //! The guard that adapters in a long-running process are handed: the runtime, bound to one project.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
 use phasegate_core::{Code, Decision, Event, Step};
 
 use crate::elsewhere;
+use crate::host::Host;
 use crate::project::Project;
 use crate::runtime::Runtime;
 
@@ -12,9 +15,18 @@ use crate::runtime::Runtime;
 #[derive(Clone, Debug)]
 pub struct ProjectGuard {
     /// Finds configs and state, and decides by them.
-    pub runtime: Runtime,
+    runtime: Runtime,
     /// The project whose configs and journals are meant, whatever folder the process is in.
-    pub project: Project,
+    project: Project,
+    host: Arc<Mutex<Host>>,
+}
+
+impl ProjectGuard {
+    /// The guard of this project.
+    #[must_use]
+    pub fn new(runtime: Runtime, project: Project) -> Self {
+        Self { runtime, project, host: Arc::default() }
+    }
 }
 
 #[async_trait]
@@ -40,6 +52,11 @@ impl Guard for ProjectGuard {
 
     async fn unguarded(&self) -> bool {
         matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
+    }
+
+    fn host_session(&self) -> Option<String> {
+        let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+        host.session(&self.runtime, &self.project)
     }
 }
 
@@ -72,7 +89,7 @@ mod tests {
         let root = folder.join("project");
         std::fs::create_dir_all(&root).unwrap();
         let project = Project::find(&locations, &root);
-        ProjectGuard { runtime: Runtime::new(locations, []), project }
+        ProjectGuard::new(Runtime::new(locations, []), project)
     }
 
     fn give(guard: &dyn Guard, event: serde_json::Value) -> Result<Step, Problem> {

@@ -26,6 +26,7 @@ pub mod audit;
 pub mod stance;
 pub mod runtime;
 mod probe;
+mod host;
 pub mod guard;
 pub mod deadline;
 pub mod hook;

@@ -334,9 +334,9 @@ impl<'a> Transaction<'a> {
         let seq = self.session_journal.seq();
         let anchored = self.kept_project.sessions.get(&key).map_or(0, |anchor| anchor.seq);
         let anchor_due = seq == 0 || self.anchor_due || anchored == 0 || seq >= anchored + ANCHOR_EVERY;
-        let ends = matches!(event.kind, EventKind::SessionEnd {});
+        let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
         let changed = self.kept_project.project != answer.state.project;
-        if !(anchor_due || ends || changed) {
+        if !(anchor_due || turns || changed) {
             return Ok(());
         }
         // What is noted of the session must not be ahead of what a crash leaves of it.
