@@ -9,6 +9,7 @@ use owo_colors::OwoColorize as _;
 use phasegate_conformance::case::Case;
 use phasegate_conformance::cases;
 use phasegate_conformance::demo::show;
+use phasegate_conformance::expected::matches;
 use phasegate_conformance::platform::{all_sessions, bless_from_now_on};
 use phasegate_conformance::player::Stage;
 use phasegate_conformance::report::Report;
@@ -57,6 +58,9 @@ struct Selection {
     /// Only trials whose id matches; a star stands for anything.
     #[arg(long)]
     case: Option<String>,
+    /// Print what frames show instead: an event and its outcome a line, a platform a column.
+    #[arg(long, conflicts_with = "format")]
+    cells: bool,
     /// For whom the report is.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -166,6 +170,7 @@ fn run(selection: &Selection) -> ExitCode {
     }
     let report = Report { outcomes: selected.into_iter().map(|trial| (trial, suite.verdict(trial))).collect() };
     match selection.format {
+        Format::Human if selection.cells => anstream::print!("{}", report.cells()),
         Format::Human => anstream::print!("{}", report.human()),
         Format::Json => anstream::println!("{:#}", report.json()),
     }
@@ -177,29 +182,5 @@ impl Selection {
         self.adapter.as_ref().is_none_or(|adapter| trial.adapter.as_ref() == Some(adapter))
             && self.area.as_ref().is_none_or(|area| trial.area.starts_with(area.as_str()))
             && self.case.as_ref().is_none_or(|glob| matches(glob, &trial.id))
-    }
-}
-
-/// Whether a text matches a pattern in which a star stands for anything.
-fn matches(glob: &str, text: &str) -> bool {
-    let mut parts = glob.split('*');
-    let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    let rest = middle.iter().try_fold(rest, |rest, part| rest.split_once(part).map(|(_, rest)| rest));
-    rest.is_some_and(|rest| rest.ends_with(last))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(matches("decide/a/b", "decide/a/b"));
-        assert!(!matches("decide/a", "decide/a/b"));
-        assert!(matches("*b", "decide/a/b"));
-        assert!(matches("decide/*/b@*", "decide/a/b@strict"));
-        assert!(!matches("decide/*/c", "decide/a/b"));
     }
 }

@@ -1,6 +1,7 @@
 //! What belongs to one adapter: its recorded sessions, played and compared.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,17 +38,30 @@ pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
     }
 }
 
+/// Where the stories are: those for every client, and in a folder of its id those of one.
+fn stories() -> PathBuf {
+    cases().join("../stories")
+}
+
+/// The script of a story as this client lives it: its own of that name, else the one for every client.
+fn story(adapter: &str, name: &str) -> PathBuf {
+    let (own, common) = (format!("{adapter}/{name}.json"), format!("{name}.json"));
+    let own = stories().join(own);
+    if own.exists() { own } else { stories().join(common) }
+}
+
 /// One trial for each story and version: the client has lived through it.
 fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
-    let stories = std::fs::read_dir(cases().join("../stories")).into_iter().flatten().flatten();
-    let stories: BTreeSet<String> = stories
-        .filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".json").map(str::to_string))
-        .collect();
+    let named = |folder: PathBuf| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".json").map(str::to_string))
+    };
+    let stories: BTreeSet<String> = named(stories()).chain(named(stories().join(adapter))).collect();
     for version in phasegate_adapters::find(adapter).into_iter().flat_map(|adapter| adapter.versions()) {
         for story in &stories {
             let name = format!("{story}@{version}");
             let missing = !names.contains(&name);
-            let wanted = format!("a session: cargo xtask record {story}");
+            let wanted = format!("a session: cargo xtask record {story} --client {adapter}");
             let run = Box::new(move || {
                 let mismatch = || Mismatch::new("sessions", "frames", json!(wanted), json!(null));
                 missing.then(mismatch).into_iter().collect()
@@ -122,7 +136,7 @@ pub(crate) fn blessing() -> bool {
 
 /// The story that drove the client is still there, unchanged.
 fn script(session: &Session) -> Option<Mismatch> {
-    let path = cases().join("../stories").join(format!("{}.json", session.about.story));
+    let path = story(&session.about.client, &session.about.story);
     let digest = std::fs::read(&path).map(|bytes| sha256_hex(&bytes)).unwrap_or_default();
     let wanted = &session.about.script_sha256;
     (digest != *wanted).then(|| Mismatch::new("session.toml", "script_sha256", json!(wanted), json!(digest)))

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use phasegate_adapter::Adapter;
+
 use crate::case::Case;
 use crate::expected::ExpectedFailures;
 use crate::trial::{Check, Mismatch, Trial, Verdict};
@@ -19,6 +21,7 @@ pub struct Suite {
 }
 
 const SAMPLES: &str = "seed-000/upstream/000-skill-phase-enforcement.json";
+const EXPECTED: &str = "expected-failures.toml";
 const FIXTURES: &str = "seed-000/upstream/000-fixtures.json";
 
 /// A trial under construction: files that have been used, trials that they gave.
@@ -76,11 +79,11 @@ pub fn load() -> Suite {
         frames::trials(&mut loading, *adapter);
         platform::sessions(&mut loading, adapter.id());
     }
+    shell::trials(&mut loading);
+    let expected = expected(&mut loading, &adapters);
     for path in std::mem::take(&mut loading.unused) {
         loading.fails(&path, &"no trial uses this file");
     }
-    shell::trials(&mut loading);
-    let expected = expected(&mut loading);
     if loading.trials.is_empty() {
         loading.fails("cases", &"the suite is empty");
     }
@@ -132,22 +135,40 @@ fn samples(loading: &mut Loading) {
     }
 }
 
-fn expected(loading: &mut Loading) -> Arc<ExpectedFailures> {
-    let name = "../expected-failures.toml";
-    let Some(text) = loading.take(name) else { return Arc::default() };
-    match ExpectedFailures::parse(&text) {
-        Ok(expected) => {
-            let ids: BTreeSet<&str> = loading.trials.iter().map(|trial| trial.id.as_str()).collect();
-            let unknown: Vec<String> = expected.unknown(&ids).into_iter().map(str::to_string).collect();
-            for case in unknown {
-                loading.fails(name, &format!("there is no trial `{case}`"));
+fn expected(loading: &mut Loading, adapters: &[&'static dyn Adapter]) -> Arc<ExpectedFailures> {
+    let mut all = ExpectedFailures::default();
+    let mut read = |loading: &mut Loading, name: &str, adapter: Option<&str>| {
+        let Some(text) = loading.take(name) else { return };
+        let added = ExpectedFailures::parse(&text).and_then(|own| {
+            unknown(loading, name, &own);
+            match adapter {
+                Some(adapter) => all.add(adapter, own),
+                None => {
+                    all.entry.extend(own.entry);
+                    Ok(())
+                }
             }
-            Arc::new(expected)
-        }
-        Err(problem) => {
+        });
+        if let Err(problem) = added {
             loading.fails(name, &problem);
-            Arc::default()
         }
+    };
+    read(loading, &format!("../{EXPECTED}"), None);
+    for adapter in adapters {
+        let name = format!("{}/{EXPECTED}", adapter.id());
+        if loading.unused.contains(&name) {
+            read(loading, &name, Some(adapter.id()));
+        }
+    }
+    Arc::new(all)
+}
+
+/// One failing trial for each case of an entry that names no trial.
+fn unknown(loading: &mut Loading, name: &str, own: &ExpectedFailures) {
+    let ids: BTreeSet<&str> = loading.trials.iter().map(|trial| trial.id.as_str()).collect();
+    let unknown: Vec<String> = own.unknown(&ids).into_iter().map(str::to_string).collect();
+    for case in unknown {
+        loading.fails(name, &format!("there is no trial `{case}`"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The guard as adapters see it that live inside a long-running process.
 
 use async_trait::async_trait;
-use phasegate_core::{Event, Step};
+use phasegate_core::{Decision, Event, Step};
 
 use crate::Problem;
 
@@ -9,10 +9,42 @@ use crate::Problem;
 /// sees store, clock or config.
 #[async_trait]
 pub trait Guard: Send + Sync {
-    /// Decides and records one event of the session with this platform id.
+    /// Decides and records one event of the session with this platform id. The answer is durable as far as it must be
+    /// when it is given.
     ///
     /// # Errors
     ///
-    /// The guard could not work; the caller must answer with a denial.
+    /// The guard could not work; the caller must answer with a denial, unless the code is `policy-missing` and
+    /// [`Guard::unguarded`] says that there is nothing to guard.
     async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem>;
+
+    /// What each of these calls would be answered if it came now, alone. Nothing is recorded and nothing moves; an event
+    /// that is no call is allowed. Unless a guard says otherwise, every call is: whoever hides tools hides none.
+    ///
+    /// # Errors
+    ///
+    /// The guard could not work. Nothing is let through by that: each call is still decided when it comes.
+    async fn probe(&self, _session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {
+        Ok(events.iter().map(|_| Decision::allow()).collect())
+    }
+
+    /// Asked after a `policy-missing`: whether nothing guards the project and nothing ever did, so that the call may go on
+    /// as it would without a guard. Where that cannot be known, it is guarded.
+    async fn unguarded(&self) -> bool {
+        false
+    }
+
+    /// The session of the guarded client of this project that started this process, as it is now: it changes when the
+    /// client's user clears the conversation, forks it or goes on with another. What this process sees belongs to it, so
+    /// it is asked for with every event. `None`: no such client is known.
+    fn host_session(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether the host's own guard has let this call through already: it is open in the session under one of `ids`, with
+    /// the same tool and the same arguments. It is then neither decided nor recorded a second time, and nor is its
+    /// result. Each call is told once.
+    async fn decided(&self, _session: &str, _call: &Event, _ids: Vec<String>) -> bool {
+        false
+    }
 }

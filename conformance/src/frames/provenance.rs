@@ -25,8 +25,11 @@ struct Provenance {
 struct Recording {
     /// The recording's path, below `recordings/`.
     file: String,
-    /// The version of the client that sent the frames.
+    /// The version of the platform whose frames they are, which is also the recording's folder.
     client: String,
+    /// Other programs that took part, each with its version.
+    #[serde(default)]
+    with: Vec<String>,
     /// The SHA-256 digest of the file, in hexadecimal digits.
     sha256: String,
     /// The file name of the program that drove the client; it need not be in the repository.
@@ -82,6 +85,9 @@ impl Recording {
         }
         if !adapter.versions().contains(&self.client.as_str()) {
             held("client", &adapter.versions().join(", "), &self.client);
+        }
+        if self.with.iter().any(|program| program.split_whitespace().count() < 2) {
+            held("with", "a program and its version", &self.with.join(", "));
         }
         if self.driver.is_empty() || self.driver_sha256.len() != 64 {
             held("driver", "a driver and its digest", &self.driver);

@@ -11,7 +11,7 @@ use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::shipped::{Shipped, shipped};
 use crate::source::{Form, SettingsSource, UseSource};
-use crate::{Compiled, Diagnostic, Kind, Level, Settings, SourceFile, skills, version};
+use crate::{Compiled, Diagnostic, Kind, Level, Settings, SourceFile, mcp, skills, version};
 
 /// Compiles all configs of a project.
 ///
@@ -45,7 +45,8 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
     uses(&mut work, &settings, &mut skills);
     let everywhere = everywhere(&mut work, &settings, &skills);
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
-    let mut policy = Policy { skills: skills.into_values().collect(), ..Policy::default() };
+    let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
+    let mut policy = Policy { skills: skills.into_values().collect(), changed_tools, ..Policy::default() };
     version::stamp(&mut policy);
     mode_unclear |= work.findings.iter().flatten().any(Finding::hides_a_mode);
     let settings = Settings {
@@ -55,6 +56,7 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
         redact: settings.iter().flat_map(|(_, source, _)| source.redact.iter().cloned()).collect(),
         programs: settings.iter().rev().flat_map(|(_, source, _)| source.programs.clone()).collect(),
         trust_repository: settings.iter().all(|(_, source, _)| source.trust_repository != Some(false)),
+        mcp,
         found: files.iter().any(|file| file.kind == Kind::Settings),
     };
     Compiled { policy, settings, diagnostics: work.diagnostics() }

@@ -19,6 +19,7 @@ mod build;
 mod meaning;
 mod skills;
 mod combine;
+mod mcp;
 mod version;
 mod shipped;
 mod compile;
@@ -30,6 +31,7 @@ use phasegate_core::policy::{Mode, Policy};
 
 pub use compile::compile;
 pub use front::names_permissions;
+pub use mcp::Mcp;
 pub use shipped::{Shipped, find_shipped, shipped, shipped_policy};
 pub use source::Form;
 pub use version::of_skill as skill_version;
@@ -105,6 +107,8 @@ pub struct Settings {
     /// Whether the repository's own configuration is trusted to name no program that a person did not choose: no level
     /// says otherwise.
     pub trust_repository: bool,
+    /// What holds for MCP servers.
+    pub mcp: Mcp,
     /// Whether any settings file was given at all.
     pub found: bool,
 }

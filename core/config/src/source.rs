@@ -4,12 +4,14 @@
 
 pub mod condition;
 pub mod matcher;
+pub mod mcp;
 pub mod phase;
 pub mod settings;
 pub mod skill;
 
 pub use condition::{ConditionSource, Matchers};
 pub use matcher::{ArgSource, ArgTestSource, MatcherObject, MatcherSource};
+pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{BackSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource};
 pub use settings::{SettingsSource, UseObject, UseSource};
 pub use skill::{SkillSource, ToolSource};

@@ -1,6 +1,6 @@
 //! Versions: the hash of what was compiled, not of how it was written.
 
-use phasegate_core::policy::{Policy, Skill};
+use phasegate_core::policy::{ChangedTools, Policy, Skill};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -16,7 +16,10 @@ pub(crate) fn stamp(policy: &mut Policy) {
     }
     let names: Vec<(&str, &str)> =
         policy.skills.iter().map(|skill| (skill.name.as_str(), skill.version.as_str())).collect();
-    policy.version = digest(&names);
+    policy.version = match policy.changed_tools {
+        ChangedTools::Report => digest(&names),
+        strict @ ChangedTools::Deny => digest(&(names, strict)),
+    };
 }
 
 /// The version of one skill: the digest of its content, whatever version it says it has.

@@ -66,7 +66,7 @@ fn policy(size: Size) -> Policy {
         global_forbidden: vec![],
         phases: (0..size.1).map(|at| phase(at, size)).collect(),
     };
-    Policy { version: "v".into(), skills: (0..size.0).map(skill).collect(), earlier: vec![] }
+    Policy { version: "v".into(), skills: (0..size.0).map(skill).collect(), ..Policy::default() }
 }
 
 fn event(value: serde_json::Value) -> Event {

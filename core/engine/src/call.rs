@@ -15,6 +15,7 @@ use crate::judge::{Caller, Held, Verdict};
 use crate::matcher::Use;
 use crate::moves;
 use crate::observe;
+use crate::pins;
 use crate::policy::{LeaveSkill, Mode, Policy, Skill};
 use crate::protection;
 use crate::state::{CallVisit, HISTORY, KEPT, OpenCall, Proof, Record, Run, State, Status};
@@ -41,11 +42,15 @@ pub(crate) fn decide(
     let Some(call) = event.call() else { return Decision::allow() };
     let (agent, kind) = caller(state, event);
     let caller = Caller { agent: agent.as_deref(), kind: &kind };
-    let (judged, opinions) = judge(world, policy, state, (&call, caller), records);
-    let mut decision = match protection::judge(policy, state, &call, known_to_read(policy, &call, caller)) {
-        Some(protected) => stricter(protected, judged),
-        None => judged,
+    let (judged, opinions) = if pins::is_own(state, &call) {
+        (Decision { tool: call.tool.name.clone(), ..Decision::allow() }, Vec::new())
+    } else {
+        judge(world, policy, state, (&call, caller), records)
     };
+    let protected = protection::judge(policy, state, &call, known_to_read(policy, &call, caller));
+    let changed = pins::judge(policy, state, &call);
+    let mut decision =
+        protected.into_iter().chain(changed).chain([judged]).reduce(stricter).unwrap_or_else(Decision::allow);
     let mut open = open_call(&call, event, decision.effect);
     let lets_through = decision.lets_through();
     for opinion in &opinions {

@@ -50,6 +50,8 @@ pub enum Area {
     Phase,
     /// The guard itself was to be changed.
     Protection,
+    /// A server's tool is not what it was.
+    Tool,
     /// A control command was refused.
     Control,
     /// The guard could not work as it should.
@@ -59,12 +61,13 @@ pub enum Area {
 }
 
 impl Area {
-    /// The area's word: `phase`, `protection`, `control`, `fault` or `config`.
+    /// The area's word: `phase`, `protection`, `tool`, `control`, `fault` or `config`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Phase => "phase",
             Self::Protection => "protection",
+            Self::Tool => "tool",
             Self::Control => "control",
             Self::Fault => "fault",
             Self::Config => "config",
@@ -88,6 +91,9 @@ codes! {
     SelfProtection = "self-protection", Protection,
         "the call would change something that the guard itself stands on",
         "let the user make the change, outside of the session";
+    ToolChanged = "tool-changed", Tool,
+        "the server describes the tool otherwise than when it was first seen",
+        "let the user look at the tool and accept it with `phasegate approve tool:SERVER/TOOL`";
     SkillUnknown = "skill-unknown", Control,
         "no skill config of this name applies here",
         "`phasegate status` lists the skills that apply; a shipped skill applies where a config names it under `use`";

@@ -12,6 +12,7 @@ use crate::eval::{World, texts};
 use crate::event::By;
 use crate::graph;
 use crate::moves;
+use crate::pins;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
 use crate::spoken;
 use crate::state::{KEPT, Record, Run, State, Status};
@@ -54,8 +55,14 @@ pub(crate) fn command(
             let args = only(&["name"])?;
             human(by, name)?;
             let name = args.text("name")?.ok_or_else(|| invalid("`approve` needs `name`"))?;
-            state.project.approvals.insert(name.to_string(), by);
-            world.approved(name, by);
+            match pins::accept(&mut state.project, name) {
+                Some(Err(text)) => return Err(invalid(&text)),
+                Some(Ok(())) => {}
+                None => {
+                    state.project.approvals.insert(name.to_string(), by);
+                    world.approved(name, by);
+                }
+            }
             records.push(Record::Approved { name: name.to_string() });
             Ok((json!({"status": "approved", "name": name}), Vec::new()))
         }

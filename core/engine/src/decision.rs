@@ -44,6 +44,8 @@ pub enum Gate {
     Input,
     /// Whether the call leaves the guard itself alone.
     Protection,
+    /// Whether a server's tool still is what it was when it was first seen.
+    Pin,
     /// The phases of the live runs.
     Phase,
     /// The right to give a control command.
@@ -57,6 +59,7 @@ impl Gate {
         match self {
             Self::Input => "input",
             Self::Protection => "protection",
+            Self::Pin => "pin",
             Self::Phase => "phase",
             Self::Control => "control",
         }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome, SessionSource, split_native};
 use crate::moves;
+use crate::pins;
 use crate::policy::Policy;
 use crate::state::{AgentInfo, Evidence, KEPT, OpenCall, Record, State, Status};
 use crate::tool::{AGENT, SKILL};
@@ -39,6 +40,7 @@ pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records
         EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop {} => {
             give_up(policy, state, records, |call| call.agent.as_deref() == agent && !call.launched);
         }
+        EventKind::Tools { server, tools } => pins::observe(&mut state.project, server, tools, records),
         EventKind::Join { from, .. } => state.session.parent = Some(from.clone()),
         EventKind::SessionEnd {} => {
             state.session.ended = true;
@@ -59,7 +61,6 @@ pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records
         | EventKind::ToolCall { .. }
         | EventKind::Skill { .. }
         | EventKind::File { .. }
-        | EventKind::Tools { .. }
         | EventKind::ConfigChanged { .. }
         | EventKind::State { .. }
         | EventKind::Command { .. } => {}

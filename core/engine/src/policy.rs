@@ -20,6 +20,9 @@ pub struct Policy {
     /// Skills of earlier policies that live runs still follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Skill>,
+    /// What becomes of calls of changed tools.
+    #[serde(default, skip_serializing_if = "ChangedTools::is_report")]
+    pub changed_tools: ChangedTools,
 }
 
 impl Policy {
@@ -183,6 +186,26 @@ pub enum Mode {
     Warn,
     /// The call is denied.
     Block,
+}
+
+/// What becomes of a call of a tool that its server describes otherwise than when it was first seen, from lenient to
+/// strict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedTools {
+    /// It runs; agent and journal are told.
+    #[default]
+    Report,
+    /// It is denied until a person accepts the tool.
+    Deny,
+}
+
+impl ChangedTools {
+    /// Whether it is what holds where nothing is said.
+    #[must_use]
+    pub fn is_report(&self) -> bool {
+        *self == Self::Report
+    }
 }
 
 /// Where the runs of a skill live.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::{By, Outcome, SessionSource};
+use crate::pins::Pins;
 use crate::policy::{Mode, Scope};
 
 /// The most names that `get_skill_phase` lists as history.
@@ -93,6 +94,9 @@ pub struct Project {
     pub runs: Vec<Run>,
     /// What was approved: the name that conditions ask for, and who approved it.
     pub approvals: BTreeMap<String, By>,
+    /// The MCP servers that proxies of ours serve here, with their tools as first seen.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: Pins,
 }
 
 /// One activation of a skill.
@@ -372,6 +376,13 @@ pub enum Record {
         tool: String,
         /// How the call ended.
         outcome: Outcome,
+    },
+    /// A server describes a tool otherwise than when it was first seen.
+    ToolChanged {
+        /// The server's name.
+        server: String,
+        /// The tool's name, as the server gives it.
+        tool: String,
     },
     /// A person approved something.
     Approved {

@@ -93,7 +93,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         global_forbidden: list(&sketch.global),
         phases: phases.collect(),
     };
-    Policy { version: "v".into(), skills: vec![skill], earlier: vec![] }
+    Policy { version: "v".into(), skills: vec![skill], ..Policy::default() }
 }
 
 fn call(tool: &str, id: usize) -> Event {

@@ -1,7 +1,7 @@
 //! Calls in projects that nothing guards: they may not change what guards others (rules 4.1).
 
 use phasegate_adapter::{Adapter, Frame, Memory, Problem};
-use phasegate_core::{Code, EventKind};
+use phasegate_core::{Code, Event, EventKind};
 
 use crate::project::Project;
 use crate::reading::{self, Shell};
@@ -20,14 +20,20 @@ pub(crate) fn refused(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, p
             return spoken.map(|_| problem);
         }
     };
-    decoded.events.into_iter().find_map(|mut event| {
-        reading::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None));
-        let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
-        let guarded = reading.guarded.first()?;
-        let message = format!(
-            "{tool} would change `{}`, and other projects are guarded by that; this project is not, so nothing was recorded",
-            guarded.path
-        );
-        Some(Problem::new(Code::SelfProtection, message))
-    })
+    decoded.events.into_iter().find_map(|event| forbidden(runtime, event, project))
+}
+
+/// As [`refused`], of one event.
+pub(crate) fn forbidden(runtime: &Runtime, mut event: Event, project: &Project) -> Option<Problem> {
+    if !runtime.locations.state.join("projects").exists() {
+        return None;
+    }
+    reading::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None));
+    let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
+    let guarded = reading.guarded.first()?;
+    let message = format!(
+        "{tool} would change `{}`, and other projects are guarded by that; this project is not, so nothing was recorded",
+        guarded.path
+    );
+    Some(Problem::new(Code::SelfProtection, message))
 }

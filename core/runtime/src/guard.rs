@@ -1,9 +1,13 @@
 //! The guard that adapters in a long-running process are handed: the runtime, bound to one project.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
-use phasegate_core::{Code, Event, Step};
+use phasegate_core::{Code, Decision, Event, Step};
 
+use crate::elsewhere;
+use crate::host::Host;
 use crate::project::Project;
 use crate::runtime::Runtime;
 
@@ -11,19 +15,48 @@ use crate::runtime::Runtime;
 #[derive(Clone, Debug)]
 pub struct ProjectGuard {
     /// Finds configs and state, and decides by them.
-    pub runtime: Runtime,
+    runtime: Runtime,
     /// The project whose configs and journals are meant, whatever folder the process is in.
-    pub project: Project,
+    project: Project,
+    host: Arc<Mutex<Host>>,
+}
+
+impl ProjectGuard {
+    /// The guard of this project.
+    #[must_use]
+    pub fn new(runtime: Runtime, project: Project) -> Self {
+        Self { runtime, project, host: Arc::default() }
+    }
 }
 
 #[async_trait]
 impl Guard for ProjectGuard {
     /// Decides one event and records it. It never waits for another task: it blocks its thread while it reads, writes
-    /// and waits for locks, for half of the deadline at most. Nothing guards the project: `policy-missing`.
+    /// and waits for locks, for half of the deadline at most. Nothing guards the project: `policy-missing`, or
+    /// `self-protection` where the call would change what guards another.
     async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
-        let unguarded =
-            || Problem::new(Code::PolicyMissing, format!("no config guards `{}`", self.project.root.display()));
-        self.runtime.handle_event(self.project.clone(), session, event)?.ok_or_else(unguarded)
+        let unguarded = |event| {
+            let text = format!("no config guards `{}`", self.project.root.display());
+            let plain = || Problem::new(Code::PolicyMissing, text);
+            elsewhere::forbidden(&self.runtime, event, &self.project).unwrap_or_else(plain)
+        };
+        let step = self.runtime.handle_event(self.project.clone(), session, event.clone())?;
+        step.ok_or_else(|| unguarded(event))
+    }
+
+    async fn probe(&self, session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {
+        let all = events.len();
+        let answers = self.runtime.probe(&self.project, session, events)?;
+        Ok(answers.unwrap_or_else(|| vec![Decision::allow(); all]))
+    }
+
+    async fn unguarded(&self) -> bool {
+        matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
+    }
+
+    fn host_session(&self) -> Option<String> {
+        let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+        host.session(&self.runtime, &self.project)
     }
 }
 
@@ -56,7 +89,7 @@ mod tests {
         let root = folder.join("project");
         std::fs::create_dir_all(&root).unwrap();
         let project = Project::find(&locations, &root);
-        ProjectGuard { runtime: Runtime::new(locations, []), project }
+        ProjectGuard::new(Runtime::new(locations, []), project)
     }
 
     fn give(guard: &dyn Guard, event: serde_json::Value) -> Result<Step, Problem> {
@@ -80,7 +113,14 @@ mod tests {
         }
         let early = decided("1", "Edit");
         assert_eq!((early.effect, early.code), (Effect::Deny, Some(Code::NotDone)));
+        let calls = ["Edit", "Read"].map(|tool| Event::from_value(call("p", tool)).unwrap());
+        let before = std::fs::metadata(guard.project.session_journal("s")).unwrap().len();
+        let probed = block_on(guard.probe("s", calls.to_vec())).unwrap();
+        assert_eq!(probed.iter().map(|found| found.effect).collect::<Vec<_>>(), [Effect::Deny, Effect::Allow]);
+        assert_eq!(probed[0], early);
+        assert_eq!(std::fs::metadata(guard.project.session_journal("s")).unwrap().len(), before);
         assert_eq!(decided("2", "Read").effect, Effect::Allow);
+        assert!(!block_on(guard.unguarded()));
         let seen = give(&guard, json!({"event": "tool_result", "id": "2", "outcome": "ok"})).unwrap();
         assert_eq!(seen.state.session.runs[0].evidence.len(), 1);
         assert_eq!(decided("3", "Edit").effect, Effect::Allow);
@@ -89,9 +129,13 @@ mod tests {
     #[test]
     fn a_project_that_nothing_guards_is_a_problem_for_the_caller() {
         let folder = tempfile::tempdir().unwrap();
-        let problem =
-            give(&guard(folder.path()), json!({"event": "tool_call", "tool": "Edit", "input": {}})).unwrap_err();
+        let guard = guard(folder.path());
+        let call = json!({"event": "tool_call", "tool": "Edit", "input": {}});
+        let problem = give(&guard, call.clone()).unwrap_err();
         assert_eq!(problem.code, Code::PolicyMissing);
+        assert!(block_on(guard.unguarded()));
+        let probed = block_on(guard.probe("s", vec![Event::from_value(call).unwrap()])).unwrap();
+        assert_eq!(probed, [Decision::allow()]);
         assert!(!folder.path().join("state").exists());
     }
 }

@@ -24,11 +24,11 @@ pub(crate) struct Origin {
 }
 
 /// A session that an event reaches.
-struct Reached<'a> {
-    locations: &'a Locations,
-    project: &'a Project,
-    session: &'a str,
-    state: &'a State,
+pub(crate) struct Reached<'a> {
+    pub(crate) locations: &'a Locations,
+    pub(crate) project: &'a Project,
+    pub(crate) session: &'a str,
+    pub(crate) state: &'a State,
 }
 
 /// Who began a session.
@@ -87,7 +87,8 @@ impl Transaction<'_> {
     }
 }
 
-fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>) -> Result<(), Problem> {
+/// Completes the events of a frame, as [`Transaction::begun`] says.
+pub(crate) fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>) -> Result<(), Problem> {
     let Some(first) = events.first_mut() else { return Ok(()) };
     let new = reached.state.session.events == 0;
     match &mut first.kind {

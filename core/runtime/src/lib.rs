@@ -25,6 +25,8 @@ mod transaction;
 pub mod audit;
 pub mod stance;
 pub mod runtime;
+mod probe;
+mod host;
 pub mod guard;
 pub mod deadline;
 pub mod hook;

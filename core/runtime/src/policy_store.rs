@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_config::{Diagnostic, Level, Settings, Severity, SourceFile, compile, skill_version};
+use phasegate_config::{Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, skill_version};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Code, State};
 use serde::de::DeserializeOwned;
@@ -44,6 +44,9 @@ pub struct KeptSettings {
     /// Whether the repository's own configuration may name programs that no person chose.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub distrust_repository: bool,
+    /// What holds for MCP servers.
+    #[serde(skip_serializing_if = "Mcp::is_default")]
+    pub mcp: Mcp,
 }
 
 /// What the configs found mean.
@@ -138,8 +141,8 @@ impl PolicyStore {
             let unclear = compiled.settings.mode_unclear || !found.problems.is_empty();
             return Ok(Current::Invalid { mode: modes.max(), unclear, diagnostics });
         }
-        let Settings { mode, audit_log, redact, programs, trust_repository, .. } = compiled.settings;
-        let settings = KeptSettings { mode, audit_log, redact, programs, distrust_repository: !trust_repository };
+        let Settings { mode, audit_log, redact, programs, trust_repository, mcp, .. } = compiled.settings;
+        let settings = KeptSettings { mode, audit_log, redact, programs, distrust_repository: !trust_repository, mcp };
         let mut ready = Ready { policy: compiled.policy, settings, digest: String::new(), own };
         self.save(&digest, &mut ready).map_err(|error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))

@@ -4,6 +4,7 @@ mod arguments;
 mod copied;
 mod guarded;
 mod line;
+mod tools;
 
 use std::path::Path;
 
@@ -19,6 +20,7 @@ pub(crate) use line::{Shell, read_line};
 /// Resolves the paths that the adapter found in a call, relative to the event's folder, else to the project's root; reads
 /// the line of a shell call; and notes what of the guard's own the call would change.
 pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protected: &dyn Fn() -> Protected<'a>) {
+    tools::shorten(&mut event.kind);
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let judged = read_line(event, shell);
     let Some(labels) = event.labels() else { return };

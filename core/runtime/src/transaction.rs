@@ -137,7 +137,7 @@ impl<'a> Transaction<'a> {
             let joined = State { session, ..State::default() };
             self.policy = self.runtime.store.with_earlier(std::mem::take(&mut self.policy), &joined)?;
         }
-        let (answer, used) = self.settle(&event)?;
+        let (answer, used) = settle(&self.policy, &self.state, &event, &self.project.root)?;
         self.record(&event, &answer, used)?;
         self.state = answer.state.clone();
         self.note_stance();
@@ -291,21 +291,6 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Calls `step` until it has every fact it asks for.
-    fn settle(&self, event: &Event) -> Result<(Step, Facts), Problem> {
-        let mut used = Facts::new();
-        let skills = self.policy.skills.iter().chain(&self.policy.earlier);
-        let phases: usize = skills.map(|skill| skill.phases.len()).sum();
-        for _ in 0..phases + 2 {
-            let answer = step(&self.policy, &self.state, event, &used);
-            if answer.needs.is_empty() {
-                return Ok((answer, used));
-            }
-            facts::gather(&self.project.root, &answer.needs, &mut used);
-        }
-        Err(Problem::new(Code::Internal, "the decision kept asking for facts"))
-    }
-
     /// Appends what an event led to: to the project's journal where that is due, then to the session's.
     fn record(&mut self, event: &Event, answer: &Step, used: Facts) -> Result<(), Problem> {
         let matters = matters(&self.state, &answer.state);
@@ -349,9 +334,9 @@ impl<'a> Transaction<'a> {
         let seq = self.session_journal.seq();
         let anchored = self.kept_project.sessions.get(&key).map_or(0, |anchor| anchor.seq);
         let anchor_due = seq == 0 || self.anchor_due || anchored == 0 || seq >= anchored + ANCHOR_EVERY;
-        let ends = matches!(event.kind, EventKind::SessionEnd {});
+        let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
         let changed = self.kept_project.project != answer.state.project;
-        if !(anchor_due || ends || changed) {
+        if !(anchor_due || turns || changed) {
             return Ok(());
         }
         // What is noted of the session must not be ahead of what a crash leaves of it.
@@ -455,6 +440,20 @@ fn first_look(
     };
     watch.set(stance);
     Ok(Some(None))
+}
+
+/// Calls `step` until it has every fact it asks for.
+pub(crate) fn settle(policy: &Policy, state: &State, event: &Event, root: &Path) -> Result<(Step, Facts), Problem> {
+    let mut used = Facts::new();
+    let phases: usize = policy.skills.iter().chain(&policy.earlier).map(|skill| skill.phases.len()).sum();
+    for _ in 0..phases + 2 {
+        let answer = step(policy, state, event, &used);
+        if answer.needs.is_empty() {
+            return Ok((answer, used));
+        }
+        facts::gather(root, &answer.needs, &mut used);
+    }
+    Err(Problem::new(Code::Internal, "the decision kept asking for facts"))
 }
 
 /// How a problem is answered while configs mean this.

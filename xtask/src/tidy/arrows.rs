@@ -42,6 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-adapters",
         ],
     ),
+    ("phasegate-test-server", &[]),
     (
         "xtask",
         &[

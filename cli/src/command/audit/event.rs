@@ -123,6 +123,7 @@ pub(super) fn change(record: &Record) -> String {
             let outcome = serde_json::to_value(outcome).unwrap_or_default();
             format!("evidence in phase {phase}: {tool} {}", text(Some(&outcome)))
         }
+        Record::ToolChanged { server, tool } => format!("server `{server}` changed {tool}"),
         Record::Approved { name } => format!("`{name}` is approved"),
     }
 }

@@ -84,6 +84,7 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
     let gate = match decision.gate {
         Some(Gate::Phase) => decision.line.map_or("the phases of the live runs", because),
         Some(Gate::Protection) => "it would change what the guard stands on",
+        Some(Gate::Pin) => "its server describes the tool otherwise than when it was first seen",
         Some(Gate::Control) => "a command that was refused",
         Some(Gate::Input) => "the guard could not work as it should",
         None => "no run had a say",

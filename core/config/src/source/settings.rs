@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use phasegate_shell::Rule;
 use serde::Deserialize;
 
-use super::{Form, MatcherSource, ModeSource, UnlistedSource};
+use super::{Form, MatcherSource, McpSource, ModeSource, UnlistedSource};
 
 /// What holds for every skill, and which shipped skills apply.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -38,6 +38,8 @@ pub struct SettingsSource {
     /// `false`: the repository's own configuration may name programs that no person chose, so `git status` and its like
     /// only read in a form that runs none of them.
     pub trust_repository: Option<bool>,
+    /// What holds for MCP servers and their tools.
+    pub mcp: McpSource,
 }
 
 /// A skill that applies: its name, or its name with choices.

@@ -202,8 +202,8 @@ fn forged(words: &[Word]) -> Option<Guarded> {
     });
     let program = known.next()?.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
     let ours = program.strip_suffix(".exe").unwrap_or(&program) == "phasegate";
-    let hook = ours && known.any(|word| word == "hook" || word.is_empty());
-    hook.then(|| Guarded { part: Part::State, path: "phasegate hook".to_string() })
+    let speaks = known.find(|word| ours && ["hook", "serve", "mcp", ""].contains(word))?;
+    Some(Guarded { part: Part::State, path: format!("phasegate {speaks}").trim_end().to_string() })
 }
 
 fn change(access: Access) -> Option<Change> {

@@ -1,0 +1,56 @@
+//! A link: one end of a connection, as messages in and messages out.
+//!
+//! Who makes links knows pipes or HTTP; the relay that joins them knows neither.
+
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::id::Id;
+use crate::message::{Malformed, Message};
+
+/// How many messages wait in each direction of a link before the sender must wait.
+pub const WAITING: usize = 64;
+
+/// A message with where it belongs.
+#[derive(Clone, Debug)]
+pub struct Routed {
+    /// The message.
+    pub message: Message,
+    /// The id of the request in whose course it is sent, as the one who made that request knows it, where that is known:
+    /// on HTTP it belongs into the stream of that request's answer.
+    pub related: Option<Id>,
+}
+
+impl From<Message> for Routed {
+    fn from(message: Message) -> Self {
+        Self { message, related: None }
+    }
+}
+
+/// What arrives on a link: a message, or bytes that are none. The link is over when nothing arrives any more.
+pub type Arrived = Result<Routed, Malformed>;
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Link {
+    /// What goes out.
+    pub to: Sender<Routed>,
+    /// What comes in.
+    pub from: Receiver<Arrived>,
+}
+
+/// The other end of a [`Link`], held by whoever has the connection.
+#[derive(Debug)]
+pub struct Wire {
+    /// What came over the connection and goes into the link.
+    pub to: Sender<Arrived>,
+    /// What came out of the link and goes over the connection. It ends when the link was dropped.
+    pub from: Receiver<Routed>,
+}
+
+/// Both ends of a new link.
+#[must_use]
+pub fn link() -> (Link, Wire) {
+    let (to_wire, from_link) = channel(WAITING);
+    let (to_link, from_wire) = channel(WAITING);
+    (Link { to: to_wire, from: from_wire }, Wire { to: to_link, from: from_link })
+}

@@ -1,0 +1,43 @@
+//! What a relay is told: plain data.
+
+/// How a relay works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Take tools out of lists that the current phase forbids.
+    pub hide_forbidden: bool,
+    /// Offer `activate_skill`, `deactivate_skill` and `get_skill_phase`.
+    pub own_tools: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { hide_forbidden: false, own_tools: true }
+    }
+}
+
+/// The session that a relay's events belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Its id, as the guard is given it.
+    pub id: String,
+    /// The handle that `activate_skill` answers, for clients whose protocol has no session; absent: none is answered.
+    pub handle: Option<String>,
+    /// Whether the session begins and ends with the relay. A session that others began, or that goes on, does not.
+    pub owned: bool,
+    /// Who is behind the client, as whoever has the connection established it.
+    pub principal: Option<String>,
+}
+
+impl Session {
+    /// A session that begins and ends with its relay.
+    #[must_use]
+    pub fn own(id: impl Into<String>) -> Self {
+        Self { id: id.into(), handle: None, owned: true, principal: None }
+    }
+
+    /// A session that others began.
+    #[must_use]
+    pub fn of_others(id: impl Into<String>) -> Self {
+        Self { owned: false, ..Self::own(id) }
+    }
+}

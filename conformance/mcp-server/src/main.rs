@@ -1,0 +1,91 @@
+//! An MCP server that offers whatever the tests call: all that the official conformance suite asks for, and what a guard in
+//! front of a server can get wrong (slow and big answers, failures, questions to the client, methods nobody knows).
+//!
+//! Without arguments it speaks over standard input and output; with `--listen ADDRESS` over streamable HTTP at `/mcp`.
+
+mod catalogue;
+mod document;
+mod server;
+mod shared;
+mod tools;
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Parser;
+use rmcp::ServiceExt as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::io::AsyncWriteExt as _;
+
+use crate::catalogue::Catalogue;
+use crate::server::Server;
+use crate::shared::Shared;
+
+/// An MCP server for tests.
+#[derive(Parser)]
+struct Args {
+    /// Serve streamable HTTP at `/mcp` of this address, and print the address; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Answer over HTTP with plain JSON where nothing else is to be sent, and keep no sessions.
+    #[arg(long, requires = "listen")]
+    stateless: bool,
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let args = Args::parse();
+    let served = match args.listen {
+        Some(address) => http(address, args.stateless).await,
+        None => stdio().await,
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let text = format!("error: {failure}\n");
+            // Where standard error is gone too, the exit status is all that is left.
+            let _ = tokio::io::stderr().write_all(text.as_bytes()).await;
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn stdio() -> Result<(), Failure> {
+    let server = Server::new(Arc::new(Catalogue::load()?), Arc::new(Shared::default()));
+    server.serve(rmcp::transport::stdio()).await?.waiting().await?;
+    Ok(())
+}
+
+async fn http(address: SocketAddr, stateless: bool) -> Result<(), Failure> {
+    let (catalogue, shared) = (Arc::new(Catalogue::load()?), Arc::new(Shared::default()));
+    let listener = tokio::net::TcpListener::bind(address).await?;
+    let address = listener.local_addr()?;
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_origins([format!("http://{address}"), format!("http://localhost:{}", address.port())])
+        .with_sse_retry(Some(Duration::from_millis(500)))
+        .with_legacy_session_mode(!stateless)
+        .with_json_response(stateless);
+    let service = StreamableHttpService::new(
+        move || Ok(Server::new(Arc::clone(&catalogue), Arc::clone(&shared))),
+        Arc::new(LocalSessionManager::default()),
+        config.clone(),
+    );
+    let mut out = tokio::io::stdout();
+    out.write_all(format!("http://{address}/mcp\n").as_bytes()).await?;
+    out.flush().await?;
+    let ended = async move {
+        // Whoever cannot listen for the signal is ended by it.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        config.cancellation_token.cancel();
+    };
+    let router = axum::Router::new().nest_service("/mcp", service);
+    axum::serve(listener, router).with_graceful_shutdown(ended).await?;
+    Ok(())
+}
