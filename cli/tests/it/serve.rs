@@ -131,6 +131,27 @@ fn frames_of_a_session_are_decided_in_the_order_of_their_lines_and_sessions_side
 }
 
 #[test]
+fn a_probe_says_what_calls_would_be_answered_and_moves_nothing() {
+    let world = World::guarded("block");
+    let mut bridge = Bridge::greeted(&world);
+    let script = read_then_edit(&world, "s");
+    bridge.replies(&script[..2]);
+    let probe = json!({"id": 9, "probe": [script[2], script[3]]});
+    for _ in 0..2 {
+        bridge.say(&probe);
+        let answer = bridge.read();
+        assert_eq!((&answer["id"], &answer["probed"][1]), (&json!(9), &json!({"effect": "allow"})));
+        let edit = &answer["probed"][0];
+        assert_eq!((&edit["effect"], &edit["code"]), (&json!("deny"), &json!("not-done")), "{answer}");
+    }
+    assert_eq!(denies(&bridge.replies(&script[2..])[0]), true);
+    bridge.say(&probe);
+    assert_eq!(bridge.read()["probed"][0]["effect"], "allow");
+    bridge.say(&json!({"id": 10, "probe": [{"no": "call"}]}));
+    assert_eq!(bridge.read()["error"]["code"], "bad-input");
+}
+
+#[test]
 fn a_line_that_is_not_understood_is_answered_with_an_error_and_the_next_one_goes_on() {
     let world = World::guarded("block");
     let mut bridge = Bridge::greeted(&world);

@@ -4,10 +4,12 @@
 //! denials. Frames of one session are decided in the order of their lines, sessions side by side.
 
 mod line;
+mod probing;
 mod turns;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
@@ -119,17 +121,41 @@ impl Shared {
     fn take(self: &Arc<Self>, bytes: &[u8]) {
         match line::parsed(bytes).and_then(Line::request) {
             Ok((id, Request::Event(event))) => self.event(id, event),
+            Ok((id, Request::Probe(frames))) => self.probe(id, &frames),
             Ok((id, Request::Ping)) => self.say(&Answer::pong(id)),
             Err((id, problem)) => self.say(&Answer::error(id, &problem)),
         }
     }
 
-    fn event(self: &Arc<Self>, id: u64, event: &RawValue) {
+    /// A frame, with its session in the environment, and that session where the frame tells it.
+    fn frame(&self, event: &RawValue) -> (Frame, Option<String>) {
         let mut frame = Frame { bytes: event.get().into(), environment: self.environment.clone() };
         let session = self.answering.adapter.address(&frame).map(|address| address.session).ok();
         if let Some(session) = &session {
             frame.environment.insert(SESSION.to_string(), session.clone());
         }
+        (frame, session)
+    }
+
+    /// Answers a probe when the frames before it are decided.
+    fn probe(self: &Arc<Self>, id: u64, frames: &[&RawValue]) {
+        let (frames, sessions): (Vec<_>, Vec<_>) = frames.iter().map(|frame| self.frame(frame)).unzip();
+        let turn = self.turns.next(sessions.into_iter().flatten().next().unwrap_or_default());
+        let shared = Arc::clone(self);
+        let started = Builder::new().name("probe".to_string()).spawn(move || {
+            turn.wait();
+            let probe = || probing::probe(&shared.answering.runtime, shared.answering.adapter, &frames);
+            let panicked = |_| Err(Problem::new(Code::Internal, "the guard panicked"));
+            shared.say(&Answer::probed(id, catch_unwind(AssertUnwindSafe(probe)).unwrap_or_else(panicked)));
+        });
+        if let Err(error) = started {
+            let problem = Problem::new(Code::Internal, format!("no thread could be started: {error}"));
+            self.say(&Answer::error(Some(id), &problem));
+        }
+    }
+
+    fn event(self: &Arc<Self>, id: u64, event: &RawValue) {
+        let (frame, session) = self.frame(event);
         let refuse = |problem| self.say(&Answer::reply(id, &self.answering.adapter.refuse(&frame, &problem)));
         if self.turns.open() >= OPEN {
             return refuse(Problem::new(Code::StateBusy, format!("{OPEN} requests are open already")));

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use phasegate_adapter::{Problem, Reply};
-use phasegate_core::Code;
+use phasegate_core::{Code, Decision};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::PROTOCOL;
+use super::probing::Probed;
 use crate::hook::LARGEST;
 
 /// The first line of the plugin.
@@ -63,6 +64,8 @@ pub(super) struct Line<'a> {
     id: Option<u64>,
     #[serde(borrow)]
     event: Option<&'a RawValue>,
+    #[serde(borrow)]
+    probe: Option<Vec<&'a RawValue>>,
     ping: Option<u64>,
 }
 
@@ -71,6 +74,8 @@ pub(super) struct Line<'a> {
 pub(super) enum Request<'a> {
     /// The reply to a frame.
     Event(&'a RawValue),
+    /// What these frames would be answered.
+    Probe(Vec<&'a RawValue>),
     /// A sign of life.
     Ping,
 }
@@ -82,8 +87,9 @@ impl<'a> Line<'a> {
     /// What the line asks for, and the number that the answer bears.
     pub(super) fn request(self) -> Result<(u64, Request<'a>), Unanswerable> {
         match self {
-            Self { id: Some(id), event: Some(event), ping: None } => Ok((id, Request::Event(event))),
-            Self { id: None, event: None, ping: Some(ping) } => Ok((ping, Request::Ping)),
+            Self { id: Some(id), event: Some(event), probe: None, ping: None } => Ok((id, Request::Event(event))),
+            Self { id: Some(id), event: None, probe: Some(frames), ping: None } => Ok((id, Request::Probe(frames))),
+            Self { id: None, event: None, probe: None, ping: Some(ping) } => Ok((ping, Request::Ping)),
             Self { id, .. } => Err((id, bad("the line asks for nothing that is known".into()))),
         }
     }
@@ -116,6 +122,7 @@ pub(super) struct Answer {
 #[serde(rename_all = "lowercase")]
 enum Said {
     Reply(Box<RawValue>),
+    Probed(Vec<Probed>),
     Error { code: Code, message: String, text: String },
     Pong(u64),
 }
@@ -135,6 +142,14 @@ impl Answer {
             Err(error) => {
                 Self::error(Some(id), &Problem::new(Code::Internal, format!("the reply is no JSON: {error}")))
             }
+        }
+    }
+
+    /// The answers to a probe.
+    pub(super) fn probed(id: u64, answers: Result<Vec<Decision>, Problem>) -> Self {
+        match answers {
+            Ok(answers) => Self { id: Some(id), said: Said::Probed(answers.into_iter().map(Into::into).collect()) },
+            Err(problem) => Self::error(Some(id), &problem),
         }
     }
 
