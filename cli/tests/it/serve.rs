@@ -144,7 +144,7 @@ fn a_probe_says_what_calls_would_be_answered_and_moves_nothing() {
         let edit = &answer["probed"][0];
         assert_eq!((&edit["effect"], &edit["code"]), (&json!("deny"), &json!("not-done")), "{answer}");
     }
-    assert_eq!(denies(&bridge.replies(&script[2..])[0]), true);
+    assert!(denies(&bridge.replies(&script[2..])[0]));
     bridge.say(&probe);
     assert_eq!(bridge.read()["probed"][0]["effect"], "allow");
     bridge.say(&json!({"id": 10, "probe": [{"no": "call"}]}));
