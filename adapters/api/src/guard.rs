@@ -18,7 +18,8 @@ pub trait Guard: Send + Sync {
     /// [`Guard::unguarded`] says that there is nothing to guard.
     async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem>;
 
-    /// What each of these calls would be answered if it came now, alone. Nothing is recorded and nothing moves; an event
+    /// What each of these calls would be answered if it came now, alone. A call whose `input` is null stands for every call
+    /// of its tool: it is denied only where each of them is, which is what hiding a tool asks. Nothing is recorded and nothing moves; an event
     /// that is no call is allowed. Unless a guard says otherwise, every call is: whoever hides tools hides none.
     ///
     /// # Errors

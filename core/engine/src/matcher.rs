@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::shortened::Fit;
-use crate::tool::{Access, Call, Labels, READ, SimpleCommand, Verdict, Word};
+use crate::tool::{Access, Call, Labels, READ, SHELL, SimpleCommand, Verdict, Word};
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,18 +135,28 @@ impl Matcher {
     /// Whether the matcher applies to the call, with doubt settled by what the list is for.
     #[must_use]
     pub fn matches(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> bool {
-        let fit = self
-            .fits_tool(subject)
-            .min(self.fits_server(subject, servers, used))
-            .min(self.fits_agent(subject))
-            .min(self.fits_command(subject.call))
-            .min(self.fits_args(subject))
-            .min(self.fits_paths(subject));
+        let who = self.fits_server(subject, servers, used).min(self.fits_agent(subject));
+        let fit = if subject.call.reading.open {
+            // Some call of the tool is meant that a permitting list has, and no forbidding one.
+            let some = |asked: bool| fit(!asked || used == Use::Permit);
+            let shell = subject.labels.contains(SHELL) && matches!(self.tool, ToolPattern::Label(_));
+            let tool = if shell { some(true) } else { self.fits_tool(subject) };
+            who.min(tool).min(some(self.asks_for_arguments()))
+        } else {
+            who.min(self.fits_tool(subject))
+                .min(self.fits_command(subject.call))
+                .min(self.fits_args(subject))
+                .min(self.fits_paths(subject))
+        };
         match fit {
             Fit::Yes => true,
             Fit::Doubt => used == Use::Forbid,
             Fit::No => false,
         }
+    }
+
+    fn asks_for_arguments(&self) -> bool {
+        self.command.is_some() || !self.args.is_empty() || !self.paths.is_empty()
     }
 
     fn fits_tool(&self, subject: Subject<'_>) -> Fit {

@@ -5,6 +5,7 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub type Pins = BTreeMap<String, BTreeMap<String, Pin>>;
 
 /// Takes what a server says of its tools: a tool that is new is pinned, one that differs is noted.
 pub(crate) fn observe(project: &mut Project, server: &str, tools: &[Value], records: &mut Vec<Record>) {
-    let pins = project.servers.entry(server.to_string()).or_default();
+    let pins = Arc::make_mut(&mut project.servers).entry(server.to_string()).or_default();
     for tool in tools {
         let text = |key: &str| tool.get(key).and_then(Value::as_str);
         let (Some(name), Some(sha256)) = (text("name"), text("sha256")) else { continue };
@@ -89,8 +90,7 @@ pub(crate) fn accept(project: &mut Project, approved: &str) -> Option<Result<(),
     if !approved.starts_with(PREFIX) {
         return None;
     }
-    let mut all = project
-        .servers
+    let mut all = Arc::make_mut(&mut project.servers)
         .iter_mut()
         .flat_map(|(server, pins)| pins.iter_mut().map(move |(name, pin)| (called(server, name), pin)));
     let found = all.find(|(name, pin)| name == approved && pin.changed.is_some());

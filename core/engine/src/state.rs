@@ -2,6 +2,7 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -95,8 +96,12 @@ pub struct Project {
     /// What was approved: the name that conditions ask for, and who approved it.
     pub approvals: BTreeMap<String, By>,
     /// The MCP servers that proxies of ours serve here, with their tools as first seen.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub servers: Pins,
+    #[serde(skip_serializing_if = "no_servers")]
+    pub servers: Arc<Pins>,
+}
+
+fn no_servers(servers: &Arc<Pins>) -> bool {
+    servers.is_empty()
 }
 
 /// One activation of a skill.

@@ -94,6 +94,10 @@ pub struct Reading {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub shortened: Option<Shortened>,
+    /// Whether it is asked what becomes of the tool whatever its arguments are, so that it is denied only where every
+    /// call of it is; only where nothing is decided.
+    #[serde(skip)]
+    pub open: bool,
 }
 
 impl Reading {

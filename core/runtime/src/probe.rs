@@ -21,7 +21,8 @@ pub(crate) struct Standing {
 }
 
 impl Runtime {
-    /// What each of these calls would be answered if it were the session's next event. Journals are read without their
+    /// What each of these calls would be answered if it were the session's next event. A call whose `input` is null stands
+    /// for every call of its tool: it is denied only where each of them is. Journals are read without their
     /// locks, and nothing is written but the store of compiled policies. An event that is no call is allowed. `None`:
     /// nothing guards the project and nothing ever did.
     ///
@@ -51,6 +52,7 @@ impl Runtime {
     /// What one event would lead to.
     pub(crate) fn probed(&self, project: &Project, standing: &Standing, mut event: Event) -> Result<Step, Problem> {
         event.time.get_or_insert_with(self.now);
+        reading::open(&mut event);
         let logs = audit::log::paths(self, &project.root, &standing.settings);
         let protected = || self.protected(Some(&project.root)).with_logs(&logs);
         reading::complete(&mut event, &project.root, &Shell::of(&standing.settings), &protected);

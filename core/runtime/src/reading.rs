@@ -8,7 +8,7 @@ mod tools;
 
 use std::path::Path;
 
-use phasegate_core::tool::{Access, Verdict, only_reads};
+use phasegate_core::tool::{Access, BASH, READ, SHELL, Verdict, only_reads};
 use phasegate_core::{Event, EventKind};
 use serde_json::Value;
 
@@ -16,6 +16,15 @@ use crate::paths::{display, resolve};
 use crate::protect::Protected;
 
 pub(crate) use line::{Shell, read_line};
+
+/// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.
+pub(crate) fn open(event: &mut Event) {
+    let EventKind::ToolCall { tool, server, input: Value::Null, labels, reading, .. } = &mut event.kind else { return };
+    reading.open = true;
+    if tool == BASH && server.is_none() && labels.is_none() {
+        *labels = Some([READ, SHELL].map(str::to_string).into());
+    }
+}
 
 /// Resolves the paths that the adapter found in a call, relative to the event's folder, else to the project's root; reads
 /// the line of a shell call; and notes what of the guard's own the call would change.
@@ -25,6 +34,9 @@ pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protec
     let judged = read_line(event, shell);
     let Some(labels) = event.labels() else { return };
     let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
+    if reading.open {
+        return;
+    }
     for path in &mut reading.paths {
         path.resolved = resolve(&base, Path::new(&path.written)).and_then(|found| display(root, &found));
     }

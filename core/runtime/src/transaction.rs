@@ -130,6 +130,7 @@ impl<'a> Transaction<'a> {
         // Only a record knows what was left out of it.
         if let EventKind::ToolCall { reading, .. } = &mut event.kind {
             reading.shortened = None;
+            reading.open = false;
         }
         reading::complete(&mut event, root, &Shell::of(&self.settings), &protected);
         if let EventKind::Join { runs, .. } = &event.kind {
