@@ -1,0 +1,86 @@
+//! What the client's settings and plugins, as they are, mean for the guard.
+
+use std::path::Path;
+
+use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
+
+use super::{loaded, plugin, settings, started};
+
+/// What the settings mean for the guard.
+pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
+    let mut examined = Examined::default();
+    let found = loaded(&request.install);
+    for (path, program) in &found {
+        examined.findings.push(one(path, program.is_some(), request));
+        examined.programs.extend(program.clone().filter(|program| !examined.programs.contains(program)));
+    }
+    if found.is_empty() {
+        let what = "no plugin of phasegate is where the client would load it, so the client starts without the guard and says nothing";
+        examined.findings.push(Finding::new(Level::Problem, what).with("run `phasegate init opencode`"));
+    }
+    if found.len() > 1 {
+        let what = "more than one plugin of phasegate would be loaded; each call is decided once, by the first";
+        examined.findings.push(Finding::new(Level::Note, what).with("keep the user's or the project's"));
+    }
+    let unread = request.install.existing.iter().filter(|(path, text)| unreadable(path, text));
+    examined.findings.extend(unread.map(|(path, _)| {
+        let what = format!("`{}` cannot be read as JSON", path.display());
+        Finding::new(Level::Warning, what).with("correct it: the client does not start with it")
+    }));
+    examined.findings.extend(environment(request));
+    examined.findings.push(version(request.version.as_deref(), recorded));
+    examined
+}
+
+/// One plugin that would be loaded.
+fn one(path: &Path, file: bool, request: &ExamineRequest) -> Finding {
+    let place = path.display();
+    let text = request.install.existing.get(path);
+    let program = text.and_then(|text| started(text));
+    match (file, text, program) {
+        (true, Some(text), Some(program)) if *text == plugin(&program) => {
+            Finding::new(Level::Ok, format!("`{place}` starts the guard"))
+        }
+        (true, ..) => Finding::new(Level::Warning, format!("`{place}` is not the plugin of this version of phasegate"))
+            .with("run `phasegate init opencode` again"),
+        (false, ..) => Finding::new(Level::Ok, format!("`{place}` names the plugin as a package"))
+            .with("see that the package is installed: one that is missing is silently left out"),
+    }
+}
+
+fn unreadable(path: &Path, text: &str) -> bool {
+    let is_settings = path.extension().is_some_and(|kind| kind == "json" || kind == "jsonc");
+    is_settings && !text.trim().is_empty() && settings(path, text).is_none()
+}
+
+/// What the environment switches off.
+fn environment(request: &ExamineRequest) -> Vec<Finding> {
+    let set = |name: &str| {
+        let value = request.environment.get(name).map(|value| value.to_ascii_lowercase());
+        value.is_some_and(|value| value == "1" || value == "true")
+    };
+    let mut found = Vec::new();
+    if set("OPENCODE_PURE") {
+        let what = "`OPENCODE_PURE` is set, so the client loads no plugin";
+        found.push(Finding::new(Level::Problem, what).with("start the client without it"));
+    }
+    if set("OPENCODE_DISABLE_PROJECT_CONFIG") {
+        let own = loaded(&request.install);
+        let user = own.iter().any(|(path, _)| path.starts_with(&request.install.home));
+        let level = if user { Level::Note } else { Level::Problem };
+        let what = "`OPENCODE_DISABLE_PROJECT_CONFIG` is set, so the client loads no plugin of the project";
+        found.push(Finding::new(level, what).with("install the plugin for the user: `phasegate init opencode --user`"));
+    }
+    found
+}
+
+fn version(version: Option<&str>, recorded: &[&str]) -> Finding {
+    let known = recorded.join(", ");
+    match version.map(str::trim).filter(|version| !version.is_empty()) {
+        Some(version) if recorded.contains(&version.trim_start_matches('v')) => {
+            Finding::new(Level::Ok, format!("version {version} is one that was recorded"))
+        }
+        Some(version) => Finding::new(Level::Note, format!("version {version} was not recorded; recorded: {known}")),
+        None => Finding::new(Level::Note, format!("the client's version is not known; recorded: {known}")),
+    }
+}

@@ -1,0 +1,125 @@
+//! How a call ended, read from what the client says afterwards.
+
+use phasegate_core::event::Outcome;
+use serde_json::Value;
+
+use crate::wire::ToolAnswer;
+
+/// How a call ended, and the exit status if it ran a program and that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) outcome: Outcome,
+    pub(crate) exit_code: Option<i64>,
+}
+
+impl Ending {
+    /// An ending without an exit status.
+    pub(crate) fn of(outcome: Outcome) -> Self {
+        Self { outcome, exit_code: None }
+    }
+}
+
+/// How the client begins the error of a call that its user or a rule of the user's refused.
+const REFUSALS: [&str; 2] =
+    ["The user rejected permission to use this specific tool call", "The user has specified a rule which prevents you"];
+/// How the client begins the error of a call that was stopped.
+const STOPPED: [&str; 2] = ["Tool execution aborted", "Tool execution interrupted"];
+
+/// The ending of a call that ran, by the client's own name of its tool; a server's tool has none.
+///
+/// A failing line of the shell ends like any other call: only its exit status tells.
+pub(crate) fn ran(tool: Option<&str>, answer: &ToolAnswer) -> Ending {
+    let metadata = |name: &str| answer.metadata.as_ref().and_then(|metadata| metadata.get(name));
+    match tool {
+        Some("bash") => match metadata("exit") {
+            Some(Value::Number(status)) => match status.as_i64() {
+                Some(0) => Ending { outcome: Outcome::Ok, exit_code: Some(0) },
+                exit_code => Ending { outcome: Outcome::Failed, exit_code },
+            },
+            _ => Ending::of(Outcome::Unknown),
+        },
+        Some("task") => Ending::of(task(answer)),
+        // The client answers a call of a tool that does not exist with this one.
+        Some("invalid") => Ending::of(Outcome::Failed),
+        _ if answer.is_error == Some(true) => Ending::of(Outcome::Failed),
+        _ => Ending::of(Outcome::Ok),
+    }
+}
+
+/// A subagent's answer begins with how far it has come.
+fn task(answer: &ToolAnswer) -> Outcome {
+    let head = answer.output.as_deref().unwrap_or_default().trim_start();
+    let Some((head, _)) = head.strip_prefix("<task ").and_then(|rest| rest.split_once('>')) else {
+        return Outcome::Unknown;
+    };
+    match head.split_once("state=\"").and_then(|(_, rest)| rest.split_once('"')) {
+        Some(("completed", _)) => Outcome::Ok,
+        Some(("running", _)) => Outcome::Launched,
+        Some(("error", _)) => Outcome::Failed,
+        _ => Outcome::Unknown,
+    }
+}
+
+/// The ending of a call whose part is an error.
+pub(crate) fn failed(error: &str) -> Ending {
+    let begins = |starts: &[&str]| starts.iter().any(|start| error.starts_with(start));
+    Ending::of(if begins(&REFUSALS) {
+        Outcome::Refused
+    } else if begins(&STOPPED) {
+        Outcome::Cancelled
+    } else {
+        Outcome::Failed
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use phasegate_core::event::Outcome;
+    use serde_json::json;
+
+    use super::{failed, ran};
+
+    fn ended(tool: Option<&str>, answer: serde_json::Value) -> (Outcome, Option<i64>) {
+        let ending = ran(tool, &serde_json::from_value(answer).unwrap());
+        (ending.outcome, ending.exit_code)
+    }
+
+    #[test]
+    fn a_shell_is_ok_only_with_a_known_status_0() {
+        for (metadata, wanted) in [
+            (json!({"exit": 0}), (Outcome::Ok, Some(0))),
+            (json!({"exit": 3}), (Outcome::Failed, Some(3))),
+            (json!({"exit": null}), (Outcome::Unknown, None)),
+            (json!({"exit": "0"}), (Outcome::Unknown, None)),
+            (json!({}), (Outcome::Unknown, None)),
+            (json!(null), (Outcome::Unknown, None)),
+        ] {
+            assert_eq!(ended(Some("bash"), json!({"metadata": metadata, "output": "x"})), wanted, "{metadata}");
+        }
+    }
+
+    #[test]
+    fn other_tools_say_how_they_ended() {
+        let task = |state: &str| json!({"output": format!("<task id=\"s\" state=\"{state}\">\n<task_result>")});
+        for (tool, answer, outcome) in [
+            (Some("task"), task("completed"), Outcome::Ok),
+            (Some("task"), task("running"), Outcome::Launched),
+            (Some("task"), task("error"), Outcome::Failed),
+            (Some("task"), json!({"output": "state=\"completed\""}), Outcome::Unknown),
+            (Some("read"), json!({"output": "text"}), Outcome::Ok),
+            (Some("invalid"), json!({"output": "text"}), Outcome::Failed),
+            (None, json!({"isError": false}), Outcome::Ok),
+            (None, json!({"isError": true}), Outcome::Failed),
+        ] {
+            assert_eq!(ended(tool, answer.clone()), (outcome, None), "{answer}");
+        }
+    }
+
+    #[test]
+    fn failures_are_told_apart() {
+        let outcome = |error| failed(error).outcome;
+        assert_eq!(outcome("The user rejected permission to use this specific tool call."), Outcome::Refused);
+        assert_eq!(outcome("Tool execution aborted"), Outcome::Cancelled);
+        assert_eq!(outcome("File not found"), Outcome::Failed);
+    }
+}

@@ -1,0 +1,175 @@
+//! Tool names: the client's own, and the canonical ones that policies use.
+
+use phasegate_adapter::Problem;
+use phasegate_core::tool::{Access, Labels, NETWORK, PathUse, READ, Reading};
+use serde_json::Value;
+
+use crate::patch;
+use crate::wire::bad;
+
+/// The client's own tools by their canonical names. Where two have the same one, the first is the name to call it by.
+const OWN: [(&str, &str); 16] = [
+    ("bash", "Bash"),
+    ("read", "Read"),
+    ("write", "Write"),
+    ("edit", "Edit"),
+    ("apply_patch", "Edit"),
+    ("patch", "Edit"),
+    ("multiedit", "MultiEdit"),
+    ("grep", "Grep"),
+    ("glob", "Glob"),
+    ("list", "LS"),
+    ("webfetch", "WebFetch"),
+    ("websearch", "WebSearch"),
+    ("task", "Agent"),
+    ("skill", "Skill"),
+    ("todowrite", "TodoWrite"),
+    ("question", "AskUserQuestion"),
+];
+
+/// More of them, which only read and which no other platform has: name, canonical name, labels.
+const READERS: [(&str, &str, &[&str]); 7] = [
+    ("todoread", "TodoRead", &[READ]),
+    ("codesearch", "CodeSearch", &[READ, NETWORK]),
+    ("lsp", "LSP", &[READ]),
+    ("plan_enter", "EnterPlanMode", &[READ]),
+    ("plan_exit", "ExitPlanMode", &[READ]),
+    // The answer to a call of a tool that does not exist.
+    ("invalid", "invalid", &[READ]),
+    // A program of calls: it changes nothing by itself, each call is an event of its own.
+    ("execute", "execute", &["delegate", READ]),
+];
+
+/// A tool under its canonical name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) tool: String,
+    pub(crate) native: Option<String>,
+    pub(crate) server: Option<String>,
+}
+
+/// The canonical name of the tool that the client calls `native`, where it knows these MCP servers.
+///
+/// The client gives a server's tool the name `SERVER_TOOL`, both with `_` for every character that is not allowed in a
+/// tool's name; the server is called so here, too.
+///
+/// # Errors
+///
+/// More than one server may offer a tool of this name: whose it is cannot be told.
+pub(crate) fn canonical(native: &str, servers: &[String], input: &Value) -> Result<Named, Problem> {
+    let own = |tool: &str| Named { tool: tool.to_owned(), native: Some(native.to_owned()), server: None };
+    if native == "apply_patch" && only_adds(input) {
+        return Ok(own("Write"));
+    }
+    let known =
+        OWN.iter().map(|(name, tool)| (*name, *tool)).chain(READERS.iter().map(|(name, tool, _)| (*name, *tool)));
+    if let Some((_, tool)) = known.into_iter().find(|(name, _)| *name == native) {
+        return Ok(own(tool));
+    }
+    let mut found = servers.iter().filter_map(|server| {
+        let server = normalised(server);
+        let tool = native.strip_prefix(server.as_str())?.strip_prefix('_')?;
+        (!tool.is_empty()).then(|| (tool.to_owned(), server))
+    });
+    match (found.next(), found.next()) {
+        (None, _) => Ok(Named { tool: native.to_owned(), native: None, server: None }),
+        (Some((tool, server)), None) => Ok(Named { tool, native: Some(native.to_owned()), server: Some(server) }),
+        (Some((_, one)), Some((_, other))) => Err(bad(format!(
+            "the tool `{native}` may be one of the server `{one}` or of `{other}`, so nothing can be decided about it; give one of the \
+             servers another name"
+        ))),
+    }
+}
+
+/// The name by which the client's agent calls a tool of a server, or the client's own tool.
+pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
+    match server {
+        Some(server) => format!("{}_{}", normalised(server), normalised(tool)),
+        None => OWN.iter().find(|(_, canonical)| *canonical == tool).map_or(tool, |(name, _)| *name).to_owned(),
+    }
+}
+
+fn normalised(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
+}
+
+/// What is known of a tool's doings that no other platform's table says.
+pub(crate) fn labels(named: &Named) -> Option<Labels> {
+    let native = named.native.as_deref().filter(|_| named.server.is_none())?;
+    let (_, _, words) = READERS.iter().find(|(name, ..)| *name == native)?;
+    Some(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+fn only_adds(input: &Value) -> bool {
+    let lines = || input.get("patchText").and_then(Value::as_str).into_iter().flat_map(str::lines).map(str::trim);
+    let any = |head: &str| lines().any(|line| line.starts_with(head));
+    any("*** Add File:") && !any("*** Update File:") && !any("*** Delete File:") && !any("*** Move to:")
+}
+
+/// The paths that one of the client's own file tools would touch.
+pub(crate) fn reading(named: &Named, input: &Value) -> Reading {
+    let native = named.native.as_deref().filter(|_| named.server.is_none());
+    let access = match native {
+        Some("read" | "grep" | "glob" | "list" | "lsp") => Access::Read,
+        Some("edit" | "write" | "multiedit" | "patch") => Access::Write,
+        Some("apply_patch") => {
+            let text = input.get("patchText").and_then(Value::as_str).unwrap_or_default();
+            return Reading { paths: patch::paths(text), ..Reading::default() };
+        }
+        _ => return Reading::default(),
+    };
+    let paths = ["filePath", "path"]
+        .into_iter()
+        .filter_map(|name| input.get(name)?.as_str())
+        .map(|written| PathUse { written: written.to_owned(), resolved: None, access })
+        .collect();
+    Reading { paths, ..Reading::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Named, canonical, labels, native};
+
+    fn named(name: &str, servers: &[&str]) -> Option<(String, Option<String>)> {
+        let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
+        canonical(name, &servers, &Value::Null).ok().map(|named| (named.tool, named.server))
+    }
+
+    #[test]
+    fn names_are_split_at_the_server() {
+        let some = |tool: &str, server: Option<&str>| Some((tool.to_owned(), server.map(str::to_owned)));
+        assert_eq!(named("bash", &["bash"]), some("Bash", None));
+        assert_eq!(named("lsp_apply_edit", &["e2e", "lsp"]), some("apply_edit", Some("lsp")));
+        assert_eq!(named("my_lsp_go", &["my lsp"]), some("go", Some("my_lsp")));
+        assert_eq!(named("lsp_apply_edit", &[]), some("lsp_apply_edit", None));
+        assert_eq!(named("lsp_", &["lsp"]), some("lsp_", None));
+        assert_eq!(named("a_b_c", &["a", "a_b"]), None, "whose tool it is cannot be told");
+    }
+
+    #[test]
+    fn native_names_come_back() {
+        for (tool, server, wanted) in
+            [("Edit", None, "edit"), ("Agent", None, "task"), ("apply_edit", Some("my lsp"), "my_lsp_apply_edit")]
+        {
+            assert_eq!(native(tool, server), wanted);
+        }
+        assert_eq!(native("own_tool", None), "own_tool");
+    }
+
+    #[test]
+    fn a_patch_that_only_adds_files_writes() {
+        let tool = |text: &str| canonical("apply_patch", &[], &json!({"patchText": text})).unwrap().tool;
+        assert_eq!(tool("*** Begin Patch\n*** Add File: a\n+x"), "Write");
+        assert_eq!(tool("*** Add File: a\n*** Update File: b"), "Edit");
+        assert_eq!(tool("nothing"), "Edit");
+    }
+
+    #[test]
+    fn only_the_clients_own_readers_have_labels() {
+        let own = Named { tool: "invalid".into(), native: Some("invalid".into()), server: None };
+        assert!(labels(&own).is_some_and(|labels| labels.contains("read")));
+        assert_eq!(labels(&Named { server: Some("s".into()), ..own }), None);
+    }
+}
