@@ -6,6 +6,8 @@ use phasegate_adapter::{Adapter, Registered};
 use phasegate_claude_code as _;
 #[cfg(feature = "opencode")]
 use phasegate_opencode as _;
+#[cfg(feature = "pi")]
+use phasegate_pi as _;
 
 /// The adapters of this build, sorted by id. Never empty in a useful build: callers treat an empty list as an error.
 #[must_use]
@@ -26,6 +28,6 @@ mod tests {
     #[test]
     fn these_adapters_are_registered_and_no_others() {
         let ids: Vec<_> = super::all().iter().map(|adapter| adapter.id()).collect();
-        assert_eq!(ids, ["claude-code", "opencode"]);
+        assert_eq!(ids, ["claude-code", "opencode", "pi"]);
     }
 }

@@ -78,6 +78,11 @@ pub trait Adapter: Send + Sync {
     /// As for [`Adapter::install`].
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
 
+    /// What somebody must know, or do besides, who has just installed it, each as a fragment without a full stop.
+    fn advice(&self, _request: &InstallRequest) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Why the platform would not start the guard with the settings of the request; `None` where it would.
     /// Asked when a session starts, and when settings change under it.
     fn unguarded(&self, request: &InstallRequest) -> Option<String>;

@@ -82,7 +82,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         apply::write(&changes)?;
         remember(&setting)?;
     }
-    finish(&setting, &changes);
+    finish(&setting, &changes)?;
     Ok(Exit::Done)
 }
 
@@ -156,13 +156,20 @@ fn platforms(setting: &Setting<'_>) -> Result<Vec<&'static dyn Adapter>, Failure
     args.platforms.iter().map(find).collect()
 }
 
-fn finish(setting: &Setting<'_>, changes: &[Change]) {
+fn finish(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
     let out = setting.context.out;
+    let mut advice = Vec::new();
+    for adapter in &setting.adapters {
+        advice.extend(adapter.advice(&setting.request(*adapter)?));
+    }
     if out.json {
         let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
         let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
-        out.value(&json!({"changed": paths, "dry_run": setting.args.dry_run, "platforms": platforms}));
-    } else if changes.is_empty() {
+        let dry_run = setting.args.dry_run;
+        out.value(&json!({"advice": advice, "changed": paths, "dry_run": dry_run, "platforms": platforms}));
+        return Ok(());
+    }
+    if changes.is_empty() {
         out.line("nothing to change");
     } else if setting.args.dry_run {
         out.line("nothing was written (`--dry-run`)");
@@ -170,4 +177,6 @@ fn finish(setting: &Setting<'_>, changes: &[Change]) {
         out.line(format_args!("the texts before are kept in {}", record::path(setting).display()));
         out.line("new sessions are guarded from now on; `phasegate init --undo` takes it back");
     }
+    advice.iter().for_each(|advice| out.note(advice));
+    Ok(())
 }

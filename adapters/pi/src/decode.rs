@@ -1,0 +1,306 @@
+//! The extension's messages as neutral events.
+
+use phasegate_adapter::{Decoded, Frame, Memory, Problem};
+use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::{Code, Event, EventKind};
+use serde_json::Value;
+
+use crate::hook::Hook;
+use crate::outcome::{self, Ending};
+use crate::pairing::Pairing;
+use crate::tools::{self, Named};
+use crate::wire::{self, Message};
+
+/// The words with which a person has a skill read.
+const SKILL_COMMAND: &str = "/skill:";
+/// The first word of the commands that people type everywhere.
+const TYPED: &str = "/phasegate";
+
+/// Turns one message into events.
+pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
+    let mut message = Message::read(frame)?;
+    let name = &message.head.event.name;
+    let Some(hook) = Hook::named(name) else {
+        return Err(Problem::new(Code::EventUnknown, format!("the event `{name}` is not known")));
+    };
+    let mut pairing = Pairing::from_memory(memory);
+    let kinds = kinds(hook, &mut message, &mut pairing)?;
+    let event = |kind| Event { cwd: message.head.cwd.clone(), ..Event::new(&message.head.session, kind) };
+    Ok(Decoded { events: kinds.into_iter().map(event).collect(), memory: pairing.into_memory() })
+}
+
+fn kinds(hook: Hook, message: &mut Message, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
+    Ok(match hook {
+        Hook::ToolCall => tool_call(message.fields()?, message, pairing),
+        Hook::ToolResult => vec![tool_ran(&message.fields()?, message, pairing)],
+        Hook::ToolExecutionEnd => tool_over(message.fields()?, pairing).into_iter().collect(),
+        Hook::TurnEnd => {
+            pairing.all_ended();
+            vec![EventKind::BatchEnd {}]
+        }
+        Hook::Input => input(message.fields()?, message, pairing),
+        Hook::Command => vec![command(&message.fields()?, message)],
+        Hook::MessageEnd => said(message.fields()?),
+        Hook::SessionStart => vec![session_start(&message.fields()?, message, pairing)?],
+        Hook::SessionShutdown => {
+            let wire::SessionShutdown { reason } = message.fields()?;
+            pairing.all_ended();
+            // The extension is loaded anew, and the session goes on.
+            if reason == "reload" { Vec::new() } else { vec![EventKind::SessionEnd {}] }
+        }
+        Hook::SessionBeforeCompact | Hook::SessionTree => vec![EventKind::Compact {}],
+        Hook::SessionCompact => vec![EventKind::SessionStart { source: SessionSource::Compact, parent: None }],
+        Hook::AgentEnd => {
+            pairing.all_ended();
+            vec![EventKind::Stop {}]
+        }
+        Hook::AgentSettled => vec![EventKind::Idle {}],
+        Hook::Permission => vec![permission(message.fields()?)?],
+        Hook::BeforeAgentStart | Hook::Other => Vec::new(),
+    })
+}
+
+fn tool_call(call: wire::ToolCall, message: &Message, pairing: &mut Pairing) -> Vec<EventKind> {
+    if let Some(id) = &call.tool_call_id {
+        pairing.opened(id, &call.tool_name, &call.input);
+    }
+    let skill = tools::skill_of(&call.tool_name, &call.input);
+    let reading = tools::reading(&call.tool_name, &call.input);
+    let everywhere = message.beside("loaded").is_some_and(|how| how == "user");
+    let Named { tool, native, server, labels } = tools::canonical(call.tool_name, everywhere);
+    let call = EventKind::ToolCall {
+        id: call.tool_call_id,
+        tool,
+        native,
+        server,
+        background: false,
+        input: call.input,
+        labels,
+        reading,
+    };
+    let skill = skill.map(|name| EventKind::Skill { name, args: None, by: By::Agent });
+    std::iter::once(call).chain(skill).collect()
+}
+
+fn tool_ran(ran: &wire::ToolRan, message: &Message, pairing: &mut Pairing) -> EventKind {
+    // Only versions that also say how they run tell a shell that a signal ended from one that ended well.
+    let signals = message.head.mode.is_some();
+    let ending = outcome::of_result(&ran.tool_name, (&ran.content, ran.is_error), signals);
+    let as_put = pairing.ran(&ran.tool_call_id, &ran.tool_name, &ran.input);
+    // What ran was not what was decided: nobody knows what it proves.
+    let ending = if as_put { ending } else { Ending { outcome: Outcome::Unknown, exit_code: None } };
+    result(&ran.tool_call_id, ending, &ran.tool_name)
+}
+
+fn tool_over(over: wire::ToolOver, pairing: &mut Pairing) -> Option<EventKind> {
+    let ending = outcome::of_none(&over.result, over.is_error);
+    pairing.ended(&over.tool_call_id).then(|| result(&over.tool_call_id, ending, &over.tool_name))
+}
+
+/// A call's end. The tool is always named, so that a result proves something for its own call only. What the call answered
+/// is left out: no policy reads it, and it may hold anything.
+fn result(id: &str, ending: Ending, native: &str) -> EventKind {
+    EventKind::ToolResult {
+        id: Some(id.to_owned()),
+        outcome: Some(ending.outcome),
+        ok: None,
+        exit_code: ending.exit_code,
+        output: None,
+        tool: Some(tools::canonical(native.to_owned(), false).tool),
+        input: None,
+    }
+}
+
+/// What is given to the client: a prompt, and before it the skill that it has read. What is given while the agent works
+/// waits, and reaches it as a message.
+fn input(given: wire::Input, message: &Message, pairing: &mut Pairing) -> Vec<EventKind> {
+    let by_hand = given.source.as_deref() == Some("interactive");
+    let typed = by_hand && message.head.in_terminal();
+    let mut kinds = Vec::new();
+    if given.streaming_behavior.is_none() {
+        pairing.all_ended();
+        kinds.push(EventKind::Prompt { text: given.text.clone(), interactive: Some(typed) });
+    }
+    let invoked = given.text.strip_prefix(SKILL_COMMAND).map(|rest| {
+        let (name, args) = rest.split_once(' ').unwrap_or((rest, ""));
+        let args = args.trim();
+        let by = if by_hand { By::Human } else { By::Platform };
+        EventKind::Skill { name: name.to_owned(), args: (!args.is_empty()).then(|| Value::from(args)), by }
+    });
+    kinds.extend(invoked);
+    kinds
+}
+
+/// One of the extension's own commands: what is typed after it is as if typed after the word that all platforms know;
+/// nothing asks where the session stands.
+fn command(command: &wire::Command, message: &Message) -> EventKind {
+    match command.args.trim() {
+        "" => EventKind::Command { by: By::Agent, name: "get_skill_phase".into(), args: Value::Null },
+        args => EventKind::Prompt { text: format!("{TYPED} {args}"), interactive: Some(message.head.in_terminal()) },
+    }
+}
+
+/// A whole message of the agent or of whoever speaks to it; results are events of their own.
+fn said(end: wire::MessageEnd) -> Vec<EventKind> {
+    let wire::Said { role, content, response_id, timestamp } = end.message;
+    let text = wire::text_of(&content);
+    if !matches!(role.as_str(), "assistant" | "user") || text.is_empty() {
+        return Vec::new();
+    }
+    let id = response_id.unwrap_or_else(|| format!("{role}-{timestamp}"));
+    vec![EventKind::Message { id, role, text, complete: true }]
+}
+
+fn session_start(start: &wire::SessionStart, message: &Message, pairing: &mut Pairing) -> Result<EventKind, Problem> {
+    let own = |id: &String| *id != message.head.session;
+    let begun = pairing.starts();
+    let by_agent = message.beside("inherited").filter(own);
+    let forked = message.beside("forked").and_then(|file| session_of(&file)).filter(own);
+    let before = start.previous_session_file.as_deref().and_then(session_of);
+    let before = before.or_else(|| message.beside("previous")).filter(own);
+    let (source, parent) = match start.reason.as_str() {
+        // The session of a program that an agent started; it may also go on with an earlier one.
+        "startup" if by_agent.is_some() => (SessionSource::Child, by_agent),
+        "startup" if begun => (SessionSource::Resume, None),
+        "startup" if forked.is_some() => (SessionSource::Fork, forked),
+        "startup" => (SessionSource::Startup, None),
+        "reload" | "resume" => (SessionSource::Resume, None),
+        "new" => (SessionSource::Clear, before),
+        "fork" => (SessionSource::Fork, before.or(forked)),
+        other => {
+            let what = format!("the event `session_start`: the reason `{other}` is not known");
+            return Err(Problem::new(Code::BadInput, what));
+        }
+    };
+    Ok(EventKind::SessionStart { source, parent })
+}
+
+/// The session that the client keeps in a file of this name: `TIME_ID.jsonl`.
+fn session_of(file: &str) -> Option<String> {
+    let name = file.rsplit(['/', '\\']).next()?.strip_suffix(".jsonl")?;
+    let (_, id) = name.split_once('_')?;
+    (!id.is_empty()).then(|| id.to_owned())
+}
+
+fn permission(answer: wire::Permission) -> Result<EventKind, Problem> {
+    let outcome = match answer.outcome.as_str() {
+        "asked" => PermissionOutcome::Asked,
+        "granted" => PermissionOutcome::Granted,
+        "refused" => PermissionOutcome::Refused,
+        other => {
+            let what = format!("the event `permission`: the outcome `{other}` is not known");
+            return Err(Problem::new(Code::BadInput, what));
+        }
+    };
+    Ok(EventKind::Permission { id: answer.tool_call_id, outcome })
+}
+
+#[cfg(test)]
+mod tests {
+    use phasegate_adapter::{Frame, Memory};
+    use phasegate_core::EventKind;
+    use phasegate_core::event::{By, SessionSource};
+    use serde_json::{Value, json};
+
+    use super::{decode, session_of};
+
+    fn kinds(frame: &Value, memory: &Memory) -> Vec<EventKind> {
+        let decoded = decode(&Frame::new(frame.to_string()), memory).unwrap();
+        decoded.events.into_iter().map(|event| event.kind).collect()
+    }
+
+    fn typed(frame: &Value) -> Option<bool> {
+        match kinds(frame, &Memory::Null).remove(0) {
+            EventKind::Prompt { interactive, .. } => interactive,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn only_what_is_typed_into_a_terminal_is_a_persons() {
+        let input = |source: &str, head: Value| {
+            let mut frame = json!({"event": {"type": "input", "text": "hello", "source": source}, "session": "s"});
+            for (key, value) in head.as_object().unwrap() {
+                frame[key] = value.clone();
+            }
+            frame
+        };
+        assert_eq!(typed(&input("interactive", json!({"mode": "tui", "hasUI": true}))), Some(true));
+        assert_eq!(typed(&input("interactive", json!({"hasUI": true}))), Some(true));
+        for (source, head) in [
+            ("interactive", json!({"mode": "json"})),
+            ("interactive", json!({"mode": "print"})),
+            ("interactive", json!({"mode": "rpc", "hasUI": true})),
+            ("interactive", json!({})),
+            ("rpc", json!({"hasUI": true})),
+            ("extension", json!({"mode": "tui", "hasUI": true})),
+        ] {
+            assert_eq!(typed(&input(source, head.clone())), Some(false), "{source} {head}");
+        }
+    }
+
+    #[test]
+    fn a_typed_skill_is_a_persons_and_an_extensions_is_not() {
+        for (source, by) in [("interactive", By::Human), ("extension", By::Platform)] {
+            let event = json!({"type": "input", "text": "/skill:alpha with words", "source": source});
+            let kinds = kinds(&json!({"event": event, "session": "s"}), &Memory::Null);
+            let skill = EventKind::Skill { name: "alpha".into(), args: Some(json!("with words")), by };
+            assert_eq!(kinds.last(), Some(&skill));
+        }
+    }
+
+    #[test]
+    fn sessions_begin_as_they_do() {
+        let start = |reason: &str, rest: Value| {
+            let mut frame = json!({"event": {"type": "session_start", "reason": reason}, "session": "s"});
+            for (key, value) in rest.as_object().unwrap() {
+                frame[key] = value.clone();
+            }
+            frame
+        };
+        let begun = json!({"begun": true});
+        let forked = json!({"forked": "/x/2026-01-01_p.jsonl"});
+        for (frame, memory, source, parent) in [
+            (start("startup", json!({})), &Value::Null, SessionSource::Startup, None),
+            (start("startup", json!({})), &begun, SessionSource::Resume, None),
+            (start("startup", json!({"inherited": "p"})), &Value::Null, SessionSource::Child, Some("p")),
+            (start("startup", json!({"inherited": "s"})), &begun, SessionSource::Resume, None),
+            (start("startup", forked.clone()), &Value::Null, SessionSource::Fork, Some("p")),
+            (start("startup", forked), &begun, SessionSource::Resume, None),
+            (start("new", json!({"previous": "p", "inherited": "q"})), &Value::Null, SessionSource::Clear, Some("p")),
+            (start("fork", json!({"previous": "p"})), &Value::Null, SessionSource::Fork, Some("p")),
+            (start("resume", json!({"previous": "p"})), &Value::Null, SessionSource::Resume, None),
+            (start("reload", json!({"previous": "s"})), &begun, SessionSource::Resume, None),
+        ] {
+            let expected = EventKind::SessionStart { source, parent: parent.map(str::to_owned) };
+            assert_eq!(kinds(&frame, memory), [expected], "{frame}");
+        }
+        assert_eq!(session_of("/a/b/2026-11-21T03-54-12-474Z_01a1-b.jsonl").as_deref(), Some("01a1-b"));
+        assert_eq!((session_of("/a/b.jsonl"), session_of("x_y")), (None, None));
+    }
+
+    #[test]
+    fn a_command_asks_or_says() {
+        let typed = |args: &str, mode: &str| {
+            let frame =
+                json!({"event": {"type": "command", "name": "phase", "args": args}, "session": "s", "mode": mode});
+            kinds(&frame, &Memory::Null).remove(0)
+        };
+        assert!(matches!(typed(" ", "tui"), EventKind::Command { by: By::Agent, .. }));
+        for (mode, interactive) in [("tui", Some(true)), ("rpc", Some(false)), ("print", Some(false))] {
+            let expected = EventKind::Prompt { text: "/phasegate approve plan".into(), interactive };
+            assert_eq!(typed("approve plan", mode), expected);
+        }
+    }
+
+    #[test]
+    fn what_ran_otherwise_than_it_was_put_proves_nothing() {
+        let call = json!({"event": {"type": "tool_call", "toolName": "write", "toolCallId": "c", "input": {"path": "a"}}, "session": "s"});
+        let memory = decode(&Frame::new(call.to_string()), &Memory::Null).unwrap().memory;
+        for (path, outcome) in [("a", "ok"), ("b", "unknown")] {
+            let event = json!({"type": "tool_result", "toolName": "write", "toolCallId": "c", "input": {"path": path}, "content": [], "isError": false});
+            let decoded = decode(&Frame::new(json!({"event": event, "session": "s"}).to_string()), &memory).unwrap();
+            assert_eq!(decoded.events[0].to_value()["outcome"], outcome);
+        }
+    }
+}

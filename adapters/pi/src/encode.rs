@@ -1,0 +1,154 @@
+//! Decisions as the replies that the extension enforces: one JSON object, or nothing where the client goes on as it would.
+//!
+//! | key | what the extension does |
+//! |---|---|
+//! | `deny` | returns `{block, reason}` for a call; has nothing more done with what was typed |
+//! | `ask` | asks its user before it obeys `deny`; a yes lets the call go on |
+//! | `context` | puts the text where the agent reads it next |
+//! | `tell` | shows the text to the user |
+//! | `status` | shows where the runs stand in the client's status line; empty: nothing |
+
+use std::fmt::Write as _;
+
+use phasegate_adapter::{Frame, Problem, Reply, text};
+use phasegate_core::policy::Mode;
+use phasegate_core::state::{Run, Status};
+use phasegate_core::{Decision, Effect, Step};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::hook::Hook;
+use crate::tools;
+use crate::wire::Head;
+
+/// What is added to a question where nobody can be asked.
+const NOBODY: &str =
+    "Nobody can be asked here, so the call is denied. Ask the user to run it, or to go on in a terminal.";
+
+/// A reply's JSON.
+#[derive(Default, Serialize)]
+struct Output {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ask: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deny: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tell: Option<String>,
+}
+
+/// The reply to a frame whose events led to `steps`.
+pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
+    let head = Head::read(frame).ok();
+    let hook = head.as_ref().and_then(|head| Hook::named(&head.event.name));
+    let mut output =
+        Output { status: status(steps), context: text::context(steps, tools::native), ..Output::default() };
+    let strictest = steps
+        .iter()
+        .filter_map(|step| step.decision.as_ref())
+        .filter(|decision| !decision.lets_through())
+        .max_by_key(|decision| decision.effect);
+    match strictest {
+        Some(decision) => deny(&mut output, decision, head.as_ref().filter(|_| hook == Some(Hook::ToolCall))),
+        None => output.tell = answer(steps),
+    }
+    json(&output)
+}
+
+/// The reply when nothing else works: a denial. Where nothing can be denied, the problem is told.
+pub(crate) fn refuse(frame: &Frame, problem: &Problem) -> Reply {
+    let hook = Head::read(frame).ok().and_then(|head| Hook::named(&head.event.name));
+    let text = problem.text();
+    json(&match hook {
+        Some(hook) if !hook.can_be_denied() => Output { tell: Some(text), ..Output::default() },
+        // What cannot be read may be a call.
+        Some(_) | None => Output { deny: Some(text), ..Output::default() },
+    })
+}
+
+/// The reply that lets things go on and tells the problem, to the user and to the agent.
+pub(crate) fn warn(problem: &Problem) -> Reply {
+    let text = problem.text();
+    json(&Output { context: Some(text.clone()), tell: Some(text), ..Output::default() })
+}
+
+/// Refuses what the event is about. A question is a denial too, for an extension that cannot ask it.
+fn deny(output: &mut Output, decision: &Decision, call: Option<&Head>) {
+    let text = text::denial(decision, tools::native);
+    match (decision.effect, call) {
+        (Effect::Ask, Some(head)) if head.has_ui => {
+            output.ask = Some(text.clone());
+            output.deny = Some(text);
+        }
+        (Effect::Ask, Some(_)) => output.deny = Some(format!("{text}\n\n{NOBODY}")),
+        _ => output.deny = Some(text),
+    }
+}
+
+/// What came of a command, for the user who gave it.
+fn answer(steps: &[Step]) -> Option<String> {
+    let result = steps.iter().find_map(|step| step.result.as_ref())?;
+    match result.get("text").and_then(Value::as_str) {
+        Some(text) => Some(text.to_owned()),
+        None => Some(standing(result)),
+    }
+}
+
+/// Where the session stands, as text.
+fn standing(result: &Value) -> String {
+    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
+    let list = |key: &str| {
+        let items = result.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        items.collect::<Vec<_>>().join(", ")
+    };
+    let number = |key: &str| result.get(key).and_then(Value::as_u64).unwrap_or_default();
+    if result.get("active").and_then(Value::as_bool) != Some(true) {
+        let skills = list("available_skills");
+        return format!("phasegate: no skill is active; skills that apply: {}", or_none(&skills));
+    }
+    let mut told = format!(
+        "phasegate: skill {}, {} mode\nphase {} of {}: {}",
+        text("skill_name"),
+        text("mode"),
+        number("phase_index").saturating_add(1),
+        number("total_phases"),
+        text("current_phase")
+    );
+    for (label, key) in [("allowed", "allowed_tools"), ("forbidden", "forbidden_tools"), ("missing", "missing")] {
+        let items = list(key);
+        if !items.is_empty() {
+            let _ = write!(told, "\n{label}: {items}");
+        }
+    }
+    told
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
+}
+
+/// Where the runs stand after the last step, for the status line; `None` where there never was one.
+fn status(steps: &[Step]) -> Option<String> {
+    let state = &steps.last()?.state;
+    let runs = || state.project.runs.iter().chain(&state.session.runs);
+    runs().next()?;
+    let live = runs().filter(|run| run.status == Status::Active).map(|run: &Run| {
+        let mode = if run.mode == Mode::Warn { " (warn)" } else { "" };
+        format!("{}: {}{mode}", run.skill, run.phase)
+    });
+    Some(live.collect::<Vec<_>>().join(", "))
+}
+
+fn json(output: &Output) -> Reply {
+    // Writing this type cannot fail; if it did, the answer would be no reply, and that denies.
+    let mut stdout = serde_json::to_vec(output).unwrap_or_else(|_| b"?".to_vec());
+    if stdout == b"{}" {
+        return Reply::silent();
+    }
+    stdout.push(b'\n');
+    let stderr = output.deny.as_ref().map(|text| format!("{text}\n").into_bytes()).unwrap_or_default();
+    Reply { stdout, stderr, status: if output.deny.is_some() { 2 } else { 0 } }
+}

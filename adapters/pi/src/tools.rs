@@ -1,0 +1,152 @@
+//! Tool names: the client's own, and the canonical ones that policies use.
+
+use phasegate_core::event::builtin_labels;
+use phasegate_core::tool::{AGENT, Access, Labels, PathUse, Reading};
+use serde_json::Value;
+
+/// The client's own tools, by its names for them, and the canonical names.
+const OWN: [(&str, &str); 8] = [
+    ("bash", "Bash"),
+    ("edit", "Edit"),
+    ("find", "Glob"),
+    ("grep", "Grep"),
+    ("ls", "LS"),
+    ("powershell", "PowerShell"),
+    ("read", "Read"),
+    ("write", "Write"),
+];
+
+/// The tool of the client's example that starts subagents.
+const SUBAGENT: &str = "subagent";
+
+/// A tool under its canonical name.
+pub(crate) struct Named {
+    pub(crate) tool: String,
+    pub(crate) native: Option<String>,
+    pub(crate) server: Option<String>,
+    /// What it can do, where its name must not say so.
+    pub(crate) labels: Option<Labels>,
+}
+
+/// The canonical name of the tool that the client calls `native`.
+///
+/// A tool that an extension brings along under the canonical name of another host's tool is not that tool, and is taken to
+/// be able to do anything. So is the one that starts other clients, unless they are guarded `everywhere`: it is the client's
+/// own example of subagents, each of which is a process and a session of its own.
+pub(crate) fn canonical(native: String, everywhere: bool) -> Named {
+    if let Some((_, tool)) = OWN.iter().find(|(own, _)| *own == native) {
+        return Named { tool: (*tool).to_owned(), native: Some(native), server: None, labels: None };
+    }
+    if native == SUBAGENT {
+        let labels = (!everywhere).then(|| Labels::from(["delegate".to_owned()]));
+        return Named { tool: AGENT.into(), native: Some(native), server: None, labels };
+    }
+    let split = native.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+    if let Some((server, tool)) = split.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()) {
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        return Named { tool, native: Some(native), server: Some(server), labels: None };
+    }
+    let labels = (!builtin_labels(&native).is_empty()).then(Labels::new);
+    Named { tool: native, native: None, server: None, labels }
+}
+
+/// The name by which the client's agent calls a tool of a server, or the client's own tool.
+pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
+    if (tool, server) == (AGENT, None) {
+        return SUBAGENT.to_owned();
+    }
+    match (server, OWN.iter().find(|(_, canonical)| *canonical == tool)) {
+        (Some(server), _) => format!("mcp__{server}__{tool}"),
+        (None, Some((own, _))) => (*own).to_owned(),
+        (None, None) => tool.to_owned(),
+    }
+}
+
+/// Whether the tool is the client's own and runs programs.
+pub(crate) fn is_shell(native: &str) -> bool {
+    matches!(native, "bash" | "powershell")
+}
+
+/// The paths that one of the client's own file tools would touch.
+pub(crate) fn reading(native: &str, input: &Value) -> Reading {
+    let access = match native {
+        "read" | "grep" | "find" | "ls" => Access::Read,
+        "edit" | "write" => Access::Write,
+        _ => return Reading::default(),
+    };
+    // Without one, those that search begin in the session's folder.
+    let given = input.get("path").and_then(Value::as_str);
+    let written = given.map(written).or_else(|| matches!(native, "grep" | "find" | "ls").then(|| ".".to_owned()));
+    let paths = written.into_iter().map(|written| PathUse { written, resolved: None, access }).collect();
+    Reading { paths, ..Reading::default() }
+}
+
+/// A path as the client reads it: any blank of Unicode is a space, and a mark that mentions a file is taken off.
+pub(crate) fn written(path: &str) -> String {
+    let blank = |c: char| matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}');
+    let path: String = path.chars().map(|c| if blank(c) { ' ' } else { c }).collect();
+    path.strip_prefix('@').map(str::to_owned).unwrap_or(path)
+}
+
+/// The skill whose text a `read` of this file gives the agent: skills are read here, not called.
+pub(crate) fn skill_of(native: &str, input: &Value) -> Option<String> {
+    let path = written(input.get("path").filter(|_| native == "read")?.as_str()?);
+    let path = path.strip_prefix("file://").unwrap_or(&path);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    match parts.as_slice() {
+        [.., folder, "SKILL.md"] => Some((*folder).to_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{canonical, native, reading, skill_of};
+
+    #[test]
+    fn names_go_both_ways() {
+        for (own, tool) in super::OWN {
+            let named = canonical(own.into(), false);
+            assert_eq!((named.tool.as_str(), named.native.as_deref(), named.server), (tool, Some(own), None));
+            assert_eq!(native(tool, None), own);
+        }
+        let named = canonical("mcp__lsp__apply_edit".into(), false);
+        assert_eq!((named.tool.as_str(), named.server.as_deref()), ("apply_edit", Some("lsp")));
+        assert_eq!(native("apply_edit", Some("lsp")), "mcp__lsp__apply_edit");
+        assert_eq!(native("Agent", None), "subagent");
+    }
+
+    #[test]
+    fn the_name_of_another_hosts_tool_gives_an_extensions_tool_no_rights() {
+        assert!(canonical("Read".into(), true).labels.unwrap().is_empty());
+        assert!(canonical("Agent".into(), true).labels.unwrap().is_empty());
+        assert!(canonical("read".into(), true).labels.is_none());
+    }
+
+    #[test]
+    fn a_subagent_only_delegates_where_it_is_guarded_too() {
+        let labels = |everywhere| canonical("subagent".into(), everywhere).labels;
+        assert_eq!((labels(true), labels(false).unwrap().contains("read")), (None, false));
+    }
+
+    #[test]
+    fn paths_are_read_as_the_client_reads_them() {
+        let paths =
+            |tool: &str, input| reading(tool, &input).paths.into_iter().map(|path| path.written).collect::<Vec<_>>();
+        assert_eq!(paths("write", json!({"path": "@.pi/settings.json"})), [".pi/settings.json"]);
+        assert_eq!(paths("edit", json!({"path": "a\u{202f}b"})), ["a b"]);
+        assert_eq!(paths("grep", json!({"pattern": "x"})), ["."]);
+        assert!(paths("read", json!({})).is_empty() && paths("subagent", json!({"path": "x"})).is_empty());
+    }
+
+    #[test]
+    fn a_read_skill_is_known_by_its_folder() {
+        let skill = |path: &str| skill_of("read", &json!({"path": path}));
+        assert_eq!(skill(".pi/skills/alpha/SKILL.md").as_deref(), Some("alpha"));
+        assert_eq!(skill("@/h/.agents/skills/a/./SKILL.md").as_deref(), Some("a"));
+        assert_eq!((skill("SKILL.md"), skill("a/SKILL.md/x"), skill("a/skill.md")), (None, None, None));
+        assert_eq!(skill_of("edit", &json!({"path": "a/SKILL.md"})), None);
+    }
+}
