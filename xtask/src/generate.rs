@@ -8,6 +8,7 @@ mod platforms;
 mod programs;
 mod readme;
 mod schemas;
+pub(crate) mod shims;
 
 use crate::failure::{Failure, Result};
 use crate::root::{read, root, write};
@@ -60,6 +61,7 @@ fn all() -> Result<Vec<Generated>> {
     let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?];
     files.extend([attacks::page()?, programs]);
     files.extend(schemas::files());
+    files.extend(shims::files()?);
     Ok(files)
 }
 

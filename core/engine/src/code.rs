@@ -157,6 +157,9 @@ codes! {
     Internal = "internal", Fault,
         "the guard failed in a way it should not",
         "try the call again, and report the message with `PHASEGATE_LOG_FILE` set";
+    BridgeLost = "bridge-lost", Fault,
+        "the platform's plugin got no answer from the bridge that it starts: the program is missing, ended, hung or said something else",
+        "try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate";
     ConfigSyntax = "config-syntax", Config,
         "the file is not valid YAML or JSON",
         "correct the place that is marked";

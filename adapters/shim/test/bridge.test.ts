@@ -1,0 +1,112 @@
+// The bridge's end in a plugin, against the real program and against programs that fail in its place. Each row of
+// `faults.json` is a program: whatever it does, nothing is let through, and the bridge is back when the program is.
+
+import assert from "node:assert/strict"
+import { spawnSync } from "node:child_process"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+
+import { Bridge } from "../bridge.ts"
+
+const REAL = process.env.PHASEGATE ?? "phasegate"
+const FAULTS: { fault: string; script: string | null; says: string; mode?: number }[] = JSON.parse(
+  readFileSync(process.env.FAULTS ?? "adapters/shim/test/faults.json", "utf8"),
+)
+
+const world = mkdtempSync(join(tmpdir(), "phasegate-shim-"))
+const project = join(world, "project")
+const env = { PHASEGATE_STATE_DIR: join(world, "state"), PHASEGATE_MACHINE_DIR: join(world, "machine"), HOME: world }
+
+before(() => {
+  mkdirSync(join(project, ".phasegate/skills"), { recursive: true })
+  writeFileSync(join(project, ".phasegate/config.yaml"), "mode: block\n")
+  writeFileSync(
+    join(project, ".phasegate/skills/careful.yaml"),
+    "skill: careful\ndescription: look\nphases:\n  look: { allowed: [Read], forbidden: [Edit], done_when: { ok: Read } }\n  write: { allowed: [Edit] }\n",
+  )
+})
+after(() => rmSync(world, { recursive: true }))
+
+const bridge = (command: string) => new Bridge({ platform: "claude-code", command, shim: "0", directory: project, env })
+
+const frame = (event: string, fields: object) => ({ session_id: "s", cwd: project, hook_event_name: event, ...fields })
+const call = (id: string, tool: string, input: object) =>
+  frame("PreToolUse", { tool_name: tool, tool_input: input, tool_use_id: id })
+const edit = (id: string) => call(id, "Edit", { file_path: "a", old_string: "a", new_string: "b" })
+const denied = (reply: Record<string, unknown> | null) => JSON.stringify(reply).includes('"permissionDecision":"deny"')
+
+test("events are answered by the real program, side by side and in order", async () => {
+  const real = bridge(REAL)
+  const read = { tool_name: "Read", tool_input: { file_path: "a" }, tool_use_id: "r" }
+  real.tell(frame("SessionStart", { source: "startup" }))
+  const answers = await Promise.all([
+    real.ask(call("k", "Skill", { skill: "careful" })),
+    real.ask(edit("e1")),
+    real.ask(frame("PreToolUse", read)),
+    real.ask(frame("PostToolUse", { ...read, tool_response: { type: "text" } })),
+    real.ask(edit("e2")),
+  ])
+  assert.deepEqual(answers.map(({ deny }) => deny), Array(5).fill(undefined))
+  assert.deepEqual(answers.map(({ reply }) => denied(reply)), [false, true, false, false, false])
+  const probed = await real.probe([call("p1", "Read", {}), call("p2", "Bash", { command: "ls" })])
+  assert.equal(probed?.length, 2)
+  assert.equal(real.trouble, undefined)
+  real.close()
+})
+
+test("what is told is told again to the next bridge", async () => {
+  const program = join(world, "once")
+  writeFileSync(program, `#!/bin/sh\n[ -e ${world}/died ] && exec ${REAL} "$@"\n: > ${world}/died\nread hello; echo '{"hello":{"protocol":1,"deadline_ms":5000,"largest":1000000}}'; read first; exit 1\n`)
+  chmodSync(program, 0o755)
+  const again = bridge(program)
+  again.tell(frame("SessionStart", { source: "startup", session_id: "t" }))
+  again.tell({ ...call("k", "Skill", { skill: "careful" }), session_id: "t" })
+  while (!again.trouble) await new Promise((resolve) => setTimeout(resolve, 5))
+  const { reply } = await again.ask({ ...edit("e"), session_id: "t" })
+  assert.ok(denied(reply), "the skill's call was not told again")
+  again.close()
+})
+
+test("an event that cannot be written is denied", async () => {
+  const real = bridge(REAL)
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  assert.match((await real.ask(circle)).deny ?? "", /bridge-lost.*JSON/)
+  assert.match((await real.ask({ text: 1n })).deny ?? "", /bridge-lost/)
+  assert.match((await real.ask(undefined)).deny ?? "", /phasegate \[/)
+  real.close()
+})
+
+for (const { fault, script, says, mode } of FAULTS) {
+  test(`nothing is let through, and all is well again afterwards: ${fault}`, async () => {
+    const program = join(world, "phasegate")
+    rmSync(program, { force: true })
+    if (script !== null) {
+      writeFileSync(program, script.replaceAll("${REAL}", REAL))
+      chmodSync(program, mode ?? 0o755)
+    }
+    const broken = bridge(program)
+    const answers = await Promise.all([broken.ask(edit("x")), broken.ask(edit("y"))])
+    for (const { deny, reply } of answers) {
+      assert.ok(deny?.startsWith("phasegate [") && deny.includes(says), `${deny}`)
+      assert.equal(reply, null)
+    }
+    assert.equal(await broken.probe([edit("p")]), undefined)
+    rmSync(program, { force: true })
+    symlinkSync(REAL, program)
+    const { deny, reply } = await broken.ask(call("z", "Read", { file_path: "a" }))
+    assert.equal(deny, undefined)
+    assert.ok(reply === null || typeof reply === "object")
+    assert.equal(broken.trouble, undefined)
+    broken.close()
+  })
+}
+
+test("the way out is the code's own", () => {
+  const explained = spawnSync(REAL, ["--json", "explain", "bridge-lost"], { encoding: "utf8" })
+  assert.equal(explained.status, 0, explained.stderr)
+  const { way_out } = JSON.parse(explained.stdout)
+  assert.ok(readFileSync("adapters/shim/bridge.ts", "utf8").toLowerCase().includes(String(way_out).toLowerCase()))
+})
