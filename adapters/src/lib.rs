@@ -4,6 +4,8 @@ use phasegate_adapter::{Adapter, Registered};
 
 #[cfg(feature = "claude-code")]
 use phasegate_claude_code as _;
+#[cfg(feature = "mcp")]
+use phasegate_mcp as _;
 
 /// The adapters of this build, sorted by id. Never empty in a useful build: callers treat an empty list as an error.
 #[must_use]
@@ -24,6 +26,6 @@ mod tests {
     #[test]
     fn these_adapters_are_registered_and_no_others() {
         let ids: Vec<_> = super::all().iter().map(|adapter| adapter.id()).collect();
-        assert_eq!(ids, ["claude-code"]);
+        assert_eq!(ids, ["claude-code", "mcp"]);
     }
 }
