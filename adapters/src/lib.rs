@@ -4,6 +4,8 @@ use phasegate_adapter::{Adapter, Registered};
 
 #[cfg(feature = "claude-code")]
 use phasegate_claude_code as _;
+#[cfg(feature = "mcp")]
+use phasegate_mcp as _;
 #[cfg(feature = "opencode")]
 use phasegate_opencode as _;
 #[cfg(feature = "pi")]
@@ -28,6 +30,6 @@ mod tests {
     #[test]
     fn these_adapters_are_registered_and_no_others() {
         let ids: Vec<_> = super::all().iter().map(|adapter| adapter.id()).collect();
-        assert_eq!(ids, ["claude-code", "opencode", "pi"]);
+        assert_eq!(ids, ["claude-code", "mcp", "opencode", "pi"]);
     }
 }

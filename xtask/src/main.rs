@@ -3,11 +3,13 @@
 mod failure;
 mod root;
 mod process;
+mod npm;
 mod ci;
 mod generate;
 mod bless;
 mod tidy;
 mod conformance;
+mod mcp_conformance;
 mod demo;
 mod mutants;
 mod bench;
@@ -17,6 +19,8 @@ mod stress;
 mod e2e;
 mod fuzz;
 mod skips;
+mod clients;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -43,6 +47,8 @@ enum Task {
     Tidy,
     /// Run the conformance suite and print its matrix.
     Conformance(conformance::Args),
+    /// Run the official MCP conformance suite against servers alone and behind the proxy.
+    McpConformance(mcp_conformance::Args),
     /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
     Demo(demo::Args),
     /// Change the decision table in ten ways, one at a time; its test must notice each.
@@ -53,6 +59,8 @@ enum Task {
     Stress(stress::Args),
     /// Let a real client live through a story, guarded by phasegate, and keep the session as a case.
     Record(record::Args),
+    /// Let real MCP clients talk to real servers, and keep every message as a recording.
+    RecordMcp(traffic::Args),
     /// Run a real client through every way in which a guard can fail, and keep the fault report.
     E2e(e2e::Args),
     /// Check that every test that does not run here has a reason in `skips.toml`.
@@ -64,6 +72,9 @@ enum Task {
     /// The hook as the client sees it while a session is recorded.
     #[command(hide = true)]
     RecordTee(record::tee::Args),
+    /// An MCP server as its client sees it while it is recorded.
+    #[command(hide = true)]
+    McpTee(traffic::tee::Args),
     /// A double of the language server that the shipped skills speak of.
     #[command(hide = true)]
     LspDouble,
@@ -76,6 +87,7 @@ fn main() -> ExitCode {
         Task::Bless => bless::run(),
         Task::Tidy => tidy::run(),
         Task::Conformance(args) => conformance::run(&args),
+        Task::McpConformance(args) => mcp_conformance::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Bench(args) => bench::run(&args),
@@ -86,6 +98,8 @@ fn main() -> ExitCode {
         Task::Skips => skips::run(),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),
+        Task::RecordMcp(args) => traffic::run(&args),
+        Task::McpTee(args) => return traffic::tee::run(&args),
         Task::LspDouble => record::double::run(),
     };
     match result {

@@ -4,7 +4,18 @@
 
 pub mod id;
 pub mod object;
+pub mod strict;
 pub mod message;
+pub mod call;
+pub mod outcome;
+pub mod events;
+pub mod own;
+pub mod denial;
+mod frame;
+mod pairing;
+mod decode;
+pub mod encode;
+mod install;
 #[cfg(feature = "proxy")]
 pub mod link;
 #[cfg(feature = "proxy")]
@@ -12,5 +23,91 @@ pub mod options;
 #[cfg(feature = "proxy")]
 pub mod relay;
 
+use phasegate_adapter::{
+    Ability, Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Problem,
+    Registered, Reply,
+};
+use phasegate_core::Step;
+
 pub use id::Id;
 pub use message::{Kind, Malformed, Message};
+
+/// The MCP adapter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mcp;
+
+inventory::submit!(Registered(&Mcp));
+
+impl Adapter for Mcp {
+    fn id(&self) -> &'static str {
+        "mcp"
+    }
+
+    fn name(&self) -> &'static str {
+        "MCP"
+    }
+
+    fn versions(&self) -> &'static [&'static str] {
+        &["2026-07-28", "2025-11-25"]
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            deny: Ability::Yes,
+            ask: Ability::No("a call that a person must be asked about is denied, and the text says whom to ask"),
+            rewrite: Ability::No("a call goes on as the client wrote it"),
+            inject_context: Ability::No(
+                "the agent is told in denials and in the answers of `get_skill_phase`; there is no prompt to add to",
+            ),
+            hide_tools: Ability::Partly(
+                "with `hide_forbidden`; a client that keeps its list until it starts again still shows the tool, and the call is denied",
+            ),
+            see_builtin_tools: Ability::No(
+                "the host's own tools do not pass here; the host's adapter in the same project enforces them, and `get_skill_phase` \
+                 names them",
+            ),
+            see_subagents: Ability::No(
+                "a server is not told which agent calls; all calls of a session count as one agent's",
+            ),
+            fail_closed: Ability::Yes,
+        }
+    }
+
+    fn address(&self, frame: &Frame) -> Result<Address, Problem> {
+        let (seen, _) = frame::read(frame)?;
+        let event = seen.message.as_ref().map_or("closed", |message| message.method().unwrap_or("answer")).to_owned();
+        Ok(Address { session: seen.session, cwd: None, event })
+    }
+
+    fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
+        decode::decode(frame, memory)
+    }
+
+    fn encode(&self, frame: &Frame, steps: &[Step]) -> Reply {
+        encode::encode(frame, steps)
+    }
+
+    fn refuse(&self, frame: &Frame, problem: &Problem) -> Reply {
+        encode::refuse(frame, problem)
+    }
+
+    fn warn(&self, _frame: &Frame, problem: &Problem) -> Reply {
+        encode::warn(problem)
+    }
+
+    fn places(&self) -> Places {
+        Places { settings: vec![".mcp.json"], signs: vec![".mcp.json"], ..Places::default() }
+    }
+
+    fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+        install::install(request)
+    }
+
+    fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+        install::uninstall(request)
+    }
+
+    fn unguarded(&self, request: &InstallRequest) -> Option<String> {
+        install::unguarded(request)
+    }
+}

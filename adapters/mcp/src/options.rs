@@ -20,8 +20,6 @@ impl Default for Options {
 pub struct Session {
     /// Its id, as the guard is given it.
     pub id: String,
-    /// The handle that `activate_skill` answers, for clients whose protocol has no session; absent: none is answered.
-    pub handle: Option<String>,
     /// Whether the session begins and ends with the relay. A session that others began, or that goes on, does not.
     pub owned: bool,
     /// Who is behind the client, as whoever has the connection established it.
@@ -32,7 +30,7 @@ impl Session {
     /// A session that begins and ends with its relay.
     #[must_use]
     pub fn own(id: impl Into<String>) -> Self {
-        Self { id: id.into(), handle: None, owned: true, principal: None }
+        Self { id: id.into(), owned: true, principal: None }
     }
 
     /// A session that others began.

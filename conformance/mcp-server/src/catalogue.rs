@@ -47,3 +47,16 @@ impl Catalogue {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_are_in_form_and_each_question_has_its_tool() {
+        let catalogue = Catalogue::load().unwrap();
+        let named = |name: &str| catalogue.tools.iter().any(|tool| tool.name == name);
+        assert!(catalogue.questions.keys().all(|name| named(name)));
+        assert!(catalogue.tools.iter().all(|tool| tool.description.is_some()));
+    }
+}

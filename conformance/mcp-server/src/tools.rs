@@ -46,7 +46,7 @@ pub(crate) async fn call(
         "ask_input" => return asking::input(&request),
         "test_tool_with_logging" => Some(telling::logging(&call).await),
         "test_tool_with_progress" => Some(telling::progress(&call).await),
-        "slow" => Some(telling::slow(&call).await),
+        "test_reconnection" | "slow" => Some(telling::slow(&call).await),
         "change_tools" => Some(telling::change_tools(&call).await),
         "fail" => return odd::fail(&call).await.map(Into::into),
         "echo" => Some(odd::echo(&call)),

@@ -41,11 +41,11 @@ async fn report(call: &Call<'_>, progress: f64, total: f64) {
     }
 }
 
-/// Waits, in steps; a call that is cancelled ends at once.
+/// Waits, in steps; a call that is cancelled ends at once. Without arguments, a moment.
 pub(super) async fn slow(call: &Call<'_>) -> CallToolResult {
     let whole = |name: &str| call.arguments.get(name).and_then(serde_json::Value::as_u64);
     let steps = u32::try_from(whole("steps").unwrap_or(1)).unwrap_or(1).max(1);
-    let step = Duration::from_millis(whole("milliseconds").unwrap_or(0)) / steps;
+    let step = Duration::from_millis(whole("milliseconds").unwrap_or(100)) / steps;
     for done in 1..=steps {
         tokio::select! {
             () = tokio::time::sleep(step) => {}

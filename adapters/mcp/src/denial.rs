@@ -1,0 +1,140 @@
+//! What an agent is told of a call that was not forwarded: the seed's text, and the same as an object.
+//!
+//! The one place where a denial gets its form; the relay, the adapter and guards inside of servers all come here.
+
+use phasegate_adapter::Problem;
+use phasegate_core::code::Area;
+use phasegate_core::decision::NextCall;
+use phasegate_core::{Code, Decision};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The key in `_meta` under which the object stands where `structuredContent` is not free for it.
+pub const META: &str = "dev.phasegate/denial";
+
+/// How the client calls a tool that the policy knows by its name and server.
+pub type Names<'a> = &'a dyn Fn(&str, Option<&str>) -> String;
+
+/// A denial in both forms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Denied {
+    /// The text that the agent reads.
+    pub text: String,
+    /// The same as an object, with the seed's keys.
+    pub structured: Value,
+}
+
+/// What the result of a call must look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    /// The revision of the request is 2026-07-28 or later: a result says that it is complete.
+    pub modern: bool,
+    /// The tool declares a form for `structuredContent`. A client may check what it gets against it, also in an error.
+    pub declared: bool,
+}
+
+/// The object. Its keys are in alphabetical order, as the seed prints them.
+#[derive(Serialize)]
+struct Details<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<Code>,
+    current_phase: &'a str,
+    error: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    missing: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next_calls: Vec<Next>,
+    reason: &'a str,
+    recovery: &'a str,
+    skill: &'a str,
+    tool: &'a str,
+}
+
+/// A call that would be allowed now, under the name by which the client calls it.
+#[derive(Serialize)]
+struct Next {
+    #[serde(skip_serializing_if = "is_empty")]
+    input: Value,
+    tool: String,
+}
+
+fn is_empty(input: &Value) -> bool {
+    input.is_null() || input.as_object().is_some_and(Map::is_empty)
+}
+
+/// The denial that a decision is, or the question that nobody can be asked here.
+#[must_use]
+pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
+    let next_calls: Vec<Next> = decision.next_calls.iter().map(|call| next(call, names)).collect();
+    let calls = if next_calls.is_empty() { String::new() } else { format!("Next calls: {}", written(&next_calls)) };
+    let phase = decision.code.is_some_and(|code| code.area() == Area::Phase);
+    let details = Details {
+        code: decision.code,
+        current_phase: decision.phase.as_deref().unwrap_or_default(),
+        error: if phase { "phase_violation" } else { decision.code.map_or("denied", Code::id) },
+        missing: &decision.missing,
+        next_calls,
+        reason: &decision.reason,
+        recovery: &decision.recovery,
+        skill: decision.skill.as_deref().unwrap_or_default(),
+        tool: &decision.tool,
+    };
+    let recovery =
+        if decision.recovery.is_empty() { String::new() } else { format!("Recovery: {}", decision.recovery) };
+    let text = if phase {
+        join(&[format!("Phase violation: {}", decision.reason), recovery, written(&details)])
+    } else {
+        let code = decision.code.map(|code| format!(" [{code}]")).unwrap_or_default();
+        join(&[format!("phasegate{code}: {}", decision.reason), recovery, calls])
+    };
+    Denied { text, structured: serde_json::to_value(&details).unwrap_or_default() }
+}
+
+/// The denial of a call that could not be decided.
+#[must_use]
+pub fn problem(tool: &str, problem: &Problem) -> Denied {
+    let structured = json!({
+        "code": problem.code,
+        "current_phase": "",
+        "error": problem.code.id(),
+        "reason": problem.message,
+        "recovery": problem.code.way_out(),
+        "skill": "",
+        "tool": tool,
+    });
+    Denied { text: problem.text(), structured }
+}
+
+impl Denied {
+    /// The result of the call, as JSON text.
+    #[must_use]
+    pub fn result(&self, form: Form) -> String {
+        let mut result = json!({"content": [{"type": "text", "text": self.text}], "isError": true});
+        if let Value::Object(fields) = &mut result {
+            let (key, value) = if form.declared {
+                ("_meta", json!({META: self.structured}))
+            } else {
+                ("structuredContent", self.structured.clone())
+            };
+            fields.insert(key.to_owned(), value);
+            if form.modern {
+                fields.insert("resultType".to_owned(), Value::from("complete"));
+            }
+        }
+        result.to_string()
+    }
+}
+
+fn next(call: &NextCall, names: Names<'_>) -> Next {
+    Next { input: call.input.clone(), tool: names(&call.tool, call.server.as_deref()) }
+}
+
+/// These values always can be written: their keys are text and their numbers finite.
+fn written(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn join(parts: &[String]) -> String {
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}

@@ -1,0 +1,56 @@
+//! What a request is refused with: an HTTP status, and an error in the form of JSON-RPC.
+
+use hyper::StatusCode;
+use serde_json::{Value, json};
+
+use crate::id::Id;
+use crate::message::Malformed;
+
+/// Why a request goes no further.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Refusal {
+    /// The status of the answer.
+    pub(super) status: StatusCode,
+    /// The error's number in JSON-RPC or the protocol.
+    pub(super) number: i64,
+    /// What is wrong, as a fragment, and what helps.
+    pub(super) text: String,
+    /// What else the protocol wants said.
+    pub(super) data: Option<Value>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, number: i64, text: impl Into<String>) -> Self {
+        Self { status, number, text: text.into(), data: None }
+    }
+
+    /// A request that says different things in different places, or not what it must.
+    pub(super) fn header_mismatch(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, -32020, text)
+    }
+
+    /// A revision that is not spoken here.
+    pub(super) fn unsupported_version(requested: &str) -> Self {
+        let supported: Vec<&str> = super::revision::SUPPORTED.into_iter().collect();
+        Self {
+            data: Some(json!({"supported": supported, "requested": requested})),
+            ..Self::new(StatusCode::BAD_REQUEST, -32022, format!("the protocol version `{requested}` is not supported"))
+        }
+    }
+
+    /// The body of the answer.
+    pub(super) fn body(&self, id: Option<&Id>) -> Vec<u8> {
+        let mut error = json!({"code": self.number, "message": self.text});
+        if let (Some(error), Some(data)) = (error.as_object_mut(), &self.data) {
+            error.insert("data".into(), data.clone());
+        }
+        // Without an id, revisions differ: `null` is JSON-RPC's own, and read by all of them.
+        json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string().into_bytes()
+    }
+}
+
+impl From<&Malformed> for Refusal {
+    fn from(malformed: &Malformed) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, malformed.fault.number(), malformed.text.clone())
+    }
+}

@@ -1,0 +1,95 @@
+//! Answers: one JSON object, a stream of events, or nothing but a status.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::Frame;
+use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+
+use super::outbox::{Next, Reader};
+use super::refusal::Refusal;
+use crate::id::Id;
+use crate::message::Message;
+
+/// An answer.
+pub(super) type Reply = Response<UnsyncBoxBody<Bytes, Infallible>>;
+
+/// How long a stream stays silent before a comment says that it lives.
+const SILENCE: Duration = Duration::from_secs(15);
+/// A message shorter than this is copied together with what is around it; a longer one is sent as it lies.
+const SHORT: usize = 4096;
+
+/// Nothing but a status.
+pub(super) fn status(status: StatusCode) -> Reply {
+    body(status, None, Bytes::new())
+}
+
+/// One message.
+pub(super) fn message(code: StatusCode, message: &Message) -> Reply {
+    body(code, Some("application/json"), message.bytes().clone())
+}
+
+/// A refusal, as an error for the request with this id.
+pub(super) fn refused(refusal: &Refusal, id: Option<&Id>) -> Reply {
+    let mut reply = body(refusal.status, Some("application/json"), refusal.body(id).into());
+    match refusal.status {
+        StatusCode::UNAUTHORIZED => {
+            reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        StatusCode::METHOD_NOT_ALLOWED => {
+            reply.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
+        }
+        _ => {}
+    }
+    reply
+}
+
+/// A stream of events. With a name, each event has an id by which the stream can be resumed after it.
+pub(super) fn events(reader: Reader, name: Option<String>, whole: impl Send + 'static) -> Reply {
+    // What is kept alive with the stream goes when the client does.
+    let state = (reader, name, VecDeque::new(), whole);
+    let frames = stream::unfold(state, |(reader, name, mut ready, whole)| async move {
+        if ready.is_empty() {
+            match reader.next(SILENCE).await {
+                Next::Message(number, message) => ready = event(name.as_deref(), number, message.bytes()),
+                Next::Silence => ready.push_back(Bytes::from_static(b":\n\n")),
+                Next::End => return None,
+            }
+        }
+        let piece: Bytes = ready.pop_front()?;
+        Some((Ok(Frame::data(piece)), (reader, name, ready, whole)))
+    });
+    let mut reply = Response::new(StreamBody::new(frames).boxed_unsync());
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    reply
+}
+
+fn body(status: StatusCode, kind: Option<&'static str>, bytes: Bytes) -> Reply {
+    let mut reply = Response::new(Full::new(bytes).boxed_unsync());
+    *reply.status_mut() = status;
+    if let Some(kind) = kind {
+        reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// An event in pieces. A message has no line break in it, so its text is one line of data.
+fn event(name: Option<&str>, number: u64, message: &Bytes) -> VecDeque<Bytes> {
+    let head = name.map_or_else(|| "data: ".to_owned(), |name| format!("id: {name}-{number}\ndata: "));
+    let head = Bytes::from(head);
+    let tail = Bytes::from_static(b"\n\n");
+    if message.len() < SHORT {
+        return VecDeque::from([[head, message.clone(), tail].concat().into()]);
+    }
+    VecDeque::from([head, message.clone(), tail])
+}

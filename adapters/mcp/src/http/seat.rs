@@ -1,0 +1,299 @@
+//! One relay, and which answer each of its messages belongs into.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hyper::StatusCode;
+use serde_json::json;
+use tokio::sync::mpsc::{Receiver, Sender};
+
+use super::outbox::Outbox;
+use super::refusal::Refusal;
+use super::tags::{self, Tag};
+use crate::id::Id;
+use crate::link::{Arrived, Routed, Wire};
+use crate::message::{Kind, Message};
+
+/// How many streams beside the common one can be resumed at most.
+const RESUMABLE: usize = 4;
+
+/// One relay as its clients' requests see it.
+#[derive(Debug)]
+pub(super) struct Seat {
+    to_relay: Mutex<Option<Sender<Arrived>>>,
+    routes: Mutex<Routes>,
+    /// Whether its requests come from clients without a session: they may use the same ids, and are asked nothing.
+    stateless: bool,
+}
+
+#[derive(Debug)]
+struct Routes {
+    open: HashMap<Id, Route>,
+    /// The stream of what belongs to no request.
+    common: Arc<Outbox>,
+    /// Streams that were begun and may be resumed, newest last.
+    begun: VecDeque<(u64, Arc<Outbox>)>,
+    streams: u64,
+    ended: bool,
+    used: Instant,
+}
+
+/// Where the messages of a request go.
+#[derive(Debug)]
+struct Route {
+    outbox: Arc<Outbox>,
+    stream: u64,
+    /// The id that the client gave it, where the relay knows another.
+    asked: Option<Id>,
+    /// The token under which progress is told: as the relay knows it, and as the client does.
+    token: Option<Tag>,
+    /// Whether it only listens.
+    listens: bool,
+}
+
+/// A request that was handed to the relay.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The stream of its answer.
+    pub(super) outbox: Arc<Outbox>,
+    /// The stream's number in the seat.
+    pub(super) stream: u64,
+    /// Its id as the relay knows it.
+    pub(super) id: Id,
+}
+
+impl Seat {
+    /// A seat at this end of a relay's link, and the task that hands out what the relay sends.
+    pub(super) fn new(wire: Wire, stateless: bool) -> (Arc<Self>, impl Future<Output = ()> + Send + use<>) {
+        let routes = Routes {
+            open: HashMap::new(),
+            common: Outbox::resumable(),
+            begun: VecDeque::new(),
+            streams: 0,
+            ended: false,
+            used: Instant::now(),
+        };
+        let seat = Arc::new(Self { to_relay: Mutex::new(Some(wire.to)), routes: Mutex::new(routes), stateless });
+        let pump = Arc::clone(&seat).pump(wire.from);
+        (seat, pump)
+    }
+
+    /// Hands a request to the relay.
+    pub(super) async fn ask(&self, message: Message) -> Result<Asked, Refusal> {
+        let (message, asked) = self.admit(message)?;
+        if self.send(message).await {
+            return Ok(asked);
+        }
+        self.routes().open.remove(&asked.id);
+        Err(gone())
+    }
+
+    /// Hands a message to the relay that asks for no answer.
+    pub(super) async fn tell(&self, message: Message) -> Result<(), Refusal> {
+        self.routes().used = Instant::now();
+        if self.send(message).await { Ok(()) } else { Err(gone()) }
+    }
+
+    /// Gives up a request whose client is gone.
+    pub(super) fn cancel(self: &Arc<Self>, id: &Id) {
+        if self.routes().open.remove(id).is_none() {
+            return;
+        }
+        let params = json!({"requestId": id, "reason": "the client closed the connection"});
+        let text = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string();
+        let Ok(message) = Message::read(text) else { return };
+        let seat = Arc::clone(self);
+        tokio::spawn(async move { seat.send(message).await });
+    }
+
+    /// Notes that a stream was begun, so that it can be resumed.
+    pub(super) fn begun(&self, asked: &Asked) {
+        let mut routes = self.routes();
+        routes.begun.retain(|(_, outbox)| !outbox.is_done() || outbox.is_read());
+        routes.begun.push_back((asked.stream, Arc::clone(&asked.outbox)));
+        while routes.begun.len() > RESUMABLE {
+            routes.begun.pop_front();
+        }
+    }
+
+    /// The stream with this number; 0 is that of what belongs to no request.
+    pub(super) fn stream(&self, number: u64) -> Option<Arc<Outbox>> {
+        let mut routes = self.routes();
+        routes.used = Instant::now();
+        if number == 0 {
+            return Some(Arc::clone(&routes.common));
+        }
+        routes.begun.iter().find(|(stream, _)| *stream == number).map(|(_, outbox)| Arc::clone(outbox))
+    }
+
+    /// Ends the relay.
+    pub(super) fn close(&self) {
+        self.to_relay.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.end();
+    }
+
+    /// Whether the relay is gone.
+    pub(super) fn has_ended(&self) -> bool {
+        self.routes().ended
+    }
+
+    /// Whether nobody has used it for this time.
+    pub(super) fn is_idle(&self, time: Duration) -> bool {
+        let routes = self.routes();
+        routes.open.is_empty() && !routes.common.is_read() && routes.used.elapsed() >= time
+    }
+
+    fn admit(&self, message: Message) -> Result<(Message, Asked), Refusal> {
+        let invalid = |text: &str| Refusal::new(StatusCode::BAD_REQUEST, -32600, text);
+        let id = message.id().cloned().ok_or_else(|| invalid("a request has an id"))?;
+        let mut routes = self.routes();
+        if routes.ended {
+            return Err(gone());
+        }
+        routes.used = Instant::now();
+        routes.streams = routes.streams.saturating_add(1);
+        let stream = routes.streams;
+        let (mut message, mut inner, mut asked) = (message, id.clone(), None);
+        if routes.open.contains_key(&id) {
+            if !self.stateless {
+                return Err(invalid("a request with this id is under way"));
+            }
+            inner = fresh(stream, &routes.open);
+            message = message.with_id(&inner);
+            asked = Some(id);
+        }
+        let mut token = tags::progress_token(&message);
+        if let Some(tag) = token.as_mut().filter(|tag| self.stateless && routes.has_token(&tag.relay)) {
+            tag.relay = fresh(stream, &routes.open).json();
+            message = tags::with_progress_token(&message, &tag.relay);
+        }
+        let outbox = if self.stateless { Arc::default() } else { Outbox::resumable() };
+        let listens = message.method() == Some("subscriptions/listen");
+        let route = Route { outbox: Arc::clone(&outbox), stream, asked, token, listens };
+        routes.open.insert(inner.clone(), route);
+        Ok((message, Asked { outbox, stream, id: inner }))
+    }
+
+    async fn pump(self: Arc<Self>, mut from_relay: Receiver<Routed>) {
+        while let Some(routed) = from_relay.recv().await {
+            self.deliver(routed).await;
+        }
+        self.end();
+    }
+
+    async fn deliver(&self, routed: Routed) {
+        let message = routed.message;
+        match (message.kind(), message.id()) {
+            (Kind::Result | Kind::Error, Some(id)) => {
+                let Some(route) = self.routes().open.remove(id) else { return };
+                let message = route.asked.as_ref().map_or_else(|| message.clone(), |asked| route.restored(&message, asked));
+                route.outbox.push(message).await;
+                route.outbox.close();
+            }
+            (Kind::Result | Kind::Error, None) => {}
+            (Kind::Request, Some(id)) if self.stateless => {
+                // A client without a session cannot be asked: whoever asks is told, and does not wait.
+                let error = json!({"code": -32601, "message": "the client's protocol lets servers ask nothing"});
+                let text = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
+                if let Ok(answer) = Message::read(text) {
+                    self.send(answer).await;
+                }
+            }
+            (Kind::Request | Kind::Notification, _) => {
+                let place = self.routes().place(&message, routed.related.as_ref(), self.stateless);
+                if let Some((outbox, message)) = place {
+                    outbox.push(message).await;
+                }
+            }
+        }
+    }
+
+    /// Answers everything that is open: the relay is gone.
+    fn end(&self) {
+        let open: Vec<(Id, Route)> = {
+            let mut routes = self.routes();
+            routes.ended = true;
+            routes.common.close();
+            routes.open.drain().collect()
+        };
+        for (id, route) in open {
+            let id = route.asked.as_ref().unwrap_or(&id);
+            let text = String::from_utf8_lossy(&gone().body(Some(id))).into_owned();
+            if let Ok(message) = Message::read(text) {
+                route.outbox.push_now(message);
+            }
+            route.outbox.close();
+        }
+    }
+
+    async fn send(&self, message: Message) -> bool {
+        let to = self.to_relay.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match to {
+            Some(to) => to.send(Ok(message.into())).await.is_ok(),
+            None => false,
+        }
+    }
+
+    fn routes(&self) -> MutexGuard<'_, Routes> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Routes {
+    fn has_token(&self, token: &str) -> bool {
+        self.open.values().any(|route| route.token.as_ref().is_some_and(|tag| tag.relay == token))
+    }
+
+    /// The stream that a message of the server belongs into, and the message as that stream's client reads it.
+    fn place(&self, message: &Message, related: Option<&Id>, stateless: bool) -> Option<(Arc<Outbox>, Message)> {
+        let subscription = tags::subscription(message);
+        let token = tags::told_token(message);
+        let by_id = |id: &Id| self.open.get(id);
+        let by_token = |token: &String| {
+            self.open.values().find(|route| route.token.as_ref().is_some_and(|tag| tag.relay == *token))
+        };
+        let known = subscription.as_ref().and_then(by_id).or_else(|| token.as_ref().and_then(by_token));
+        if let Some(route) = known.or_else(|| related.and_then(by_id)) {
+            let id = route.asked.as_ref().filter(|_| subscription.is_some());
+            let mut message = message.clone();
+            if let Some(id) = id {
+                message = tags::with_subscription(&message, id);
+            }
+            if let Some(tag) = route.token.as_ref().filter(|tag| token.is_some() && tag.relay != tag.client) {
+                message = tags::with_told_token(&message, &tag.client);
+            }
+            return Some((Arc::clone(&route.outbox), message));
+        }
+        if subscription.is_some() {
+            return None;
+        }
+        let newest = self.open.values().filter(|route| !route.listens).max_by_key(|route| route.stream);
+        match newest {
+            Some(route) if stateless || !self.common.is_read() => Some((Arc::clone(&route.outbox), message.clone())),
+            _ if stateless => None,
+            _ => Some((Arc::clone(&self.common), message.clone())),
+        }
+    }
+}
+
+impl Route {
+    /// The answer under the id that the client gave.
+    fn restored(&self, message: &Message, asked: &Id) -> Message {
+        let message = message.with_id(asked);
+        if self.listens { tags::with_subscription(&message, asked) } else { message }
+    }
+}
+
+/// An id that no open request has.
+fn fresh(stream: u64, open: &HashMap<Id, Route>) -> Id {
+    let mut text = format!("phasegate-{stream}");
+    while open.contains_key(&Id::Text(text.clone())) {
+        text.push('-');
+    }
+    Id::Text(text)
+}
+
+fn gone() -> Refusal {
+    Refusal::new(StatusCode::OK, -32603, "the server behind the proxy is gone; start a new session")
+}

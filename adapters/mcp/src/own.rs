@@ -1,0 +1,91 @@
+//! The tools that the guard itself offers: the seed's three, with its arguments and answers.
+
+use phasegate_core::event::By;
+use phasegate_core::{EventKind, Step};
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::denial::Form;
+
+/// The names, in the order in which they are listed.
+pub const NAMES: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
+
+/// Whether a tool of this name is the guard's own.
+#[must_use]
+pub fn is_own(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+/// The tools as `tools/list` describes them.
+#[must_use]
+pub fn tools() -> [Value; 3] {
+    let no_arguments = json!({"type": "object", "properties": {}});
+    let changes = json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false});
+    let reads = json!({"readOnlyHint": true, "openWorldHint": false});
+    [
+        json!({
+            "name": "activate_skill",
+            "title": "Activate a skill",
+            "description": "Begin a skill's workflow: from now on each tool call is checked against the phase that the \
+                            workflow is in. Answers the first phase with its allowed and forbidden tools.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "skill_name": {"type": "string", "description": "The name of the skill, for example lsp-refactor"},
+                    "mode": {
+                        "type": "string",
+                        "enum": ["warn", "block"],
+                        "description": "What a violation leads to; never less strict than the skill's own mode",
+                    },
+                },
+                "required": ["skill_name"],
+            },
+            "annotations": changes,
+        }),
+        json!({
+            "name": "deactivate_skill",
+            "title": "Deactivate the skill",
+            "description": "End the active skill's workflow. A skill may ask that its last phase is done first, or that a \
+                            person ends it.",
+            "inputSchema": no_arguments,
+            "annotations": changes,
+        }),
+        json!({
+            "name": "get_skill_phase",
+            "title": "Show the current phase",
+            "description": "Which skill is active, in which phase it is, which tools that phase allows and forbids (also \
+                            tools that are not of this server), and what is still missing.",
+            "inputSchema": no_arguments,
+            "annotations": reads,
+        }),
+    ]
+}
+
+/// The command that a call of an own tool gives. It is the agent's, whoever made the client send it.
+#[must_use]
+pub fn command(call: &Call) -> EventKind {
+    EventKind::Command { by: By::Agent, name: call.name.clone(), args: call.input.clone() }
+}
+
+/// The result of a call of an own tool, as JSON text.
+#[must_use]
+pub fn result(step: &Step, form: Form) -> String {
+    let answer = step.result.clone().unwrap_or(Value::Null);
+    let failed = answer.get("is_error").and_then(Value::as_bool) == Some(true)
+        || step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
+    let told = answer.get("text").and_then(Value::as_str).map(ToOwned::to_owned);
+    let mut fields = Map::new();
+    if failed {
+        let reason = || step.decision.as_ref().map(|decision| decision.reason.clone()).unwrap_or_default();
+        let text = told.unwrap_or_else(reason);
+        fields.insert("content".to_owned(), json!([{"type": "text", "text": text}]));
+        fields.insert("isError".to_owned(), Value::from(true));
+    } else {
+        fields.insert("content".to_owned(), json!([{"type": "text", "text": answer.to_string()}]));
+        fields.insert("structuredContent".to_owned(), answer);
+    }
+    if form.modern {
+        fields.insert("resultType".to_owned(), Value::from("complete"));
+    }
+    Value::Object(fields).to_string()
+}
