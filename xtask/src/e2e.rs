@@ -15,21 +15,19 @@ use self::report::Report;
 use self::scenario::Scenario;
 use crate::failure::{Failure, Result};
 use crate::process::{cargo, run as run_command};
-use crate::record::{claude_code, isolated};
+use crate::record::client::{self, Client};
+use crate::record::{FIRST, IDS, driver, isolated, program};
 use crate::root::target;
-
-/// The client that is run where none is named.
-pub(crate) const CLIENT: &str = claude_code::ID;
 
 /// Which client, and which scenarios.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The client, by the id of its adapter.
-    #[arg(long, default_value = CLIENT, value_parser = [claude_code::ID])]
+    #[arg(long, default_value = FIRST, value_parser = IDS)]
     client: String,
-    /// The client's binary.
-    #[arg(long, alias = "claude", default_value = claude_code::PROGRAM)]
-    binary: PathBuf,
+    /// The client's binary; without it the one that `PATH` has.
+    #[arg(long, alias = "claude")]
+    binary: Option<PathBuf>,
     /// The phasegate binary; without it the one that cargo builds now.
     #[arg(long)]
     guard: Option<PathBuf>,
@@ -54,12 +52,14 @@ pub(crate) fn run(args: &Args) -> Result {
         }
         return isolated("not every scenario came out as written");
     }
-    let version = claude_code::version(&args.binary)?;
+    let client = driver(&args.client)?;
+    let program = program(client, args.binary.as_deref())?;
+    let version = client::version(client, &program)?;
     let all = scenario::load(&args.client)?;
     let mut report = Report::new(&args.client, &version)?;
     let mut failed = 0;
     for scenario in all.iter().filter(|scenario| args.wants(&scenario.name)) {
-        match play(scenario, &version, args) {
+        match play(scenario, client, (&program, &version), args) {
             Ok(row) => {
                 failed += usize::from(!say(&row, args));
                 report.rows.push(row);
@@ -88,10 +88,10 @@ impl Args {
     }
 }
 
-fn play(scenario: &Scenario, version: &str, args: &Args) -> Result<Row> {
+fn play(scenario: &Scenario, client: &dyn Client, (program, version): (&Path, &str), args: &Args) -> Result<Row> {
     let built = args.guard.clone().unwrap_or_else(|| target().join("debug/phasegate"));
-    let stage = staging::Stage::new(scenario, &built, &args.client)?;
-    let row = stage.play(&args.binary).and_then(|played| outcome::row(scenario, version, &stage, &played));
+    let stage = staging::Stage::new(scenario, &built, client)?;
+    let row = stage.play(client, program).and_then(|played| outcome::row(scenario, version, &stage, &played));
     match row {
         Ok(row) if row.problem.is_none() && !args.keep => stage.remove().map(|()| row),
         Ok(row) => {

@@ -8,7 +8,12 @@ mod later;
 mod frame;
 pub(crate) mod played;
 pub(crate) mod scratch;
-pub(crate) mod claude_code;
+mod model;
+pub(crate) mod client;
+mod bridged;
+mod claude_code;
+mod opencode;
+mod pi;
 mod verdict;
 pub(crate) mod session;
 pub(crate) mod tee;
@@ -19,7 +24,7 @@ use std::process::Command;
 
 use owo_colors::OwoColorize;
 
-use self::claude_code::VARIABLES;
+use self::client::{Client, Stage};
 use self::scratch::Scratch;
 use self::session::Session;
 use self::story::Story;
@@ -34,11 +39,11 @@ pub(crate) struct Args {
     #[arg(required = true)]
     stories: Vec<String>,
     /// The client, by the id of its adapter.
-    #[arg(long, default_value = claude_code::ID, value_parser = [claude_code::ID])]
+    #[arg(long, default_value = FIRST, value_parser = IDS)]
     client: String,
-    /// The client's binary.
-    #[arg(long, alias = "claude", default_value = claude_code::PROGRAM)]
-    binary: PathBuf,
+    /// The client's binary; without it the one that `PATH` has.
+    #[arg(long, alias = "claude")]
+    binary: Option<PathBuf>,
     /// The phasegate binary; without it the one that cargo builds now.
     #[arg(long)]
     guard: Option<PathBuf>,
@@ -52,6 +57,30 @@ pub(crate) struct Args {
     inside: bool,
 }
 
+/// The clients that have a driver.
+const CLIENTS: [&dyn Client; 3] = [&claude_code::ClaudeCode, &opencode::OpenCode, &pi::Pi];
+/// Their ids.
+pub(crate) const IDS: [&str; 3] = [claude_code::ID, opencode::ID, pi::ID];
+/// The client that is run where none is named.
+pub(crate) const FIRST: &str = claude_code::ID;
+
+/// The driver of the client with this id.
+pub(crate) fn driver(id: &str) -> Result<&'static dyn Client> {
+    let found = CLIENTS.into_iter().find(|client| client.id() == id);
+    found.ok_or_else(|| Failure::new(format!("there is no driver for `{id}`")))
+}
+
+/// The program of a client: the one that is given, else the one that `PATH` has.
+pub(crate) fn program(client: &dyn Client, given: Option<&Path>) -> Result<PathBuf> {
+    let named = given.map_or_else(|| PathBuf::from(client.program()), Path::to_path_buf);
+    if named.components().count() > 1 {
+        return Ok(named);
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(&named)).find(|path| path.is_file());
+    found.ok_or_else(|| Failure::new(format!("`{}` is not there; name it with `--binary`", named.display())))
+}
+
 /// Brings the loopback up through a fresh view of the system's devices, then runs the rest.
 const LOOPBACK: &str = "mount -t sysfs none /sys && echo 0x9 > /sys/class/net/lo/flags && exec \"$0\" \"$@\"";
 
@@ -63,10 +92,12 @@ pub(crate) fn run(args: &Args) -> Result {
         }
         return isolated("not every story was recorded");
     }
-    let version = claude_code::version(&args.binary)?;
+    let client = driver(&args.client)?;
+    let program = program(client, args.binary.as_deref())?;
+    let version = client::version(client, &program)?;
     let mut failed = 0;
     for name in &args.stories {
-        if let Err(failure) = record(name, &version, args) {
+        if let Err(failure) = record(name, client, (&program, &version), args) {
             anstream::eprintln!("{} {name}: {failure}", "failed".red().bold());
             failed += 1;
         }
@@ -95,17 +126,17 @@ fn alone(flags: &[&str]) -> bool {
     Command::new("unshare").args(flags).arg("true").output().is_ok_and(|output| output.status.success())
 }
 
-fn record(name: &str, version: &str, args: &Args) -> Result {
-    let path = root().join("conformance/stories").join(format!("{name}.json"));
+fn record(name: &str, client: &dyn Client, (program, version): (&Path, &str), args: &Args) -> Result {
+    let path = story_file(name, client.id());
     let scratch = Scratch::new(name)?;
     let project = scratch.path("project").display().to_string();
     let story = Story::parse(name, &read(&path)?.replace("${PROJECT}", &project))?;
     let guard = args.guard.clone().unwrap_or_else(|| target().join("debug/phasegate"));
-    scratch.project(&story, story.skill.as_deref().map(claude_code::skill))?;
-    scratch.guard(&guard, &story, &args.client)?;
+    scratch.project(&story, story.skill.as_deref().map(|name| client::skill(client, name)))?;
+    scratch.guard(&guard, &story, client)?;
     let files = session::files(&scratch)?;
-    let played = claude_code::play(&story, &scratch, &args.binary);
-    let problems = played.map(|played| verdict::problems(&story, &played));
+    let played = client::play(client, &Stage { story: &story, scratch: &scratch, program });
+    let problems = played.map(|played| verdict::problems(&story, &played, client));
     let kept = || format!("the scratch folder is {}", scratch.base.display());
     match problems {
         Ok(problems) if problems.is_empty() => {}
@@ -116,7 +147,16 @@ fn record(name: &str, version: &str, args: &Args) -> Result {
     let place = if args.check {
         None
     } else {
-        Some(session::save(&head(name, version, &path, &story, files)?, &frames, &scratch)?)
+        let head = Session {
+            story: name.into(),
+            title: story.title.clone(),
+            client: client.id().into(),
+            client_version: version.into(),
+            script_sha256: session::sha256(&path)?,
+            recorded: session::today()?,
+            files,
+        };
+        Some(session::save(&head, &frames, &scratch)?)
     };
     if args.keep {
         anstream::println!("{}", kept());
@@ -128,22 +168,10 @@ fn record(name: &str, version: &str, args: &Args) -> Result {
     Ok(())
 }
 
-fn head(
-    name: &str,
-    version: &str,
-    path: &Path,
-    story: &Story,
-    files: std::collections::BTreeMap<String, String>,
-) -> Result<Session> {
-    Ok(Session {
-        story: name.into(),
-        title: story.title.clone(),
-        client: claude_code::ID.into(),
-        client_version: version.into(),
-        script_sha256: session::sha256(path)?,
-        recorded: session::today()?,
-        files,
-    })
+/// The story of this name: the client's own, else the one that all share.
+fn story_file(name: &str, client: &str) -> PathBuf {
+    let (folder, file) = (root().join("conformance/stories"), format!("{name}.json"));
+    Some(folder.join(client).join(&file)).filter(|path| path.is_file()).unwrap_or_else(|| folder.join(file))
 }
 
 fn shown(path: &Path) -> String {

@@ -69,6 +69,15 @@ test("what is told is told again to the next bridge", async () => {
   again.close()
 })
 
+test("half a character is replaced, and what looks like one is not", async () => {
+  const real = bridge(REAL)
+  for (const text of ["\ud83d", "a\udc00b", "\\ud83d", "\u{1f600}", "\\\\ud83d\ud83d"]) {
+    const { deny } = await real.ask({ ...call(text, "Read", { file_path: text }), session_id: "h" })
+    assert.equal(deny, undefined)
+  }
+  real.close()
+})
+
 test("an event that cannot be written is denied", async () => {
   const real = bridge(REAL)
   const circle: Record<string, unknown> = {}

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_scenario_can_be_read_and_breaks_something() {
-        let all = load(crate::record::claude_code::ID).unwrap();
+        let all = load(crate::record::FIRST).unwrap();
         assert!(all.len() > 40, "{}", all.len());
         for scenario in all {
             let breaks = !scenario.hand.is_empty() || !scenario.agent.is_empty() || !scenario.args.is_empty();

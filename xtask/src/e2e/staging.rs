@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::scenario::{Scenario, When};
 use crate::failure::Result;
-use crate::record::claude_code;
+use crate::record::client::{self, Client};
 use crate::record::played::Played;
 use crate::record::scratch::Scratch;
 use crate::record::story::{Call, Expect, MAIN, Story, Turn, call_id};
@@ -52,7 +52,7 @@ pub(super) const AFTER: &str = "ran/after";
 
 impl Stage {
     /// Makes the project, guards it with the real `phasegate init`, and lets the preparing hand do its part.
-    pub(super) fn new(scenario: &Scenario, built: &Path, client: &str) -> Result<Self> {
+    pub(super) fn new(scenario: &Scenario, built: &Path, client: &dyn Client) -> Result<Self> {
         let scratch = Scratch::new(&scenario.name)?;
         let project = scratch.path("project").display().to_string();
         let mut stage = Self {
@@ -66,12 +66,12 @@ impl Stage {
             (".phasegate/skills/probe.yaml".to_string(), SKILL.to_string()),
             ("ran/README".to_string(), "What ran is here.\n".to_string()),
         ]);
-        let mut args = vec!["--permission-mode".to_string(), "bypassPermissions".into()];
+        let mut args: Vec<_> = client.permissive().iter().map(|arg| (*arg).to_string()).collect();
         args.extend(scenario.args.iter().map(|arg| arg.replace("${PROJECT}", &project)));
-        stage.story.client_args.insert(client.into(), args);
+        stage.story.client_args.insert(client.id().into(), args);
         stage.story.client_env.clone_from(&scenario.env);
         stage.turns(scenario, &project);
-        stage.scratch.project(&stage.story, Some(claude_code::skill("probe")))?;
+        stage.scratch.project(&stage.story, Some(client::skill(client, "probe")))?;
         stage.scratch.install(built, &stage.story, client)?;
         stage.scratch.hand(&scenario.prepare)?;
         if scenario.when == When::Start {
@@ -81,8 +81,8 @@ impl Stage {
     }
 
     /// Lets the client live through it.
-    pub(super) fn play(&self, client: &Path) -> Result<Played> {
-        claude_code::live(&self.story, &self.scratch, client)
+    pub(super) fn play(&self, client: &dyn Client, program: &Path) -> Result<Played> {
+        client::live(client, &client::Stage { story: &self.story, scratch: &self.scratch, program })
     }
 
     /// Whether a file of the project is there now.

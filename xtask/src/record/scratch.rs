@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::client::Client;
 use super::frame::Frame;
 use super::story::Story;
 use crate::failure::{Failure, Result};
@@ -73,7 +74,7 @@ impl Scratch {
     }
 
     /// Runs the real `phasegate init`, then puts the recording hook where the settings now point.
-    pub(crate) fn guard(&self, built: &Path, story: &Story, client: &str) -> Result {
+    pub(crate) fn guard(&self, built: &Path, story: &Story, client: &dyn Client) -> Result {
         self.install(built, story, client)?;
         let (named, real) = (self.path("bin/phasegate"), self.path("bin/answers"));
         fs::rename(&named, &real).map_err(|error| Failure::file(&real, error))?;
@@ -84,13 +85,15 @@ impl Scratch {
     }
 
     /// Puts the guard into the scratch `PATH` and runs the real `phasegate init`.
-    pub(crate) fn install(&self, built: &Path, story: &Story, client: &str) -> Result {
+    pub(crate) fn install(&self, built: &Path, story: &Story, client: &dyn Client) -> Result {
         let named = self.path("bin/phasegate");
         fs::copy(built, &named).map_err(|error| Failure::file(built, error))?;
-        let mut init = self.command(&named);
-        init.args(["init", client, "--mode", &story.mode])
-            .args(story.skill.iter().flat_map(|skill| ["--skill", skill]));
-        process::output(&mut init).map(drop)
+        for more in client.installs(story) {
+            let mut init = self.command(&named);
+            init.args(["init", client.id(), "--mode", &story.mode]).args(*more);
+            process::output(init.args(story.skill.iter().flat_map(|skill| ["--skill", skill])))?;
+        }
+        Ok(())
     }
 
     /// What the hooks got and answered, in order.
@@ -100,7 +103,10 @@ impl Scratch {
         let line = |line| serde_json::from_str::<Frame>(line).map_err(|error| Failure::file(&path, error));
         let frames: Result<Vec<Frame>> = text.lines().map(line).collect();
         // An agent that calls the binary itself is not the client.
-        Ok(frames?.into_iter().filter(|frame| frame.args.first().is_some_and(|word| word == "hook")).collect())
+        Ok(frames?
+            .into_iter()
+            .filter(|frame| frame.args.first().is_some_and(|word| word == "hook" || word == "serve"))
+            .collect())
     }
 
     /// Removes everything.

@@ -1,4 +1,6 @@
-//! The hook as the client sees it while a session is recorded: passes everything on and writes it down.
+//! The guard as the client sees it while a session is recorded: passes everything on and writes it down.
+
+mod bridge;
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -8,7 +10,6 @@ use std::process::{Command, ExitCode, Output, Stdio};
 
 use phasegate::command::hook::CONFIRMED;
 
-use super::VARIABLES;
 use super::frame::{Frame, Reply};
 
 /// A call of the recorded binary.
@@ -36,6 +37,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 }
 
 fn recorded(args: &Args) -> std::io::Result<Output> {
+    if args.rest.first().is_some_and(|word| word == "serve") {
+        return bridge::pass(args);
+    }
     let mut input = Vec::new();
     std::io::stdin().read_to_end(&mut input)?;
     let mut log = OpenOptions::new().create(true).append(true).open(&args.log)?;
@@ -58,9 +62,11 @@ fn answer(binary: &Path, rest: &[String], input: &[u8]) -> std::io::Result<Outpu
     child.wait_with_output()
 }
 
-fn environment() -> BTreeMap<String, String> {
+/// The variables by which the client that these arguments name says how it was started.
+fn environment(rest: &[String]) -> BTreeMap<String, String> {
     let set = |name: &&str| Some(((*name).to_string(), std::env::var(name).ok()?));
-    VARIABLES.iter().filter_map(set).collect()
+    let client = rest.iter().find_map(|word| super::driver(word).ok());
+    client.map(|client| client.variables().iter().filter_map(set).collect()).unwrap_or_default()
 }
 
 fn write(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std::io::Result<()> {
@@ -68,7 +74,9 @@ fn write(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std:
     // To the client, a confirmed answer is one with status 0: the shell between them sees to that.
     let status = output.status.code().map(|code| if code == i32::from(CONFIRMED) { 0 } else { code });
     let reply = Reply { stdout: text(&output.stdout), stderr: text(&output.stderr), status };
-    let line =
-        serde_json::to_string(&Frame { args: rest.to_vec(), environment: environment(), input: text(input), reply })?;
-    log.write_all(format!("{line}\n").as_bytes())
+    keep(log, &Frame { args: rest.to_vec(), environment: environment(rest), input: text(input), reply })
+}
+
+fn keep(log: &mut File, frame: &Frame) -> std::io::Result<()> {
+    log.write_all(format!("{}\n", serde_json::to_string(frame)?).as_bytes())
 }

@@ -1,16 +1,18 @@
 //! Whether what happened is what the story says.
 
+use super::client::Client;
 use super::played::{Outcome, Played, Said};
 use super::story::{Call, Expect, Story};
 
 /// Everything that is not as the story says; empty when all is.
-pub(super) fn problems(story: &Story, played: &Played) -> Vec<String> {
+pub(super) fn problems(story: &Story, played: &Played, client: &dyn Client) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, call) in story.calls() {
         let outcome = played.calls.get(&id).cloned().unwrap_or_default();
         problems.extend(of_call(call, &outcome).into_iter().map(|problem| format!("{id} ({}): {problem}", call.tool)));
     }
-    for event in story.requires.iter().filter(|event| !played.events.contains(event)) {
+    let required = story.requires.iter().filter_map(|event| client.event(event));
+    for event in required.filter(|event| !played.events.contains(event)) {
         problems.push(format!("no `{event}` reached the guard"));
     }
     problems

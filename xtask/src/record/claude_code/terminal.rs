@@ -49,7 +49,7 @@ pub(super) fn live(client: &Command, typed: &[Typed], scratch: &Scratch) -> Resu
             std::thread::sleep(PAUSE);
         }
     }
-    super::wait(&mut child)
+    crate::record::client::wait(&mut child)
 }
 
 /// What the client asks a new user is answered before: theme, key, trust in the folder.

@@ -1,21 +1,26 @@
 //! The scripted model: says what the story says, whoever asks, and keeps what it was asked.
 
+pub(super) mod http;
+pub(super) mod messages;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::http::{Request, Response};
-use super::messages::{self, Block};
-use crate::record::scratch::Scratch;
-use crate::record::story::{MAIN, Story, Turn, call_id};
+use self::http::{Request, Response};
+use self::messages::Block;
+use super::scratch::Scratch;
+use super::story::{MAIN, Story, Turn, call_id};
 
 /// A model that plays a story.
 pub(super) struct Model {
     story: Story,
     scratch: Scratch,
     marker: String,
+    /// The calls as the client's model makes them, by id.
+    calls: BTreeMap<String, (String, Value)>,
     state: Mutex<State>,
 }
 
@@ -33,7 +38,7 @@ pub(super) struct State {
 }
 
 /// One request of a conversation.
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Whose conversation.
     pub(super) conversation: String,
     /// The turn that answers it.
@@ -43,9 +48,15 @@ pub(super) struct Asked {
 }
 
 impl Model {
-    /// A model for a story in a scratch folder. `marker` is what the first message of the main conversation holds.
-    pub(super) fn new(story: Story, scratch: Scratch, marker: String) -> Self {
-        Self { story, scratch, marker, state: Mutex::default() }
+    /// A model for a story in a scratch folder. `marker` is what the first message of the main conversation holds, `calls`
+    /// are the story's under the client's names, by id.
+    pub(super) fn new(
+        story: Story,
+        scratch: Scratch,
+        marker: String,
+        calls: BTreeMap<String, (String, Value)>,
+    ) -> Self {
+        Self { story, scratch, marker, calls, state: Mutex::default() }
     }
 
     /// Answers one request of the client.
@@ -64,7 +75,7 @@ impl Model {
             self.state().failed = Some(failure.to_string());
         }
         std::thread::sleep(Duration::from_millis(turn.1.after_ms));
-        messages::reply(&body, &blocks(&conversation, turn.0, &turn.1))
+        messages::reply(&body, &self.blocks(&conversation, turn.0, &turn.1))
     }
 
     /// What happened.
@@ -110,6 +121,17 @@ impl Model {
         }
     }
 
+    fn blocks(&self, conversation: &str, at: usize, turn: &Turn) -> Vec<Block> {
+        let text = (!turn.text.is_empty() || turn.calls.is_empty()).then(|| Block::Text(turn.text.clone()));
+        let calls = turn.calls.iter().enumerate().map(|(position, call)| {
+            let id = call_id(conversation, at, position);
+            let own = || (call.tool.clone(), Value::Object(call.input.clone()));
+            let (name, input) = self.calls.get(&id).cloned().unwrap_or_else(own);
+            Block::Call { id, name, input }
+        });
+        text.into_iter().chain(calls).collect()
+    }
+
     /// A request without tools asks for a title or the like, and belongs to none.
     fn conversation(&self, body: &Value) -> Option<(String, &[Turn])> {
         body.get("tools").and_then(Value::as_array).filter(|tools| !tools.is_empty())?;
@@ -126,16 +148,6 @@ impl Model {
     }
 }
 
-fn blocks(conversation: &str, at: usize, turn: &Turn) -> Vec<Block> {
-    let text = (!turn.text.is_empty() || turn.calls.is_empty()).then(|| Block::Text(turn.text.clone()));
-    let calls = turn.calls.iter().enumerate().map(|(position, call)| Block::Call {
-        id: call_id(conversation, at, position),
-        name: call.tool.clone(),
-        input: Value::Object(call.input.clone()),
-    });
-    text.into_iter().chain(calls).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +156,7 @@ mod tests {
         let story = r#"{"title": "t", "prompt": "GO", "skill": "s", "mode": "block",
             "turns": [{"calls": [{"tool": "T", "input": {}, "expect": "allowed", "proof": {"file": "no"}}]}, {"text": "end"}],
             "agents": {"HELPER": [{"text": "helped"}]}}"#;
-        Model::new(Story::parse("s", story).unwrap(), Scratch { base: "/nowhere".into() }, "GO".into())
+        Model::new(Story::parse("s", story).unwrap(), Scratch { base: "/nowhere".into() }, "GO".into(), BTreeMap::new())
     }
 
     fn ask(model: &Model, messages: &Value) -> String {

@@ -25,7 +25,7 @@ pub(super) struct Response {
 }
 
 /// Serves until the process ends; returns the port.
-pub(super) fn serve(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Result<u16> {
+pub(in crate::record) fn serve(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Result<u16> {
     let failed = |error: std::io::Error| Failure::new(format!("the scripted model cannot listen: {error}"));
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();

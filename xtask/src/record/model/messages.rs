@@ -91,7 +91,7 @@ pub(super) fn said_by_user(request: &Value) -> String {
 
 /// What came back for a call: whether it is an error, and all that the model reads after the message that made the
 /// call. `None` if these messages do not answer the call.
-pub(super) fn result(messages: &Value, id: &str) -> Option<(bool, String)> {
+pub(in crate::record) fn result(messages: &Value, id: &str) -> Option<(bool, String)> {
     let all = messages.as_array()?;
     let answers = |block: &&Value| block.get("tool_use_id").and_then(Value::as_str) == Some(id);
     let blocks = |message: &Value| message.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
