@@ -22,6 +22,8 @@ pub mod link;
 pub mod options;
 #[cfg(feature = "proxy")]
 pub mod relay;
+#[cfg(feature = "http")]
+pub mod http;
 
 use phasegate_adapter::{
     Ability, Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Problem,
