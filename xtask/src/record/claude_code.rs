@@ -121,7 +121,9 @@ fn marker(prompt: &str) -> String {
 fn command(story: &Story, scratch: &Scratch, client: &Path, port: u16) -> Result<Command> {
     let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
     let servers = scratch.path("mcp.json");
-    write(&servers, &json!({"mcpServers": {"lsp": {"command": own, "args": ["lsp-double"]}}}).to_string())?;
+    if !servers.exists() {
+        write(&servers, &json!({"mcpServers": {"lsp": {"command": own, "args": ["lsp-double"]}}}).to_string())?;
+    }
     let mut command = scratch.command(client);
     command.args(["--model", "claude-sonnet-4-5"]);
     command.arg("--debug-file").arg(scratch.path("debug.log"));
