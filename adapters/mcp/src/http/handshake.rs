@@ -7,7 +7,7 @@ use std::time::Duration;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::outbox::Next;
+use super::outbox::{Next, Reader};
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::reply::{self, Events, Reply};
@@ -36,10 +36,10 @@ pub(super) async fn posted(
     }
     let seat = session(server, principal, headers)?.1;
     if message.kind() == Kind::Request {
+        // A call may take long, so its stream begins at once: a client that loses it can take it up again.
+        let long = message.method() == Some("tools/call");
         let asked = seat.ask(message).await?;
-        // Since this revision, a stream may begin with an event that says nothing but its own id.
-        let primes = revision::version_header(headers)? == Some("2025-11-25");
-        return Ok(answered(&seat, &asked, primes).await.1);
+        return Ok(if long { streamed(&seat, &asked, asked.outbox.read(None), None) } else { answered(&seat, &asked).await.1 });
     }
     seat.tell(message).await?;
     Ok(reply::status(StatusCode::ACCEPTED))
@@ -84,7 +84,7 @@ async fn begun(server: &Arc<Server>, principal: &Principal, message: Message) ->
     let (id, seat) = server.sessions.begin(principal)?;
     let ending = Ending { server: server.as_ref(), id: Some(id) };
     let asked = seat.ask(message).await?;
-    let (first, mut reply) = answered(&seat, &asked, false).await;
+    let (first, mut reply) = answered(&seat, &asked).await;
     // A handshake that failed began nothing.
     if first.is_none_or(|first| first.kind() != Kind::Error) {
         if let Some(value) = ending.keep().and_then(|id| HeaderValue::from_str(&id).ok()) {
@@ -115,7 +115,7 @@ impl Drop for Ending<'_> {
 }
 
 /// One object where the answer comes first and soon, else a stream. With it the answer, where it is that one object.
-async fn answered(seat: &Arc<Seat>, asked: &Asked, primes: bool) -> (Option<Message>, Reply) {
+async fn answered(seat: &Arc<Seat>, asked: &Asked) -> (Option<Message>, Reply) {
     let reader = asked.outbox.read(None);
     let first = match reader.next(PATIENCE).await {
         Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => {
@@ -125,8 +125,13 @@ async fn answered(seat: &Arc<Seat>, asked: &Asked, primes: bool) -> (Option<Mess
         Next::Message(number, message) => Some((number, message)),
         Next::Silence | Next::End => None,
     };
+    (None, streamed(seat, asked, reader, first))
+}
+
+/// A stream that can be resumed.
+fn streamed(seat: &Arc<Seat>, asked: &Asked, reader: Reader, first: Option<(u64, Message)>) -> Reply {
     seat.begun(asked);
-    (None, reply::events(Events { reader, name: Some(asked.stream.to_string()), primes, first }, ()))
+    reply::events(Events { reader, name: Some(asked.stream.to_string()), primes: true, first }, ())
 }
 
 /// The session that a request names, if it is this principal's.

@@ -22,6 +22,8 @@ pub(super) type Reply = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// How long a stream stays silent before a comment says that it lives.
 const SILENCE: Duration = Duration::from_secs(15);
+/// How long a client that lost a stream waits before it comes back, in milliseconds.
+const RETRY: u32 = 1000;
 /// A message shorter than this is copied together with what is around it; a longer one is sent as it lies.
 const SHORT: usize = 4096;
 
@@ -56,7 +58,7 @@ pub(super) struct Events {
     pub(super) reader: Reader,
     /// With a name, each event has an id by which the stream can be resumed after it.
     pub(super) name: Option<String>,
-    /// Whether the stream begins with an event that says nothing but its id.
+    /// Whether the stream begins with an event that says nothing but its id, and when to come back for the rest.
     pub(super) primes: bool,
     /// A message that was read already.
     pub(super) first: Option<(u64, Message)>,
@@ -68,7 +70,7 @@ pub(super) fn events(events: Events, held: impl Send + 'static) -> Reply {
     let mut ready = VecDeque::new();
     if let Some(name) = name.as_ref().filter(|_| primes) {
         let before = first.as_ref().map_or(0, |(number, _)| number.saturating_sub(1));
-        ready.push_back(Bytes::from(format!("id: {name}-{before}\ndata: \n\n")));
+        ready.push_back(Bytes::from(format!("id: {name}-{before}\nretry: {RETRY}\ndata: \n\n")));
     }
     if let Some((number, message)) = first {
         ready.extend(event(name.as_deref(), number, message.bytes()));
