@@ -27,13 +27,16 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-/// One message, as the adapter is given it.
+/// One message, as the adapter is given it, or that the client is gone.
 #[derive(Serialize)]
 struct Frame<'a> {
-    from: &'static str,
-    server: &'a str,
     session: &'a str,
-    message: Box<RawValue>,
+    server: &'a str,
+    from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    closed: bool,
 }
 
 /// Runs the server until it or its client is gone.
@@ -59,6 +62,8 @@ fn between(args: &Args) -> std::io::Result<ExitCode> {
         let child = Arc::clone(&child);
         std::thread::spawn(move || {
             drop(pass(std::io::stdin().lock(), stdin, ("client", &server, &session), &written));
+            let gone = Frame { session: &session, server: &server, from: "client", message: None, closed: true };
+            drop(keep(&gone, &written));
             // The client is gone. A server that does not end now, waits for nobody.
             std::thread::sleep(PATIENCE);
             drop(locked(&child).kill());
@@ -85,12 +90,16 @@ fn pass(
     for line in BufReader::new(input).lines() {
         let line = line?;
         if !line.trim().is_empty() {
-            let message = RawValue::from_string(line.trim().to_string())?;
-            let frame = serde_json::to_string(&Frame { from, server, session, message })?;
-            locked(log).write_all(format!("{frame}\n").as_bytes())?;
+            let message = Some(RawValue::from_string(line.trim().to_string())?);
+            keep(&Frame { session, server, from, message, closed: false }, log)?;
         }
         output.write_all(format!("{line}\n").as_bytes())?;
         output.flush()?;
     }
     Ok(())
+}
+
+fn keep(frame: &Frame<'_>, log: &Mutex<File>) -> std::io::Result<()> {
+    let line = format!("{}\n", serde_json::to_string(frame)?);
+    locked(log).write_all(line.as_bytes())
 }
