@@ -13,6 +13,8 @@ pub mod explain;
 pub mod gc;
 pub mod hook;
 pub mod init;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod mode;
 pub mod reload;
 pub mod replay;
@@ -38,6 +40,9 @@ pub enum Command {
     Hook(hook::Args),
     /// Answer the messages of a platform's plugin, line by line, for as long as its client runs
     Serve(serve::Args),
+    /// Stand before servers of tools that speak MCP, or be one
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// Begin a run of a skill in a session
     Activate(activate::Args),
     /// End the run of a skill in a session
@@ -85,6 +90,8 @@ impl Command {
             Self::Init(args) => init::run(&args, context),
             Self::Hook(args) => return Ok(hook::run(&args.platform, args.audit_log, args.confirm)),
             Self::Serve(args) => return Ok(serve::run(args)),
+            #[cfg(feature = "mcp")]
+            Self::Mcp(args) => mcp::run(args, context),
             Self::Activate(args) => activate::run(&args, context),
             Self::Deactivate(args) => deactivate::run(&args, context),
             Self::Approve(args) => approve::run(&args, context),

@@ -11,7 +11,7 @@ pub(crate) mod scratch;
 mod model;
 pub(crate) mod client;
 mod bridged;
-mod claude_code;
+pub(crate) mod claude_code;
 mod opencode;
 mod pi;
 mod verdict;

@@ -22,6 +22,18 @@ pub mod link;
 pub mod options;
 #[cfg(feature = "proxy")]
 pub mod relay;
+#[cfg(feature = "proxy")]
+mod lines;
+#[cfg(feature = "proxy")]
+pub mod stdio;
+#[cfg(feature = "proxy")]
+pub mod proxy;
+#[cfg(feature = "proxy")]
+pub mod config;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "rmcp")]
+pub mod in_process;
 
 use phasegate_adapter::{
     Ability, Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Problem,

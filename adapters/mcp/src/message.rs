@@ -127,6 +127,12 @@ impl Message {
         Ok(Self { kind, id, method, id_at, content_at, bytes })
     }
 
+    /// A message that was made here; `None` if it is none, which no caller's JSON is.
+    #[must_use]
+    pub fn made(json: String) -> Option<Self> {
+        Self::read(json.into_bytes()).ok()
+    }
+
     /// The message as it is sent, without a line break.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {

@@ -59,6 +59,22 @@ impl<'a> Object<'a> {
     }
 }
 
+/// The object with another value under a key, which is added at the end where the object has no such key; the rest stays
+/// as it is. `None` if the text is no object.
+#[must_use]
+pub fn replaced(json: &[u8], key: &str, value: &str) -> Option<Vec<u8>> {
+    let object = Object::read(json).ok()?;
+    let (at, value) = match object.get(key) {
+        Some(old) => (span(json, old)?, value.to_owned()),
+        None => {
+            let end = json.iter().rposition(|byte| *byte == b'}')?;
+            let comma = if object.fields.is_empty() { "" } else { "," };
+            (end..end, format!("{comma}{}:{value}", serde_json::Value::from(key)))
+        }
+    };
+    Some([json.get(..at.start)?, value.as_bytes(), json.get(at.end..)?].concat())
+}
+
 /// The key as the most forgiving readers compare it: without case, and with the two letters outside ASCII that fold into
 /// it.
 pub(crate) fn folded(key: &str) -> String {
@@ -120,7 +136,7 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for Key<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Object, span};
+    use super::{Object, replaced, span};
 
     #[test]
     fn fields_are_pieces_of_the_text() {
@@ -130,6 +146,18 @@ mod tests {
         let piece = object.get("a").unwrap();
         assert_eq!(span(json, piece), Some(8..20));
         assert_eq!(span(json, "elsewhere"), None);
+    }
+
+    #[test]
+    fn one_value_is_replaced_and_the_rest_stays() {
+        for (json, expected) in [
+            (r#"{"a": 1, "b" :[2] }"#, r#"{"a": 1, "b" :7 }"#),
+            (r#"{"a":1}"#, r#"{"a":1,"b":7}"#),
+            ("{ }", r#"{ "b":7}"#),
+        ] {
+            assert_eq!(replaced(json.as_bytes(), "b", "7").unwrap(), expected.as_bytes());
+        }
+        assert_eq!(replaced(b"[]", "b", "7"), None);
     }
 
     #[test]

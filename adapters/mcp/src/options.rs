@@ -1,5 +1,7 @@
 //! What a relay is told: plain data.
 
+use std::time::Duration;
+
 /// How a relay works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -7,11 +9,13 @@ pub struct Options {
     pub hide_forbidden: bool,
     /// Offer `activate_skill`, `deactivate_skill` and `get_skill_phase`.
     pub own_tools: bool,
+    /// How long servers may go on to answer after the client has closed its end.
+    pub grace: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hide_forbidden: false, own_tools: true }
+        Self { hide_forbidden: false, own_tools: true, grace: Duration::from_secs(2) }
     }
 }
 
@@ -20,6 +24,8 @@ impl Default for Options {
 pub struct Session {
     /// Its id, as the guard is given it.
     pub id: String,
+    /// Whether events belong to the session of the client that started this process, where the guard knows one.
+    pub host: bool,
     /// Whether the session begins and ends with the relay. A session that others began, or that goes on, does not.
     pub owned: bool,
     /// Who is behind the client, as whoever has the connection established it.
@@ -30,7 +36,7 @@ impl Session {
     /// A session that begins and ends with its relay.
     #[must_use]
     pub fn own(id: impl Into<String>) -> Self {
-        Self { id: id.into(), owned: true, principal: None }
+        Self { id: id.into(), host: false, owned: true, principal: None }
     }
 
     /// A session that others began.

@@ -72,12 +72,15 @@ fn kinds(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> 
 /// A prompt reaches a session. In a subagent's it is the words of the agent that started it.
 fn prompted(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
     let session = &message.session;
-    let parts = message.output::<Chat>()?.parts;
-    let written = parts.into_iter().filter(|part| part.kind == "text" && !part.synthetic).filter_map(|part| part.text);
+    let mut parts = message.output::<Chat>()?.parts;
+    parts.retain(|part| part.kind == "text" && part.text.is_some());
+    // The client itself speaks where no part is a person's: that something in the background is over.
+    let typed = parts.iter().any(|part| !part.synthetic);
+    let written = parts.into_iter().filter(|part| part.synthetic != typed).filter_map(|part| part.text);
     let text = written.collect::<Vec<_>>().join("\n");
     let Some(id) = session.subagent() else {
         // While a call runs, the keys may be its own: the client takes prompts through a server, too.
-        let interactive = if kept.busy() { Some(false) } else { message.terminal };
+        let interactive = if typed && !kept.busy() { message.terminal } else { Some(false) };
         return Ok(vec![EventKind::Prompt { text, interactive }]);
     };
     let starts = kept.agent_starts(id).then(|| subagent_start(message, kept));

@@ -12,7 +12,7 @@ pub(crate) const LIMITS: [Limit; 7] = [
         shown: &["plugin-deleted-at-start", "plugin-broken-at-start"],
     },
     Limit {
-        way: "the client is started with `OPENCODE_PURE=1`, or with `OPENCODE_DISABLE_PROJECT_CONFIG=1` where the plugin is the project's",
+        way: "the client is started with `--pure` or `OPENCODE_PURE=1`, or with `OPENCODE_DISABLE_PROJECT_CONFIG=1` where the plugin is the project's",
         then: "no plugin is loaded; it is the choice of whoever starts the client, and the user's plugin folder helps against the second",
         shown: &["pure"],
     },

@@ -58,7 +58,9 @@ impl Client for ClaudeCode {
         let Stage { story, scratch, program } = *stage;
         let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
         let servers = scratch.path("mcp.json");
-        write(&servers, &json!({"mcpServers": {"lsp": {"command": own, "args": ["lsp-double"]}}}).to_string())?;
+        if !servers.exists() {
+            write(&servers, &json!({"mcpServers": {"lsp": {"command": own, "args": ["lsp-double"]}}}).to_string())?;
+        }
         let mut command = scratch.command(program);
         command.args(["--model", "claude-sonnet-4-5"]);
         command.arg("--debug-file").arg(scratch.path("debug.log"));

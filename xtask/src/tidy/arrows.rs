@@ -29,6 +29,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-runtime",
             "phasegate-adapter",
             "phasegate-adapters",
+            // The relay is a server of its own, which the trait of adapters does not reach.
+            "phasegate-mcp",
         ],
     ),
     (

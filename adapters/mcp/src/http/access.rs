@@ -63,7 +63,8 @@ impl Access {
 /// Whether a host name means this machine and no other.
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    host.eq_ignore_ascii_case("localhost")
+        || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -94,7 +95,9 @@ mod tests {
         for origin in ["http://localhost", "http://localhost:6274", "https://127.0.0.1:1", "http://[::1]:5"] {
             assert!(asked(&access, Some("localhost"), Some(origin)), "{origin}");
         }
-        for origin in ["null", "http://evil.example", "file://", "http://localhost.evil.example", "chrome-extension://x"] {
+        for origin in
+            ["null", "http://evil.example", "file://", "http://localhost.evil.example", "chrome-extension://x"]
+        {
             assert!(!asked(&access, Some("localhost"), Some(origin)), "{origin}");
         }
     }
@@ -112,11 +115,8 @@ mod tests {
 
     #[test]
     fn names_and_pages_can_be_added() {
-        let access = Access {
-            hosts: vec!["tools.example".into()],
-            origins: vec!["https://app.example".into()],
-            loopback: true,
-        };
+        let access =
+            Access { hosts: vec!["tools.example".into()], origins: vec!["https://app.example".into()], loopback: true };
         assert!(asked(&access, Some("Tools.example:8443"), Some("https://app.example")));
         assert!(!asked(&access, Some("tools.example"), Some("https://app.example:444")));
         let open = Access { loopback: false, ..Access::default() };

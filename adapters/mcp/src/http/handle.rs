@@ -4,20 +4,16 @@
 //! and taken out before anything else sees the request.
 
 use hyper::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::refusal::Refusal;
-use crate::message::Message;
+use crate::message::{Kind, Message};
 use crate::object::Object;
 
 /// The key of `_meta` under which a handle is answered and passed back.
-pub const META: &str = "phasegate/session";
+pub const META: &str = "dev.phasegate/session";
 /// The argument under which an agent may pass a handle with any tool.
 pub const ARGUMENT: &str = "phasegate_session";
-/// The same for our own tools.
-const OWN_ARGUMENT: &str = "session";
-/// Our own tools.
-const OWN: [&str; 3] = [ACTIVATE, "deactivate_skill", "get_skill_phase"];
 /// The tool that answers a handle.
 pub(super) const ACTIVATE: &str = "activate_skill";
 
@@ -36,17 +32,9 @@ pub(super) struct Taken {
 pub(super) fn take(message: Message) -> Result<Taken, Refusal> {
     let params = Object::read(message.content()).unwrap_or_default();
     let tool = if message.method() == Some("tools/call") { params.text("name") } else { None };
-    let own = tool.as_deref().is_some_and(|tool| OWN.contains(&tool));
-    let (meta, mut handles) = taken(params.get("_meta"), &[META])?;
-    let arguments = match &tool {
-        Some(_) => {
-            let keys: &[&str] = if own { &[ARGUMENT, OWN_ARGUMENT] } else { &[ARGUMENT] };
-            let (arguments, found) = taken(params.get("arguments"), keys)?;
-            handles.extend(found);
-            arguments
-        }
-        None => None,
-    };
+    let (meta, mut handles) = taken(params.get("_meta"), META)?;
+    let (arguments, found) = taken(params.get("arguments").filter(|_| tool.is_some()), ARGUMENT)?;
+    handles.extend(found);
     handles.sort();
     handles.dedup();
     if handles.len() > 1 {
@@ -66,11 +54,11 @@ pub(super) fn take(message: Message) -> Result<Taken, Refusal> {
     Ok(Taken { message, handle: handles.pop(), tool })
 }
 
-/// An object without these keys, and the texts that stood there; `None` where it holds none of them.
-fn taken(json: Option<&str>, keys: &[&str]) -> Result<(Option<String>, Vec<String>), Refusal> {
+/// An object without this key, and the texts that stood there; `None` where it does not hold it.
+fn taken(json: Option<&str>, taken: &str) -> Result<(Option<String>, Vec<String>), Refusal> {
     let Some(read) = json.and_then(|json| Object::read(json.as_bytes()).ok()) else { return Ok((None, Vec::new())) };
     let mut handles = Vec::new();
-    for (_, json) in read.iter().filter(|(key, _)| keys.contains(key)) {
+    for (_, json) in read.iter().filter(|(key, _)| *key == taken) {
         match serde_json::from_str::<Value>(json) {
             Ok(Value::String(handle)) => handles.push(handle),
             // A client that fills in every argument sends what is not there as `null`, or empty.
@@ -82,7 +70,33 @@ fn taken(json: Option<&str>, keys: &[&str]) -> Result<(Option<String>, Vec<Strin
         return Ok((None, handles));
     }
     handles.retain(|handle| !handle.is_empty());
-    Ok((Some(object(read.iter().filter(|(key, _)| !keys.contains(key)))), handles))
+    Ok((Some(object(read.iter().filter(|(key, _)| *key != taken))), handles))
+}
+
+/// The answer of `activate_skill` with the handle in it: for programs, and for the agent in words. `None` where nothing was
+/// activated: the answer is an error, or says that it is one.
+pub(super) fn add(answer: &Message, handle: &str) -> Option<Message> {
+    if answer.kind() != Kind::Result {
+        return None;
+    }
+    let mut result: Value = serde_json::from_slice(answer.content()).ok()?;
+    if result.get("isError") == Some(&Value::Bool(true)) {
+        return None;
+    }
+    let words = format!(
+        "This skill holds for the session `{handle}`. Pass it with every call that belongs to it: \
+         as the argument `{ARGUMENT}`, unless the client passes it in `_meta` as `{META}`."
+    );
+    let fields = result.as_object_mut()?;
+    if let Some(content) = fields.entry("content").or_insert_with(|| json!([])).as_array_mut() {
+        content.push(json!({"type": "text", "text": words}));
+    }
+    for (field, key) in [("_meta", META), ("structuredContent", "session")] {
+        if let Some(object) = fields.entry(field).or_insert_with(|| json!({})).as_object_mut() {
+            object.insert(key.into(), handle.into());
+        }
+    }
+    Some(answer.with_content(result.to_string().as_bytes()))
 }
 
 /// The fields as an object's JSON text.
@@ -109,22 +123,44 @@ mod tests {
     fn a_handle_is_taken_out_wherever_it_stands() {
         for (params, left, handle) in [
             (r#"{"name":"a","arguments":{"x": 1.50}}"#, r#"{"name":"a","arguments":{"x": 1.50}}"#, None),
-            (r#"{"name":"a","_meta":{"phasegate/session":"h","k":1e400}}"#, r#"{"name":"a","_meta":{"k":1e400}}"#, Some("h")),
-            (r#"{"arguments":{"phasegate_session":"h","y":[1]},"name":"a"}"#, r#"{"arguments":{"y":[1]},"name":"a"}"#, Some("h")),
+            (
+                r#"{"name":"a","_meta":{"dev.phasegate/session":"h","k":1e400}}"#,
+                r#"{"name":"a","_meta":{"k":1e400}}"#,
+                Some("h"),
+            ),
+            (
+                r#"{"arguments":{"phasegate_session":"h","y":[1]},"name":"a"}"#,
+                r#"{"arguments":{"y":[1]},"name":"a"}"#,
+                Some("h"),
+            ),
             (r#"{"name":"a","arguments":{"session":"mine"}}"#, r#"{"name":"a","arguments":{"session":"mine"}}"#, None),
-            (r#"{"name":"get_skill_phase","arguments":{"session":"h"}}"#, r#"{"name":"get_skill_phase","arguments":{}}"#, Some("h")),
-            (r#"{"name":"get_skill_phase","arguments":{"session":null}}"#, r#"{"name":"get_skill_phase","arguments":{}}"#, None),
+            (r#"{"name":"a","arguments":{"phasegate_session":null}}"#, r#"{"name":"a","arguments":{}}"#, None),
         ] {
             assert_eq!(given(params).unwrap(), (left.to_owned(), handle.map(ToOwned::to_owned)), "{params}");
         }
     }
 
     #[test]
+    fn an_answer_carries_the_handle_if_the_skill_is_active() {
+        let answer = |result: &str| Message::read(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)).unwrap();
+        let given = add(&answer(r#"{"content":[{"type":"text","text":"on"}],"structuredContent":{"skill":"s"}}"#), "h")
+            .unwrap();
+        let result: Value = serde_json::from_slice(given.content()).unwrap();
+        assert_eq!(result["_meta"], json!({"dev.phasegate/session": "h"}));
+        assert_eq!(result["structuredContent"], json!({"skill": "s", "session": "h"}));
+        assert!(result["content"][1]["text"].as_str().unwrap().contains("`h`"));
+        assert!(add(&answer(r#"{"content":[],"isError":true}"#), "h").is_none());
+        assert!(
+            add(&Message::read(r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}"#).unwrap(), "h").is_none()
+        );
+    }
+
+    #[test]
     fn handles_that_differ_or_are_none_are_refused() {
         for params in [
-            r#"{"name":"a","_meta":{"phasegate/session":"h"},"arguments":{"phasegate_session":"i"}}"#,
-            r#"{"name":"a","_meta":{"phasegate/session":7}}"#,
-            r#"{"name":"a","_meta":{"phasegate/session":"h","phasegate/session":"i"}}"#,
+            r#"{"name":"a","_meta":{"dev.phasegate/session":"h"},"arguments":{"phasegate_session":"i"}}"#,
+            r#"{"name":"a","_meta":{"dev.phasegate/session":7}}"#,
+            r#"{"name":"a","_meta":{"dev.phasegate/session":"h","dev.phasegate/session":"i"}}"#,
         ] {
             assert_eq!(given(params).unwrap_err().number, -32602, "{params}");
         }

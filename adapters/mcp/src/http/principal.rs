@@ -78,7 +78,9 @@ impl Tokens {
                 return Err(wrong("the name has other characters than letters, digits, `-`, `_` and `.`".into()));
             }
             if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-                return Err(wrong(format!("the token of `{name}` is shorter than {SHORTEST} characters, or not ASCII")));
+                return Err(wrong(format!(
+                    "the token of `{name}` is shorter than {SHORTEST} characters, or not ASCII"
+                )));
             }
             let digest = digest(token.as_bytes());
             if tokens.iter().any(|(known, other)| known.name() == name || *other == digest) {
@@ -103,7 +105,8 @@ impl Tokens {
         if self.is_empty() {
             return Ok(Principal::local());
         }
-        let refused = || Refusal::new(StatusCode::UNAUTHORIZED, -32600, "the request carries no token that is known here");
+        let refused =
+            || Refusal::new(StatusCode::UNAUTHORIZED, -32600, "the request carries no token that is known here");
         let mut values = headers.get_all(AUTHORIZATION).iter();
         let value = values.next().and_then(|value| value.to_str().ok()).filter(|_| values.next().is_none());
         let (scheme, token) = value.and_then(|value| value.split_once(' ')).ok_or_else(refused)?;
@@ -140,7 +143,14 @@ mod tests {
         let tokens = Tokens::parse("# ours\nanna 0123456789abcdef\n\n  ben  fedcba9876543210  \n").unwrap();
         assert_eq!(sent(&tokens, "Bearer 0123456789abcdef").as_deref(), Some("anna"));
         assert_eq!(sent(&tokens, "bearer fedcba9876543210").as_deref(), Some("ben"));
-        for wrong in ["Bearer 0123456789abcdeX", "Bearer", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef", "Bearer anna"] {
+        for wrong in [
+            "Bearer 0123456789abcdeX",
+            "Bearer",
+            "Bearer ",
+            "0123456789abcdef",
+            "Basic 0123456789abcdef",
+            "Bearer anna",
+        ] {
             assert_eq!(sent(&tokens, wrong), None, "{wrong}");
         }
         assert!(tokens.principal(&HeaderMap::new()).is_err());

@@ -22,6 +22,8 @@ pub(super) type Reply = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// How long a stream stays silent before a comment says that it lives.
 const SILENCE: Duration = Duration::from_secs(15);
+/// How long a client that lost a stream waits before it comes back, in milliseconds.
+const RETRY: u32 = 1000;
 /// A message shorter than this is copied together with what is around it; a longer one is sent as it lies.
 const SHORT: usize = 4096;
 
@@ -50,11 +52,31 @@ pub(super) fn refused(refusal: &Refusal, id: Option<&Id>) -> Reply {
     reply
 }
 
-/// A stream of events. With a name, each event has an id by which the stream can be resumed after it.
-pub(super) fn events(reader: Reader, name: Option<String>, whole: impl Send + 'static) -> Reply {
-    // What is kept alive with the stream goes when the client does.
-    let state = (reader, name, VecDeque::new(), whole);
-    let frames = stream::unfold(state, |(reader, name, mut ready, whole)| async move {
+/// A stream of events.
+pub(super) struct Events {
+    /// Where they come from.
+    pub(super) reader: Reader,
+    /// With a name, each event has an id by which the stream can be resumed after it.
+    pub(super) name: Option<String>,
+    /// Whether the stream begins with an event that says nothing but its id, and when to come back for the rest.
+    pub(super) primes: bool,
+    /// A message that was read already.
+    pub(super) first: Option<(u64, Message)>,
+}
+
+/// Answers with a stream. What is `held` goes when the stream has ended, or the client is gone.
+pub(super) fn events(events: Events, held: impl Send + 'static) -> Reply {
+    let Events { reader, name, primes, first } = events;
+    let mut ready = VecDeque::new();
+    if let Some(name) = name.as_ref().filter(|_| primes) {
+        let before = first.as_ref().map_or(0, |(number, _)| number.saturating_sub(1));
+        ready.push_back(Bytes::from(format!("id: {name}-{before}\nretry: {RETRY}\ndata: \n\n")));
+    }
+    if let Some((number, message)) = first {
+        ready.extend(event(name.as_deref(), number, message.bytes()));
+    }
+    let state = (reader, name, ready, held);
+    let frames = stream::unfold(state, |(reader, name, mut ready, held)| async move {
         if ready.is_empty() {
             match reader.next(SILENCE).await {
                 Next::Message(number, message) => ready = event(name.as_deref(), number, message.bytes()),
@@ -63,7 +85,7 @@ pub(super) fn events(reader: Reader, name: Option<String>, whole: impl Send + 's
             }
         }
         let piece: Bytes = ready.pop_front()?;
-        Some((Ok(Frame::data(piece)), (reader, name, ready, whole)))
+        Some((Ok(Frame::data(piece)), (reader, name, ready, held)))
     });
     let mut reply = Response::new(StreamBody::new(frames).boxed_unsync());
     let headers = reply.headers_mut();

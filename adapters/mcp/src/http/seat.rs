@@ -187,7 +187,8 @@ impl Seat {
         match (message.kind(), message.id()) {
             (Kind::Result | Kind::Error, Some(id)) => {
                 let Some(route) = self.routes().open.remove(id) else { return };
-                let message = route.asked.as_ref().map_or_else(|| message.clone(), |asked| route.restored(&message, asked));
+                let message =
+                    route.asked.as_ref().map_or_else(|| message.clone(), |asked| route.restored(&message, asked));
                 route.outbox.push(message).await;
                 route.outbox.close();
             }
@@ -294,6 +295,7 @@ fn fresh(stream: u64, open: &HashMap<Id, Route>) -> Id {
     Id::Text(text)
 }
 
-fn gone() -> Refusal {
+/// What is answered when the relay is no more.
+pub(super) fn gone() -> Refusal {
     Refusal::new(StatusCode::OK, -32603, "the server behind the proxy is gone; start a new session")
 }

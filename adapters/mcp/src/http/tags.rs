@@ -19,7 +19,8 @@ pub(super) struct Tag {
 
 /// The token under which a request wants its progress told.
 pub(super) fn progress_token(message: &Message) -> Option<Tag> {
-    let token = Object::read(Object::read(message.content()).ok()?.get("_meta")?.as_bytes()).ok()?.get(TOKEN)?.to_owned();
+    let token =
+        Object::read(Object::read(message.content()).ok()?.get("_meta")?.as_bytes()).ok()?.get(TOKEN)?.to_owned();
     let token = normal(&token)?;
     Some(Tag { relay: token.clone(), client: token })
 }
@@ -83,7 +84,8 @@ mod tests {
     use super::*;
 
     fn message(content: &str) -> Message {
-        Message::read(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"notifications/progress","params":{content}}}"#)).unwrap()
+        Message::read(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"notifications/progress","params":{content}}}"#))
+            .unwrap()
     }
 
     #[test]

@@ -7,21 +7,21 @@ use std::sync::Arc;
 use crate::failure::{Failure, Result};
 
 /// What a client asks.
-pub(super) struct Request {
+pub(in crate::record) struct Request {
     /// The method, such as `POST`.
-    pub(super) method: String,
+    pub(in crate::record) method: String,
     /// The path without the query.
-    pub(super) path: String,
+    pub(in crate::record) path: String,
     /// The body.
-    pub(super) body: Vec<u8>,
+    pub(in crate::record) body: Vec<u8>,
 }
 
 /// What it is told, always with status 200.
-pub(super) struct Response {
+pub(in crate::record) struct Response {
     /// The media type.
-    pub(super) media_type: &'static str,
+    pub(in crate::record) media_type: &'static str,
     /// The body.
-    pub(super) body: String,
+    pub(in crate::record) body: String,
 }
 
 /// Serves until the process ends; returns the port.

@@ -1,0 +1,266 @@
+//! Listening: connections in, requests to the part that knows their revision.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use phasegate_adapter::Guard;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::access::Access;
+use super::principal::{Principal, Tokens};
+use super::refusal::Refusal;
+use super::reply::{self, Reply};
+use super::revision::{self, Revision};
+use super::sessions::{Join, Sessions};
+use super::{handshake, stateless};
+use crate::message::Message;
+
+/// The path at which messages are taken.
+pub const PATH: &str = "/mcp";
+
+/// How to listen.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// By which names and pages the address may be called.
+    pub access: Access,
+    /// The tokens that are taken; of none, whoever reaches the address is let in.
+    pub tokens: Tokens,
+    /// The largest request, in bytes. Answers may have any size.
+    pub request_bytes: usize,
+    /// How many connections are open at once; more wait.
+    pub connections: usize,
+    /// How many sessions there are at once; more are refused.
+    pub sessions: usize,
+    /// How long a session stays that nobody uses.
+    pub idle: Duration,
+    /// Whether the relay offers `activate_skill`, so that clients without a session get handles.
+    pub handles: bool,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self {
+            access: Access { loopback: true, ..Access::default() },
+            tokens: Tokens::default(),
+            request_bytes: 32 << 20,
+            connections: 4096,
+            sessions: 4096,
+            idle: Duration::from_secs(30 * 60),
+            handles: true,
+        }
+    }
+}
+
+/// How long a client may take to send the head of a request, and between two pieces of its body.
+const SLOW: Duration = Duration::from_secs(30);
+/// How long sessions may take to end when the listening does.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// What every request needs.
+pub(super) struct Server {
+    pub(super) settings: Listen,
+    pub(super) sessions: Sessions,
+}
+
+/// Serves clients until `stop`, each session by a relay of its own, which `join` makes.
+///
+/// # Errors
+///
+/// The system has no randomness, so no session could be told from a guess.
+pub async fn listen(
+    listener: TcpListener,
+    settings: Listen,
+    guard: Arc<dyn Guard>,
+    join: Join,
+    stop: impl Future<Output = ()>,
+) -> std::io::Result<()> {
+    let sessions = Sessions::new(join, guard, settings.sessions)
+        .map_err(|error| std::io::Error::other(format!("no randomness: {error}")))?;
+    let idle = settings.idle;
+    let places = Arc::new(Semaphore::new(settings.connections));
+    let server = Arc::new(Server { settings, sessions });
+    let (stopping, stopped) = watch::channel(());
+    let mut sweep = tokio::time::interval((idle / 4).clamp(Duration::from_millis(50), Duration::from_secs(30)));
+    tokio::pin!(stop);
+    loop {
+        tokio::select! {
+            () = &mut stop => break,
+            _ = sweep.tick() => server.sessions.sweep(idle).await,
+            (place, connection) = accepted(&places, &listener) => match connection {
+                Ok(connection) => {
+                    tokio::spawn(connected(Arc::clone(&server), connection, place, stopped.clone()));
+                }
+                // Too many open files, or a client that is gone already: others may fare better.
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            },
+        }
+    }
+    drop(listener);
+    server.sessions.finish_all(ENDING).await;
+    drop(stopping);
+    Ok(())
+}
+
+async fn accepted(
+    places: &Arc<Semaphore>,
+    listener: &TcpListener,
+) -> (Option<OwnedSemaphorePermit>, std::io::Result<TcpStream>) {
+    let place = Arc::clone(places).acquire_owned().await.ok();
+    let connection = listener.accept().await.map(|(connection, _)| connection);
+    (place, connection)
+}
+
+async fn connected(
+    server: Arc<Server>,
+    connection: TcpStream,
+    place: Option<OwnedSemaphorePermit>,
+    mut stopped: watch::Receiver<()>,
+) {
+    // Answers are small and waited for.
+    let _ = connection.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let server = Arc::clone(&server);
+        async move { Ok::<_, Infallible>(answer(&server, request).await) }
+    });
+    let serving = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(SLOW)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(connection), service);
+    tokio::select! {
+        result = serving => {
+            if let Err(error) = result {
+                tracing::debug!(%error, "a connection ended");
+            }
+        }
+        // The sender is dropped when the sessions have ended.
+        _ = stopped.changed() => {}
+    }
+    drop(place);
+}
+
+async fn answer(server: &Arc<Server>, request: Request<Incoming>) -> Reply {
+    let principal = match admitted(&server.settings, &request) {
+        Ok(principal) => principal,
+        Err(refusal) => return reply::refused(&refusal, None),
+    };
+    let method = request.method().clone();
+    let answered = match method {
+        Method::POST => return posted(server, &principal, request).await,
+        Method::GET => handshake::listened(server, &principal, request.headers()),
+        Method::DELETE => handshake::deleted(server, &principal, request.headers()),
+        _ => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, -32600, "messages are sent with POST")),
+    };
+    answered.unwrap_or_else(|refusal| reply::refused(&refusal, None))
+}
+
+/// Who sent the request, if it may be looked at at all.
+fn admitted(settings: &Listen, request: &Request<Incoming>) -> Result<Principal, Refusal> {
+    let headers = request.headers();
+    settings.access.check(request.uri(), headers)?;
+    if request.uri().path() != PATH {
+        return Err(Refusal::new(StatusCode::NOT_FOUND, -32600, format!("messages are taken at `{PATH}`")));
+    }
+    let principal = settings.tokens.principal(headers)?;
+    let bodyless = *request.method() != Method::POST;
+    if bodyless && (!request.body().is_end_stream() || headers.contains_key(TRANSFER_ENCODING)) {
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, -32600, "only POST takes a body"));
+    }
+    Ok(principal)
+}
+
+async fn posted(server: &Arc<Server>, principal: &Principal, request: Request<Incoming>) -> Reply {
+    let (head, body) = request.into_parts();
+    let bytes = match checked(&head.headers) {
+        Ok(()) => read(body, server.settings.request_bytes).await,
+        Err(refusal) => Err(refusal),
+    };
+    let message = match bytes.map(Message::read) {
+        Ok(Ok(message)) => message,
+        Ok(Err(malformed)) => return reply::refused(&Refusal::from(&malformed), malformed.id.as_ref()),
+        Err(refusal) => return reply::refused(&refusal, None),
+    };
+    let id = message.id().cloned();
+    let answered = match revision::of(&head.headers, &message) {
+        Ok(Revision::Session) => handshake::posted(server, principal, &head.headers, message).await,
+        Ok(Revision::Stateless) => stateless::posted(server, principal, message).await,
+        Err(refusal) => Err(refusal),
+    };
+    answered.unwrap_or_else(|refusal| reply::refused(&refusal, id.as_ref()))
+}
+
+/// Whether the body is what is read here, and the client takes what may be answered.
+fn checked(headers: &HeaderMap) -> Result<(), Refusal> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") || headers.contains_key(CONTENT_ENCODING) {
+        let text = "the body must be `application/json`, and not compressed";
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32600, text));
+    }
+    if accepts(headers, "application/json") && accepts(headers, "text/event-stream") {
+        return Ok(());
+    }
+    let text = "the client must accept both `application/json` and `text/event-stream`";
+    Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, -32600, text))
+}
+
+/// Whether the client takes answers of this kind.
+pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let family = kind.split('/').next().unwrap_or_default();
+    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let range = parts.next().unwrap_or_default();
+        let refused =
+            parts.any(|part| matches!(part.replace(' ', "").as_str(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
+        let named = range.eq_ignore_ascii_case(kind)
+            || range == "*/*"
+            || range.strip_suffix("/*").is_some_and(|range| range.eq_ignore_ascii_case(family));
+        named && !refused
+    })
+}
+
+async fn read(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
+    let too_large = || {
+        let text = format!("a request may have {limit} bytes at most");
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, -32600, text)
+    };
+    let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if expected > limit {
+        return Err(too_large());
+    }
+    // What was announced is not set aside before it comes.
+    let mut bytes = BytesMut::with_capacity(expected.min(64 << 10));
+    loop {
+        let frame = tokio::time::timeout(SLOW, body.frame())
+            .await
+            .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, -32600, "the body did not come in time"))?;
+        match frame {
+            None => return Ok(bytes.freeze()),
+            Some(Ok(frame)) => {
+                let Some(data) = frame.data_ref() else { continue };
+                if bytes.len().saturating_add(data.len()) > limit {
+                    return Err(too_large());
+                }
+                bytes.extend_from_slice(data);
+            }
+            Some(Err(error)) => {
+                let text = format!("the body broke off: {error}");
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, -32700, text));
+            }
+        }
+    }
+}

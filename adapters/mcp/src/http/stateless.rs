@@ -1,0 +1,102 @@
+//! Clients whose protocol has no session: every request says for itself what it is, and which session it belongs to by a
+//! handle. Without one it belongs to its principal's own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::StatusCode;
+use serde_json::Value;
+
+use super::handle::{self, Taken};
+use super::outbox::Next;
+use super::principal::Principal;
+use super::refusal::Refusal;
+use super::reply::{self, Events, Reply};
+use super::seat::{self, Asked, Seat};
+use super::server::Server;
+use crate::message::{Kind, Message};
+
+/// How long an answer may be waited for before a stream is begun instead.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A message.
+pub(super) async fn posted(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
+    let Taken { message, handle, tool } = handle::take(message)?;
+    if message.kind() == Kind::Request && message.method() == Some("initialize") {
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, -32600, "this revision of the protocol has no handshake"));
+    }
+    if message.kind() != Kind::Request {
+        // Requests are given up by closing their stream; with ids alone, one client could give up another's.
+        if message.method() != Some("notifications/cancelled") {
+            server.sessions.stateless(principal, handle.as_deref()).await?.tell(message).await?;
+        }
+        return Ok(reply::status(StatusCode::ACCEPTED));
+    }
+    let begins = server.settings.handles && handle.is_none() && tool.as_deref() == Some(handle::ACTIVATE);
+    if begins {
+        return activated(server, principal, message).await;
+    }
+    let seat = server.sessions.stateless(principal, handle.as_deref()).await?;
+    let discovers = message.method() == Some("server/discover");
+    let open = Open { asked: seat.ask(message).await?, seat };
+    Ok(answered(open, discovers).await)
+}
+
+/// A skill that is activated without a handle begins a session of its own, whose handle is answered.
+async fn activated(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
+    let (handle, seat) = server.sessions.begin_handle(principal).await?;
+    let open = Open { asked: seat.ask(message).await?, seat };
+    let reader = open.asked.outbox.read(None);
+    let answer = loop {
+        match reader.next(PATIENCE).await {
+            Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => break message,
+            Next::Message(..) | Next::Silence => {}
+            Next::End => return Err(seat::gone()),
+        }
+    };
+    if let Some(with_handle) = handle::add(&answer, &handle) {
+        return Ok(reply::message(StatusCode::OK, &with_handle));
+    }
+    server.sessions.finish_handle(principal, &handle).await;
+    Ok(reply::message(status(&answer, false), &answer))
+}
+
+/// A request under way. When it goes before it was answered, its client is gone, and so is what it asked for.
+struct Open {
+    asked: Asked,
+    seat: Arc<Seat>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.seat.cancel(&self.asked.id);
+    }
+}
+
+/// One object where the answer comes first and soon, else a stream.
+async fn answered(open: Open, discovers: bool) -> Reply {
+    let reader = open.asked.outbox.read(None);
+    let first = match reader.next(PATIENCE).await {
+        Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => {
+            return reply::message(status(&message, discovers), &message);
+        }
+        Next::Message(number, message) => Some((number, message)),
+        Next::Silence | Next::End => None,
+    };
+    reply::events(Events { reader, name: None, primes: false, first }, open)
+}
+
+/// The status that goes with an answer.
+fn status(message: &Message, discovers: bool) -> StatusCode {
+    if message.kind() != Kind::Error {
+        return StatusCode::OK;
+    }
+    let error: Value = serde_json::from_slice(message.content()).unwrap_or_default();
+    match error.get("code").and_then(Value::as_i64) {
+        Some(-32022..=-32020) => StatusCode::BAD_REQUEST,
+        // Every server of this revision answers it: one that does not is older, and the client tries a handshake next.
+        _ if discovers => StatusCode::BAD_REQUEST,
+        Some(-32601) => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    }
+}

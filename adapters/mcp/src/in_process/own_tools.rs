@@ -1,0 +1,63 @@
+//! Calls of the guard's own tools.
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use serde_json::{Value, json};
+
+use super::deciding::{answer, moved, parsed};
+use super::sessions::{ARGUMENT, META, Seat};
+use super::{Gate, Shared};
+use crate::call::Call;
+use crate::denial::{self, Form};
+use crate::own;
+
+/// The tool that begins a skill.
+pub(super) const ACTIVATE: &str = "activate_skill";
+
+impl Gate {
+    /// Answers a call of an own tool, and says whether a run began, moved or ended. `handle` is that of a session which
+    /// begins with this call.
+    pub(super) async fn own(&self, call: &Call, seat: &Seat, handle: Option<&str>) -> (CallToolResult, bool) {
+        let form = Form { modern: call.modern, declared: false };
+        let step = match self.shared.begin(seat).await {
+            Ok(()) => self.shared.handle(seat, own::command(call)).await,
+            Err(problem) => Err(problem),
+        };
+        match step {
+            Ok(step) => {
+                let result = parsed(&own::result(&step, form));
+                let unread = || CallToolResult::error(vec![ContentBlock::text("the answer cannot be written")]);
+                let result = result.unwrap_or_else(unread);
+                (told(result, handle), moved(&step))
+            }
+            Err(problem) => (answer(&denial::problem(&call.name, &problem), form), false),
+        }
+    }
+}
+
+/// The answer with the handle in it: for programs, and for the agent in words. A failure began no session.
+fn told(mut result: CallToolResult, handle: Option<&str>) -> CallToolResult {
+    let Some(handle) = handle.filter(|_| result.is_error != Some(true)) else { return result };
+    let words = format!(
+        "The skill holds for the session `{handle}`. Pass it with every call of that session: as the argument `{ARGUMENT}`, \
+         unless the client passes it in `_meta` as `{META}`."
+    );
+    result.content.push(ContentBlock::text(words));
+    let mut meta = result.meta.take().map_or_else(JsonObject::new, |meta| meta.0);
+    meta.insert(META.to_owned(), json!(handle));
+    result.meta = Some(MetaObject(meta));
+    if let Some(Value::Object(fields)) = &mut result.structured_content {
+        fields.insert("session".to_owned(), json!(handle));
+    }
+    result
+}
+
+impl Shared {
+    /// Tells those who listen in this session that the list of tools is another one now.
+    pub(super) async fn announce(&self, session: &str) {
+        let sinks: Vec<_> = super::lock(&self.listeners).iter().filter(|(of, _)| of == session).cloned().collect();
+        for (_, sink) in sinks {
+            // Whoever is gone need not be told.
+            drop(sink.notify_tool_list_changed().await);
+        }
+    }
+}

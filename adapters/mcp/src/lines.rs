@@ -1,0 +1,163 @@
+//! Messages as lines of a stream, in and out.
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::task::JoinHandle;
+
+use crate::link::{Arrived, Routed, Wire};
+use crate::message::{Malformed, Message};
+
+/// The largest message, in bytes. A line that is longer is not kept, and answered with an error.
+pub(crate) const LARGEST: usize = 256 * 1024 * 1024;
+/// How much is read at once, in bytes.
+const PIECE: usize = 64 * 1024;
+
+/// The tasks that carry messages between a wire and a stream of lines.
+#[derive(Debug)]
+pub(crate) struct Carried {
+    /// Ends when the stream does; aborted, the stream counts as ended.
+    pub(crate) reading: JoinHandle<()>,
+    /// Ends when everything is written, or nobody reads any more.
+    pub(crate) writing: JoinHandle<()>,
+}
+
+/// Carries messages between a wire and a stream of lines, in both directions.
+pub(crate) fn carry(
+    wire: Wire,
+    input: impl AsyncRead + Unpin + Send + 'static,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+) -> Carried {
+    Carried { reading: tokio::spawn(read(input, wire.to)), writing: tokio::spawn(write(wire.from, output)) }
+}
+
+/// Reads lines until the stream or the link is over.
+async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
+    let mut lines = Lines::default();
+    let mut going = true;
+    while going {
+        lines.buffer.reserve(PIECE);
+        going = tokio::select! {
+            read = input.read_buf(&mut lines.buffer) => matches!(read, Ok(1..)),
+            () = to.closed() => return,
+        };
+        if !going {
+            // A last line may lack its end.
+            lines.buffer.extend_from_slice(b"\n");
+        }
+        while let Some(arrived) = lines.next(LARGEST) {
+            if to.send(arrived).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Writes messages until the link is over, or nobody reads.
+async fn write(mut from: Receiver<Routed>, mut output: impl AsyncWrite + Unpin) {
+    let mut small = Vec::new();
+    while let Some(Routed { message, .. }) = from.recv().await {
+        let bytes = message.bytes();
+        let written = if bytes.len() < PIECE {
+            // One write for a line, and for those that wait behind it.
+            small.clear();
+            small.extend_from_slice(bytes);
+            small.push(b'\n');
+            while let Some(next) = (small.len() < PIECE).then(|| from.try_recv().ok()).flatten() {
+                small.extend_from_slice(next.message.bytes());
+                small.push(b'\n');
+            }
+            output.write_all(&small).await
+        } else {
+            match output.write_all(bytes).await {
+                Ok(()) => output.write_all(b"\n").await,
+                failed => failed,
+            }
+        };
+        if written.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+    let _ = output.shutdown().await;
+}
+
+/// Lines that come in pieces.
+#[derive(Default)]
+struct Lines {
+    buffer: BytesMut,
+    /// How much of the buffer has no line break in it.
+    searched: usize,
+    /// Whether the line that goes on is too large to be kept.
+    skipping: bool,
+}
+
+impl Lines {
+    /// The next whole line, as a message or not; empty lines are none.
+    fn next(&mut self, largest: usize) -> Option<Arrived> {
+        loop {
+            let fresh = self.buffer.get(self.searched..).unwrap_or_default();
+            let Some(at) = fresh.iter().position(|byte| *byte == b'\n') else {
+                self.searched = self.buffer.len();
+                if self.searched > largest {
+                    self.skipping = true;
+                }
+                if self.skipping {
+                    self.buffer.clear();
+                    self.searched = 0;
+                }
+                return None;
+            };
+            let mut line = self.buffer.split_to(self.searched + at + 1);
+            self.searched = 0;
+            if std::mem::take(&mut self.skipping) || line.len() > largest {
+                return Some(Err(Malformed::too_large(largest)));
+            }
+            while line.last().is_some_and(u8::is_ascii_whitespace) {
+                line.truncate(line.len() - 1);
+            }
+            if !line.is_empty() {
+                return Some(Message::read(line.freeze()).map(Routed::from));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lines;
+    use crate::message::Fault;
+
+    #[test]
+    fn lines_come_in_any_pieces() {
+        let text = b"\n{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\r\n\n{}\n{\"jsonrpc\":\"2.0\",\"method\":\"bb\"}\n";
+        for piece in [1, 2, 7, 1000] {
+            let mut lines = Lines::default();
+            let mut seen = Vec::new();
+            for part in text.chunks(piece) {
+                lines.buffer.extend_from_slice(part);
+                while let Some(arrived) = lines.next(100) {
+                    seen.push(arrived.map(|routed| routed.message.method().unwrap_or_default().to_owned()));
+                }
+            }
+            let methods: Vec<_> = seen.iter().map(|line| line.as_deref().map_err(|bad| bad.fault)).collect();
+            assert_eq!(methods, [Ok("a"), Err(Fault::NoMessage), Ok("bb")], "{piece}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_large_is_not_kept_and_the_next_is_read() {
+        for piece in [3, 64, 1000] {
+            let mut text = vec![b'x'; 300];
+            text.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n");
+            let (mut lines, mut seen) = (Lines::default(), Vec::new());
+            for part in text.chunks(piece) {
+                lines.buffer.extend_from_slice(part);
+                while let Some(arrived) = lines.next(100) {
+                    seen.push(arrived.map(|_| ()).map_err(|bad| bad.fault));
+                }
+                assert!(lines.buffer.len() <= 100 + piece);
+            }
+            assert_eq!(seen, [Err(Fault::TooLarge), Ok(())], "{piece}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What both directions of a relay share: the servers, what is open, and the way to the guard.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use phasegate_adapter::{Guard, Problem};
+use phasegate_core::event::SessionSource;
+use phasegate_core::state::Record;
+use phasegate_core::tool::Labels;
+use phasegate_core::{Code, Event, EventKind, Step};
+use tokio::sync::mpsc::Sender;
+
+use crate::call;
+use crate::denial::Form;
+use crate::encode;
+use crate::id::Id;
+use crate::link::Routed;
+use crate::message::Message;
+use crate::options::{Options, Session};
+
+/// A server, as the relay sees it.
+pub(super) struct Server {
+    /// The name as policies and hosts write it.
+    pub(super) name: String,
+    pub(super) trusted: bool,
+    /// Why there is no connection to it.
+    pub(super) trouble: Option<String>,
+    to: Mutex<Option<Sender<Routed>>>,
+    /// What is known of its tools, by their own names.
+    pub(super) tools: Mutex<HashMap<String, Known>>,
+}
+
+/// What is known of a tool.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// What it can do, if its server is trusted and says so.
+    pub(super) labels: Option<Labels>,
+    /// Whether it declares the form of `structuredContent`.
+    pub(super) declared: bool,
+}
+
+impl Server {
+    pub(super) fn new(name: String, trusted: bool, to: Sender<Routed>, trouble: Option<String>) -> Self {
+        Self { name: call::server_name(&name), trusted, trouble, to: Mutex::new(Some(to)), tools: Mutex::default() }
+    }
+
+    /// What is known of this tool.
+    pub(super) fn known(&self, tool: &str) -> Known {
+        lock(&self.tools).get(tool).cloned().unwrap_or_default()
+    }
+}
+
+/// What the answer to a forwarded request means.
+#[derive(Debug)]
+pub(super) enum Pending {
+    /// Nothing: it is passed on.
+    Plain,
+    /// It ends a call.
+    Call(OpenCall),
+    /// It lists tools; whether this is the first page, and whether the client's revision keeps lists for a time.
+    Tools { first: bool, modern: bool },
+    /// It says what the server can do.
+    Hello,
+    /// It may end the call that goes on as this task.
+    Task(String),
+}
+
+/// A call that was forwarded.
+#[derive(Clone, Debug)]
+pub(super) struct OpenCall {
+    /// The id of its events; `None` where the host's own guard records the call.
+    pub(super) id: Option<String>,
+    /// The session its events belong to.
+    pub(super) session: String,
+    /// The tool's own name on its server.
+    pub(super) tool: String,
+}
+
+/// What is open.
+#[derive(Default)]
+pub(super) struct Table {
+    /// The client's requests that were not answered; at which server, once forwarded.
+    pub(super) open: HashMap<Id, Option<usize>>,
+    /// What answers mean, by server and id.
+    pub(super) pending: HashMap<(usize, Id), Pending>,
+    /// Calls that go on as tasks, by server and task.
+    pub(super) tasks: HashMap<(usize, String), OpenCall>,
+    /// Open subscriptions of the client that ask for changed lists of tools (revision 2026-07-28).
+    pub(super) listening: Vec<Id>,
+    /// Whether the client was told what we offer, so that it may be told of changes.
+    pub(super) greeted: bool,
+    /// Where the runs stood after the last event.
+    phases: Vec<(String, String)>,
+}
+
+pub(super) struct Shared {
+    pub(super) servers: Vec<Server>,
+    pub(super) options: Options,
+    pub(super) session: Session,
+    pub(super) guard: Arc<dyn Guard>,
+    pub(super) table: Mutex<Table>,
+    client: Sender<Routed>,
+    began: tokio::sync::Mutex<bool>,
+    /// Nothing guards the project: everything passes.
+    plain: AtomicBool,
+    /// The phase changed, and the client was not told that its list of tools did.
+    changed: AtomicBool,
+    closing: AtomicBool,
+    /// A server has answered something.
+    spoke: AtomicBool,
+}
+
+/// Numbers the calls of this process, whichever relay they pass.
+static CALLS: AtomicU64 = AtomicU64::new(1);
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(super) fn new(
+        servers: Vec<Server>,
+        client: Sender<Routed>,
+        (session, guard, options): (Session, Arc<dyn Guard>, Options),
+    ) -> Self {
+        Self {
+            servers,
+            options,
+            session,
+            guard,
+            table: Mutex::default(),
+            client,
+            began: tokio::sync::Mutex::new(false),
+            plain: AtomicBool::new(false),
+            changed: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            spoke: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+        lock(&self.table)
+    }
+
+    /// Whether the guard's own tools are offered.
+    pub(super) fn own_tools(&self) -> bool {
+        self.options.own_tools && !self.plain.load(Ordering::Relaxed)
+    }
+
+    /// An id for the events of a call: no host gives one like it, and no other relay.
+    pub(super) fn call_id() -> String {
+        format!("mcp:{}:{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The session that an event of now belongs to, and whether it is a host's.
+    pub(super) fn session_now(&self) -> (String, bool) {
+        match self.session.host.then(|| self.guard.host_session()).flatten() {
+            Some(host) => (host, true),
+            None => (self.session.id.clone(), false),
+        }
+    }
+
+    /// Gives the guard an event. `None`: nothing guards the project, now or before, so everything passes.
+    ///
+    /// # Errors
+    ///
+    /// The guard could not work.
+    pub(super) async fn give(&self, session: &str, kind: EventKind) -> Result<Option<Step>, Problem> {
+        let mut event = Event::new(session, kind);
+        event.principal.clone_from(&self.session.principal);
+        match self.guard.handle(session, event).await {
+            Ok(step) => {
+                self.plain.store(false, Ordering::Relaxed);
+                self.look_at(&step);
+                Ok(Some(step))
+            }
+            Err(problem) if problem.code == Code::PolicyMissing && self.guard.unguarded().await => {
+                self.plain.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+            Err(problem) => {
+                tracing::warn!(code = %problem.code, "{}", problem.message);
+                Err(problem)
+            }
+        }
+    }
+
+    /// Notes where the runs stand, and what there is to report.
+    fn look_at(&self, step: &Step) {
+        for record in &step.records {
+            if let Record::ToolChanged { .. } = record {
+                tracing::warn!(?record, "a tool is not what it was");
+            }
+        }
+        if self.options.hide_forbidden {
+            let phases = step.state.live_runs().map(|run| (run.id.clone(), run.phase.clone())).collect();
+            let mut table = self.table();
+            if table.phases != phases {
+                table.phases = phases;
+                self.changed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Begins the session, if it is ours to begin and nobody did.
+    pub(super) async fn begin(&self) {
+        let (session, host) = self.session_now();
+        if host || !self.session.owned {
+            return;
+        }
+        let mut began = self.began.lock().await;
+        if !*began {
+            *began = true;
+            let start = EventKind::SessionStart { source: SessionSource::Startup, parent: None };
+            // What is wrong shows again with the first call, which is denied then.
+            let _ = self.give(&session, start).await;
+        }
+    }
+
+    /// Ends the session, if we began it.
+    pub(super) async fn end(&self) {
+        if *self.began.lock().await {
+            let _ = self.give(&self.session.id, EventKind::SessionEnd {}).await;
+        }
+    }
+
+    /// Sends the client a message.
+    pub(super) async fn tell(&self, message: Message, related: Option<Id>) {
+        // A client that is gone reads nothing; its link ends, and the relay with it.
+        let _ = self.client.send(Routed { message, related }).await;
+    }
+
+    /// Answers a request of the client with JSON that was made here.
+    pub(super) async fn answer(&self, id: &Id, json: String) {
+        self.table().open.remove(id);
+        if let Some(message) = Message::made(json) {
+            self.tell(message, Some(id.clone())).await;
+        }
+    }
+
+    /// Answers a request of the client with an error.
+    pub(super) async fn fail(&self, id: &Id, number: i64, text: &str, code: Option<Code>) {
+        self.answer(id, encode::failed(Some(id), number, text, code)).await;
+    }
+
+    /// Tells the client that its list of tools is not what it was, if so.
+    pub(super) async fn tell_changes(&self) {
+        if self.changed.swap(false, Ordering::Relaxed) {
+            self.tell_list_changed().await;
+        }
+    }
+
+    /// Tells the client that its list of tools is not what it was, in each of its subscriptions or else at large.
+    pub(super) async fn tell_list_changed(&self) {
+        let (listening, greeted) = {
+            let table = self.table();
+            (table.listening.clone(), table.greeted)
+        };
+        for id in listening {
+            let meta = format!(r#"{{"io.modelcontextprotocol/subscriptionId":{id}}}"#);
+            let json = format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{{"_meta":{meta}}}}}"#
+            );
+            if let Some(message) = Message::made(json) {
+                self.tell(message, Some(id)).await;
+            }
+        }
+        if greeted
+            && let Some(message) =
+                Message::made(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned())
+        {
+            self.tell(message, None).await;
+        }
+    }
+
+    /// Sends a server a message; `false` if the server is gone.
+    pub(super) async fn send(&self, server: usize, message: Message) -> bool {
+        let to = self.servers.get(server).and_then(|server| lock(&server.to).clone());
+        match to {
+            Some(to) => to.send(message.into()).await.is_ok(),
+            None => false,
+        }
+    }
+
+    /// Lets no more be sent to the server.
+    pub(super) fn close_server(&self, server: usize) {
+        if let Some(server) = self.servers.get(server) {
+            lock(&server.to).take();
+        }
+    }
+
+    /// The client is gone: lets nothing more be sent to any server.
+    pub(super) fn close_servers(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+        for server in 0..self.servers.len() {
+            self.close_server(server);
+        }
+    }
+
+    /// Notes that a server has answered.
+    pub(super) fn has_spoken(&self) {
+        self.spoke.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a server has answered anything.
+    pub(super) fn spoke(&self) -> bool {
+        self.spoke.load(Ordering::Relaxed)
+    }
+
+    /// Whether the client is gone.
+    pub(super) fn closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    /// What the result of a call of this tool must look like.
+    pub(super) fn form(&self, server: Option<usize>, tool: &str, modern: bool) -> Form {
+        let known = server.and_then(|server| self.servers.get(server)).map(|server| server.known(tool));
+        Form { modern, declared: known.is_some_and(|known| known.declared) }
+    }
+}

@@ -1,0 +1,126 @@
+//! From a server to the client.
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesOrdered;
+use phasegate_core::event::Outcome;
+use tokio::sync::mpsc::Receiver;
+
+use super::down::{ended, gone};
+use super::shared::{Pending, Shared};
+use super::{hello, list};
+use crate::id::Id;
+use crate::link::{Arrived, Routed};
+use crate::message::{Fault, Kind, Malformed, Message};
+use crate::outcome;
+
+/// How many answers are recorded at once.
+const AT_ONCE: usize = 256;
+
+/// Takes what the server sends until it is gone.
+pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arrived>) {
+    let mut recording = FuturesOrdered::new();
+    loop {
+        tokio::select! {
+            biased;
+            Some(message) = recording.next(), if !recording.is_empty() => pass(shared, message).await,
+            arrived = from.recv(), if recording.len() < AT_ONCE => match arrived {
+                Some(Ok(routed)) => recording.push_back(take(shared, server, routed)),
+                Some(Err(malformed)) => garbage(shared, server, &malformed).await,
+                None => break,
+            },
+        }
+    }
+    while let Some(message) = recording.next().await {
+        pass(shared, message).await;
+    }
+    shared.close_server(server);
+    fail_all(shared, server).await;
+}
+
+/// What the client gets of a message; `None`: nothing.
+async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> {
+    let Routed { message, related } = routed;
+    if !matches!(message.kind(), Kind::Result | Kind::Error) {
+        return Some(Routed { message, related });
+    }
+    let id = message.id().cloned();
+    let pending = id.as_ref().and_then(|id| shared.table().pending.remove(&(server, id.clone())));
+    let Some((id, pending)) = id.zip(pending) else {
+        tracing::warn!(server, "an answer to nothing that was asked was dropped");
+        return None;
+    };
+    shared.has_spoken();
+    let message = answer(shared, server, message, pending).await;
+    shared.table().open.remove(&id);
+    Some(Routed { message, related: Some(id) })
+}
+
+async fn answer(shared: &Shared, server: usize, message: Message, pending: Pending) -> Message {
+    match pending {
+        Pending::Plain => message,
+        Pending::Hello => hello::extended(shared, message),
+        Pending::Tools { first, modern } => list::edited(shared, server, message, (first, modern)).await,
+        Pending::Call(call) => {
+            let ending = outcome::of_answer(&message);
+            if let Some(task) = ending.task {
+                shared.table().tasks.insert((server, task), call.clone());
+            }
+            ended(shared, call, ending.outcome).await;
+            message
+        }
+        Pending::Task(task) => {
+            if let Some(outcome) = outcome::of_task_answer(&message) {
+                let call = shared.table().tasks.remove(&(server, task));
+                if let Some(call) = call {
+                    ended(shared, call, outcome).await;
+                }
+            }
+            message
+        }
+    }
+}
+
+async fn pass(shared: &Shared, message: Option<Routed>) {
+    if let Some(Routed { message, related }) = message {
+        shared.tell(message, related).await;
+    }
+    shared.tell_changes().await;
+}
+
+/// Bytes that are no message. Where they tell whose answer they should have been, that request gets an error; so do all of
+/// the server's, where they are too many to look.
+async fn garbage(shared: &Shared, server: usize, malformed: &Malformed) {
+    tracing::warn!(server, "the server sent what is no message: {}", malformed.text);
+    if malformed.fault == Fault::TooLarge {
+        fail_all_with(shared, server, &malformed.text).await;
+    } else if let Some(id) = &malformed.id {
+        fail_with(shared, server, id, &malformed.text).await;
+    }
+}
+
+async fn fail_with(shared: &Shared, server: usize, id: &Id, text: &str) {
+    let Some(pending) = shared.table().pending.remove(&(server, id.clone())) else { return };
+    if let Pending::Call(call) = pending {
+        ended(shared, call, Outcome::Unknown).await;
+    }
+    shared.fail(id, -32603, &format!("the server's answer cannot be read: {text}"), None).await;
+}
+
+fn open(shared: &Shared, server: usize) -> Vec<Id> {
+    let mut ids: Vec<Id> =
+        shared.table().pending.keys().filter(|(at, _)| *at == server).map(|(_, id)| id.clone()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+async fn fail_all_with(shared: &Shared, server: usize, text: &str) {
+    for id in open(shared, server) {
+        fail_with(shared, server, &id, text).await;
+    }
+}
+
+async fn fail_all(shared: &Shared, server: usize) {
+    for id in open(shared, server) {
+        gone(shared, server, &id).await;
+    }
+}

@@ -1,0 +1,173 @@
+//! `cargo xtask record-mcp`: lets real MCP clients talk to real servers, and keeps every message with its direction as a
+//! recording of the conformance suite.
+
+mod provenance;
+mod scenario;
+pub(crate) mod tee;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use owo_colors::OwoColorize;
+
+use self::scenario::Scenario;
+use crate::clients::Clients;
+use crate::failure::{Failure, Result};
+use crate::process::{cargo, run as run_command, shown};
+use crate::record::claude_code::{self, ClaudeCode};
+use crate::record::client;
+use crate::record::scratch::Scratch;
+use crate::record::story::Story;
+use crate::root::{read, root, target, write};
+
+/// The adapter's folder of cases.
+pub(crate) const CASES: &str = "conformance/cases/mcp";
+
+/// Which scenarios.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Scenarios by name (`conformance/cases/mcp/scripts/NAME.json`); without any, all that need no `--claude`.
+    scenarios: Vec<String>,
+    /// The binary of Claude Code, for the scenarios that it lives.
+    #[arg(long)]
+    claude: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    inside: bool,
+}
+
+/// Records the scenarios, one after another.
+pub(crate) fn run(args: &Args) -> Result {
+    if !args.inside {
+        let packages = ["--package", "phasegate", "--package", "phasegate-test-server"];
+        run_command(cargo(&["build", "--quiet"]).args(packages))?;
+        // What has to be fetched is fetched before the network is gone.
+        Clients::installed()?;
+        return crate::record::isolated("not every scenario was recorded");
+    }
+    let clients = Clients::installed()?;
+    for name in names(args)? {
+        let path = root().join(CASES).join("scripts").join(format!("{name}.json"));
+        let scenario = Scenario::parse(&read(&path)?).map_err(|error| Failure::file(&path, error))?;
+        if args.scenarios.is_empty() && scenario.client == claude_code::ID && args.claude.is_none() {
+            anstream::println!("{} {name}: needs `--claude`", "left out".yellow());
+            continue;
+        }
+        record(&name, &scenario, &clients, args.claude.as_deref())?;
+    }
+    Ok(())
+}
+
+fn names(args: &Args) -> Result<Vec<String>> {
+    if !args.scenarios.is_empty() {
+        return Ok(args.scenarios.clone());
+    }
+    let folder = root().join(CASES).join("scripts");
+    let entries = std::fs::read_dir(&folder).map_err(|error| Failure::file(&folder, error))?.flatten();
+    let stem = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().strip_suffix(".json").map(str::to_string);
+    let mut names: Vec<String> = entries.filter_map(stem).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn record(name: &str, scenario: &Scenario, clients: &Clients, claude: Option<&Path>) -> Result {
+    let scratch = Scratch::new(name)?;
+    let log = scratch.path("frames.jsonl");
+    let (server, server_version) = server(scenario, clients)?;
+    let client = match (scenario.client.as_str(), claude) {
+        (claude_code::ID, Some(binary)) => claude_lives(scenario, &scratch, &log, binary)?,
+        (claude_code::ID, None) => return Err(Failure::new(format!("`{name}` needs `--claude`"))),
+        ("inspector", _) => inspected(scenario, &scratch, &log, &server, clients)?,
+        (client, _) => {
+            let plan = scratch.path("plan.json");
+            write(&plan, &serde_json::to_string(&scenario.plan()).unwrap_or_default())?;
+            let (mut command, version) = clients.client(client, &plan)?;
+            command.args(tee(scenario, &log, 1)?).args(&server);
+            done(&mut command, &scratch)?;
+            version
+        }
+    };
+    let frames = crate::record::session::neutral_below(&scratch.base, &read(&log)?);
+    let file = format!("{}/{name}.jsonl", scenario.revision);
+    write(&root().join(CASES).join("recordings").join(&file), &frames)?;
+    provenance::note(&file, name, &scenario.revision, vec![client, server_version])?;
+    scratch.remove()?;
+    anstream::println!("{} {name}: {} frames, kept as {file}", "recorded".green().bold(), frames.lines().count());
+    Ok(())
+}
+
+/// The server's command, and what it is.
+fn server(scenario: &Scenario, clients: &Clients) -> Result<(Vec<String>, String)> {
+    let own = |binary: &str, args: &[&str]| {
+        let path = target().join("debug").join(binary).display().to_string();
+        std::iter::once(path).chain(args.iter().map(|arg| (*arg).to_string())).collect::<Vec<_>>()
+    };
+    match scenario.server.as_str() {
+        "everything" => clients.everything(),
+        "test" => {
+            Ok((own("phasegate-test-server", &[]), format!("phasegate-test-server {}", env!("CARGO_PKG_VERSION"))))
+        }
+        "phasegate" => Ok((own("phasegate", &["mcp", "serve"]), format!("phasegate {}", env!("CARGO_PKG_VERSION")))),
+        "lsp" => {
+            let program = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
+            let words = vec![program.display().to_string(), "lsp-double".into()];
+            Ok((words, format!("lsp-double {}", env!("CARGO_PKG_VERSION"))))
+        }
+        other => Err(Failure::new(format!("there is no server `{other}`"))),
+    }
+}
+
+/// What stands before the server's command, so that its messages are kept.
+fn tee(scenario: &Scenario, log: &Path, session: usize) -> Result<Vec<String>> {
+    let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
+    let words = [own.display().to_string(), "mcp-tee".into(), log.display().to_string(), scenario.server.clone()];
+    Ok(words.into_iter().chain([session.to_string(), "--".into()]).collect())
+}
+
+/// One process of the inspector for each step.
+fn inspected(
+    scenario: &Scenario,
+    scratch: &Scratch,
+    log: &Path,
+    server: &[String],
+    clients: &Clients,
+) -> Result<String> {
+    let mut said = String::new();
+    for (at, step) in scenario.steps.iter().enumerate() {
+        let (mut command, version) = clients.inspector()?;
+        command.args(tee(scenario, log, at + 1)?).args(server).args(step.inspected()?);
+        command.args(["--protocol-era", scenario.era()]);
+        done(&mut command, scratch)?;
+        said = version;
+    }
+    Ok(said)
+}
+
+/// Runs a client with a home of its own. It ends as it likes: what it did is in the recording.
+fn done(command: &mut Command, scratch: &Scratch) -> Result {
+    let bin = std::env::var("PATH").unwrap_or_default();
+    command.env_clear().env("PATH", bin).env("HOME", scratch.path("home")).env("LANG", "C.UTF-8");
+    command.env("PHASEGATE_STATE_DIR", scratch.path("state")).env("PHASEGATE_MACHINE_DIR", scratch.path("machine"));
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| Failure::new(format!("`{}`: {error}", shown(command))))?;
+    if !scratch.path("frames.jsonl").exists() {
+        return Err(Failure::new(format!("nothing was said\n{}", String::from_utf8_lossy(&output.stderr))));
+    }
+    Ok(())
+}
+
+/// Claude Code lives through a story with the server that the story's tools belong to; nothing guards it.
+fn claude_lives(scenario: &Scenario, scratch: &Scratch, log: &Path, binary: &Path) -> Result<String> {
+    let name = scenario.story.as_deref().ok_or_else(|| Failure::new("the scenario names no story"))?;
+    let project = scratch.path("project").display().to_string();
+    let text = read(&root().join("conformance/stories").join(format!("{name}.json")))?;
+    let story = Story::parse(name, &text.replace("${PROJECT}", &project))?;
+    scratch.project(&story, story.skill.as_deref().map(|name| client::skill(&ClaudeCode, name)))?;
+    let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
+    let words = tee(scenario, log, 1)?;
+    let (command, args) = words.split_first().ok_or_else(|| Failure::new("no command"))?;
+    let args: Vec<String> = args.iter().cloned().chain([own.display().to_string(), "lsp-double".into()]).collect();
+    let entry = serde_json::json!({"mcpServers": {"lsp": {"command": command, "args": args}}});
+    write(&scratch.path("mcp.json"), &entry.to_string())?;
+    client::live(&ClaudeCode, &client::Stage { story: &story, scratch, program: binary })?;
+    Ok(format!("Claude Code {}", client::version(&ClaudeCode, binary)?))
+}
