@@ -25,6 +25,9 @@ const REFUSALS: [&str; 2] =
 /// How the client begins the error of a call that was stopped.
 const STOPPED: [&str; 2] = ["Tool execution aborted", "Tool execution interrupted"];
 
+/// What stands in the answer of a line of the shell that the user stopped: it has no exit status.
+const INTERRUPTED: &str = "<shell_metadata>\nUser aborted the command";
+
 /// The ending of a call that ran, by the client's own name of its tool; a server's tool has none.
 ///
 /// A failing line of the shell ends like any other call: only its exit status tells.
@@ -36,6 +39,9 @@ pub(crate) fn ran(tool: Option<&str>, answer: &ToolAnswer) -> Ending {
                 Some(0) => Ending { outcome: Outcome::Ok, exit_code: Some(0) },
                 exit_code => Ending { outcome: Outcome::Failed, exit_code },
             },
+            _ if answer.output.as_deref().is_some_and(|text| text.contains(INTERRUPTED)) => {
+                Ending::of(Outcome::Cancelled)
+            }
             _ => Ending::of(Outcome::Unknown),
         },
         Some("task") => Ending::of(task(answer)),
@@ -96,6 +102,18 @@ mod tests {
         ] {
             assert_eq!(ended(Some("bash"), json!({"metadata": metadata, "output": "x"})), wanted, "{metadata}");
         }
+    }
+
+    #[test]
+    fn a_line_that_the_user_stopped_is_cancelled() {
+        let output = "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>";
+        let stopped = |exit| json!({"metadata": {"exit": exit}, "output": output});
+        assert_eq!(ended(Some("bash"), stopped(json!(null))), (Outcome::Cancelled, None));
+        assert_eq!(
+            ended(Some("bash"), stopped(json!(0))),
+            (Outcome::Ok, Some(0)),
+            "the program may have said so itself"
+        );
     }
 
     #[test]
