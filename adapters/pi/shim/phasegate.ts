@@ -7,6 +7,362 @@ const COMMAND = "phasegate";
 const VERSION = "0.1.0";
 
 // <bridge>
+// Made by `cargo xtask gen` from `adapters/shim/bridge.ts`.
+// The bridge's end in a plugin: starts `phasegate serve`, hands it events line by line and waits for its answers. It
+// decides nothing. Whatever goes wrong with the bridge itself is a denial, and the next event starts another one.
+
+import { spawn, type ChildProcess } from "node:child_process"
+
+/** The version of the protocol that is spoken here. */
+const PROTOCOL = 1
+/** How long a bridge may take until it has said its own deadline, in milliseconds. */
+const START_MS = 5_000
+/** How much later than the bridge's own deadline an answer may come, in milliseconds. */
+const MARGIN_MS = 2_000
+/** How often an idle bridge is asked for a sign of life, in milliseconds. */
+const PING_MS = 15_000
+/** How long a bridge that was closed may take to end, and one that has ended to be read to its end, in milliseconds. */
+const GRACE_MS = 1_000
+/** The longest line that is taken from a bridge, in characters: its greeting, and what follows. */
+const LONGEST = { greeting: 64 * 1024, answer: 64 * 1024 * 1024 }
+/** The most events that are kept for the next bridge. */
+const KEPT = 1_000
+/** How many bridges an event is told to that is not awaited: one of them may be what ends a bridge. */
+const TRIES = 3
+/** What to do where the bridge gives no answer: the way out of the code `bridge-lost`. */
+const WAY_OUT =
+  "Try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate."
+
+/** What a bridge is started with. */
+interface BridgeOptions {
+  /** The platform's id. */
+  platform: string
+  /** The program: an absolute path, or a name found through `PATH`. */
+  command: string
+  /** The plugin's version. */
+  shim: string
+  /** The client's version, where it is known. */
+  client?: string
+  /** The folder in which the client works. */
+  directory: string
+  /** Variables for the bridge beside those of this process. */
+  env?: Record<string, string | undefined>
+}
+
+/** What came of an event: `deny` where it must not go on, and the adapter's reply where there is one. */
+interface Answer {
+  deny?: string
+  reply: Record<string, any> | null
+}
+
+/** What a call would be answered now. */
+interface Probed {
+  effect: "allow" | "warn" | "ask" | "deny"
+  code?: string
+  reason?: string
+}
+
+/** What is asked of a bridge. */
+interface Request {
+  body: { event: unknown } | { probe: unknown[] }
+  /** How many bridges may be asked, one after another, while they give no answer. */
+  tries: number
+  settle: (line: Line | undefined, trouble?: string) => void
+}
+
+type Line = Record<string, unknown>
+
+const isObject = (value: unknown): value is Line =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== ""
+
+/** A value as one line of JSON. Halves of characters, which JSON cannot hold, are replaced. */
+const written = (value: unknown): string =>
+  JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
+
+/** A text that is short enough to be quoted. */
+const quoted = (text: string): string => {
+  const line = text.trim().replace(/\s+/g, " ")
+  return line.length > 200 ? `${line.slice(0, 200)}...` : line
+}
+
+/** One process of the bridge. */
+class BridgeProcess {
+  readonly #child: ChildProcess
+  readonly #open = new Map<number, { request: Request; timer: NodeJS.Timeout }>()
+  readonly #over: (left: Request[], trouble: string, greeted: boolean) => void
+  readonly #pings: NodeJS.Timeout
+  #answered = false
+  #ended = false
+  #deadline = START_MS
+  #largest = 1024 * 1024
+  #last = 0
+  #pending: string[] = []
+  #length = 0
+  #said = ""
+  #ping: NodeJS.Timeout | undefined
+
+  constructor(options: BridgeOptions, over: (left: Request[], trouble: string, greeted: boolean) => void) {
+    this.#over = over
+    const child = spawn(options.command, ["serve", "--platform", options.platform], {
+      cwd: options.directory,
+      detached: true,
+      env: { ...process.env, ...options.env },
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    })
+    this.#child = child
+    child.on("error", (error) => this.#fail(`\`${options.command}\` cannot be started: ${error.message}`))
+    child.on("exit", (status, signal) => {
+      const how = signal ? `was ended by ${signal}` : `ended with status ${status}`
+      const fail = (): void => this.#fail(`\`${options.command}\` ${how}${this.#said && `: ${quoted(this.#said)}`}`)
+      child.once("close", fail)
+      setTimeout(fail, GRACE_MS).unref?.()
+    })
+    child.stdin?.on("error", (error) => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`))
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text))
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#said = (this.#said + text).slice(-1_000)
+    })
+    // A bridge keeps no client alive: timers do while an answer is awaited.
+    for (const held of [child, child.stdin, child.stdout, child.stderr]) {
+      ;(held as { unref?: () => void } | null)?.unref?.()
+    }
+    const { platform, shim, client, directory } = options
+    this.#write({ hello: { protocol: PROTOCOL, platform, shim, client, directory } })
+    // Its answer is awaited like any other; no number is its own.
+    this.#await(0, { body: { probe: [] }, tries: 1, settle: () => {} })
+    this.#pings = setInterval(() => this.#live(), PING_MS)
+    this.#pings.unref?.()
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** Asks; the request is settled in time, or handed back. */
+  send(request: Request): void {
+    const id = ++this.#last
+    let line: string
+    try {
+      line = written({ id, ...request.body })
+    } catch (error) {
+      return request.settle(undefined, `the event cannot be written as JSON: ${String(error)}`)
+    }
+    if (Buffer.byteLength(line) > this.#largest && this.#answered) {
+      return request.settle(undefined, `the event is larger than ${this.#largest} bytes`)
+    }
+    this.#await(id, request)
+    this.#child.stdin?.write(`${line}\n`)
+  }
+
+  /** Ends the process when it has answered what it was asked. */
+  close(): void {
+    clearInterval(this.#pings)
+    this.#child.stdin?.end()
+    setTimeout(() => this.#kill(), GRACE_MS).unref?.()
+  }
+
+  /** Ends the process and what it started. */
+  #kill(): void {
+    const { pid, exitCode, signalCode } = this.#child
+    if (pid === undefined || exitCode !== null || signalCode !== null) return
+    try {
+      process.kill(-pid, "SIGKILL")
+    } catch {
+      this.#child.kill("SIGKILL")
+    }
+  }
+
+  #write(line: unknown): void {
+    this.#child.stdin?.write(`${written(line)}\n`)
+  }
+
+  #await(id: number, request: Request): void {
+    const deadline = this.#deadline
+    const timer = setTimeout(() => this.#fail(`no answer came in ${deadline} ms`), deadline)
+    // What nobody waits for keeps no client from ending.
+    if (request.tries > 1) timer.unref?.()
+    this.#open.set(id, { request, timer })
+  }
+
+  #live(): void {
+    if (this.#ended || this.#ping || this.#open.size > 0) return
+    this.#ping = setTimeout(() => this.#fail("the bridge gives no sign of life"), this.#deadline)
+    this.#ping.unref?.()
+    this.#write({ ping: ++this.#last })
+  }
+
+  #take(text: string): void {
+    const lines = text.split("\n")
+    const rest = lines.pop() ?? ""
+    for (const line of lines) {
+      const whole = this.#pending.join("") + line
+      this.#pending = []
+      this.#length = 0
+      if (!this.#ended) this.#understand(whole)
+    }
+    this.#pending.push(rest)
+    this.#length += rest.length
+    if (this.#length > (this.#answered ? LONGEST.answer : LONGEST.greeting)) {
+      this.#fail("the bridge says a line that does not end")
+    }
+  }
+
+  #understand(text: string): void {
+    let line: unknown
+    try {
+      line = JSON.parse(text)
+    } catch {
+      return this.#garbage(text)
+    }
+    if (!isObject(line)) return this.#garbage(text)
+    const { id, error, hello, pong } = line
+    if (isObject(error) && id === undefined) {
+      return this.#fail(isText(error.message) ? error.message : "the bridge refuses everything")
+    }
+    if (!this.#answered) return isObject(hello) ? this.#greeted(hello, text) : this.#garbage(text)
+    if (typeof pong === "number") {
+      clearTimeout(this.#ping)
+      this.#ping = undefined
+      return
+    }
+    const open = typeof id === "number" && id > 0 ? this.#open.get(id) : undefined
+    if (!open || !this.#fits(open.request, line)) return this.#garbage(text)
+    this.#settled(id as number)
+    open.request.settle(line)
+  }
+
+  #greeted(hello: Line, text: string): void {
+    const { protocol, deadline_ms: deadline, largest } = hello
+    if (protocol !== PROTOCOL || typeof deadline !== "number" || typeof largest !== "number") return this.#garbage(text)
+    this.#answered = true
+    this.#deadline = deadline + MARGIN_MS
+    this.#largest = largest
+    this.#settled(0)
+    for (const [id, { request, timer }] of this.#open) {
+      clearTimeout(timer)
+      this.#await(id, request)
+    }
+  }
+
+  /** Whether a line answers what was asked. */
+  #fits(request: Request, line: Line): boolean {
+    if (isObject(line.error)) return isText(line.error.text)
+    if ("probe" in request.body) return Array.isArray(line.probed) && line.probed.length === request.body.probe.length
+    const { reply } = line
+    return reply === null || (isObject(reply) && (reply.deny === undefined || isText(reply.deny)))
+  }
+
+  #settled(id: number): void {
+    clearTimeout(this.#open.get(id)?.timer)
+    this.#open.delete(id)
+  }
+
+  #garbage(text: string): void {
+    this.#fail(`the bridge said something that is no answer: \`${quoted(text)}\``)
+  }
+
+  /** The end of this process, once: nothing that it says later counts. */
+  #fail(trouble: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    clearInterval(this.#pings)
+    clearTimeout(this.#ping)
+    this.#kill()
+    const left = [...this.#open].sort(([one], [other]) => one - other).map(([, open]) => open)
+    this.#open.clear()
+    for (const { timer } of left) clearTimeout(timer)
+    const requests = left.map(({ request }) => request)
+    this.#over(requests, trouble, this.#answered)
+  }
+}
+
+/** The bridge as a plugin uses it: there when it is asked, denying where it cannot answer. */
+class Bridge {
+  readonly #options: BridgeOptions
+  #process: BridgeProcess | undefined
+  #kept: Request[] = []
+  /** Why there is no answer at the moment; `undefined` where all is well. */
+  trouble: string | undefined
+
+  constructor(options: BridgeOptions) {
+    this.#options = options
+  }
+
+  /** Starts the bridge, if it does not run. */
+  start(): void {
+    this.#running()
+  }
+
+  /** What the adapter says to an event. It never throws: where there is no answer, that is a denial. */
+  ask(event: unknown): Promise<Answer> {
+    return new Promise((resolve) => {
+      const settle = (line: Line | undefined, trouble?: string): void => resolve(this.#answer(line, trouble))
+      this.#send({ body: { event }, tries: 1, settle })
+    })
+  }
+
+  /** Tells of an event whose answer is not needed. It is told to the next bridge where this one is lost. */
+  tell(event: unknown): void {
+    this.#send({ body: { event }, tries: TRIES, settle: () => {} })
+  }
+
+  /** What these calls would be answered now; `undefined` where that is not known. */
+  probe(events: unknown[]): Promise<Probed[] | undefined> {
+    return new Promise((resolve) => {
+      const settle = (line: Line | undefined): void => resolve(line?.probed as Probed[] | undefined)
+      this.#send({ body: { probe: events }, tries: 1, settle })
+    })
+  }
+
+  /** Ends the bridge. A later event starts another one. */
+  close(): void {
+    this.#process?.close()
+    this.#process = undefined
+  }
+
+  #answer(line: Line | undefined, trouble?: string): Answer {
+    if (!line) return { deny: `phasegate [bridge-lost]: ${trouble ?? "there is no bridge"}. ${WAY_OUT}`, reply: null }
+    this.trouble = undefined
+    if (isObject(line.error)) return { deny: String(line.error.text), reply: null }
+    const reply = line.reply as Answer["reply"]
+    return { deny: reply?.deny as string | undefined, reply }
+  }
+
+  #send(request: Request): void {
+    const running = this.#running()
+    if (running) running.send(request)
+    else this.#lost([request], false)
+  }
+
+  #running(): BridgeProcess | undefined {
+    if (this.#process && !this.#process.ended) return this.#process
+    try {
+      const started = new BridgeProcess(this.#options, (left, trouble, greeted) => {
+        this.trouble = trouble
+        if (this.#process === started) this.#process = undefined
+        this.#lost(left, greeted)
+      })
+      this.#process = started
+    } catch (error) {
+      this.trouble = `\`${this.#options.command}\` cannot be started: ${String(error)}`
+      return undefined
+    }
+    for (const request of this.#kept.splice(0)) this.#process.send(request)
+    return this.#process
+  }
+
+  #lost(requests: Request[], greeted: boolean): void {
+    for (const request of requests) {
+      // Where no bridge could be started, none was asked.
+      const tries = request.tries > 1 && greeted ? request.tries - 1 : request.tries
+      if (request.tries > 1 && this.#kept.length < KEPT) this.#kept.push({ ...request, tries })
+      else request.settle(undefined, this.trouble)
+    }
+  }
+}
 // </bridge>
 
 /** What all copies of this extension in one process share, across reloads and sessions. */
@@ -155,8 +511,6 @@ export default function phasegate(pi: ExtensionAPI): void {
 		};
 		process.env.PHASEGATE_SESSION = session;
 		shared.previous = session;
-		bridge?.close();
-		bridge = undefined;
 		running.clear();
 		pending = [];
 		const { deny, reply } = await guard(ctx).ask(frame({ ...event }, ctx, beside));
@@ -242,8 +596,10 @@ export default function phasegate(pi: ExtensionAPI): void {
 		if (!mine()) return;
 		const message = event.message as unknown as Fields;
 		if (message.role !== "assistant" && message.role !== "user") return;
-		const { role, content, responseId, timestamp } = message;
-		guard(ctx).tell(frame({ type: event.type, message: { role, content: texts(content), responseId, timestamp } }, ctx));
+		const { role, responseId, timestamp } = message;
+		const content = texts(message.content);
+		if (Array.isArray(content) && content.length === 0) return;
+		guard(ctx).tell(frame({ type: event.type, message: { role, content, responseId, timestamp } }, ctx));
 	});
 
 	pi.on("turn_end", async (event, ctx) => {

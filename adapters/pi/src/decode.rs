@@ -161,7 +161,8 @@ fn session_start(start: &wire::SessionStart, message: &Message, pairing: &mut Pa
     let (source, parent) = match start.reason.as_str() {
         // The session of a program that an agent started; it may also go on with an earlier one.
         "startup" if by_agent.is_some() => (SessionSource::Child, by_agent),
-        "startup" if begun => (SessionSource::Resume, None),
+        // Some ways of running tell one start twice.
+        "startup" | "new" | "fork" if begun => (SessionSource::Resume, None),
         "startup" if forked.is_some() => (SessionSource::Fork, forked),
         "startup" => (SessionSource::Startup, None),
         "reload" | "resume" => (SessionSource::Resume, None),
@@ -270,6 +271,7 @@ mod tests {
             (start("new", json!({"previous": "p", "inherited": "q"})), &Value::Null, SessionSource::Clear, Some("p")),
             (start("fork", json!({"previous": "p"})), &Value::Null, SessionSource::Fork, Some("p")),
             (start("resume", json!({"previous": "p"})), &Value::Null, SessionSource::Resume, None),
+            (start("fork", json!({"previous": "s", "forked": "/x/t_p.jsonl"})), &begun, SessionSource::Resume, None),
             (start("reload", json!({"previous": "s"})), &begun, SessionSource::Resume, None),
         ] {
             let expected = EventKind::SessionStart { source, parent: parent.map(str::to_owned) };
