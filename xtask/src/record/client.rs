@@ -47,6 +47,11 @@ pub(crate) trait Client: Sync {
     /// The client's name for an event that a story requires; `None` if it has no such event.
     fn event(&self, required: &str) -> Option<String>;
 
+    /// The client's program, with no arguments yet.
+    fn start(&self, program: &Path, scratch: &Scratch) -> Command {
+        scratch.command(program)
+    }
+
     /// The arguments with which the client asks nobody before it makes a call.
     fn permissive(&self) -> &'static [&'static str] {
         &[]
@@ -102,7 +107,8 @@ pub(crate) struct Stage<'a> {
 /// The client's version: the first word of what it prints that begins with a digit.
 pub(crate) fn version(client: &dyn Client, program: &Path) -> Result<String> {
     let scratch = Scratch::new("version")?;
-    let output = scratch.command(program).arg("--version").output().map_err(|error| Failure::file(program, error))?;
+    let output =
+        client.start(program, &scratch).arg("--version").output().map_err(|error| Failure::file(program, error))?;
     scratch.remove()?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).join(" ");
     let word = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));

@@ -84,6 +84,7 @@ impl Client for OpenCode {
         write(&scratch.path("home/.config/opencode/opencode.json"), &settings.to_string())?;
         // It installs a package into its folders when it starts, and waits for that where there is no network.
         write(&scratch.path("home/.npmrc"), "offline=true\nfetch-retries=0\n")?;
+        searcher(scratch)?;
         let mut command = scratch.command(program);
         command.args(["run", "--format", "json", "--print-logs", "--log-level", "INFO"]);
         command.args(story.client_args.get(ID).into_iter().flatten());
@@ -128,6 +129,18 @@ impl Client for OpenCode {
     fn said(&self, frame: &Frame) -> Said {
         bridged::said(frame)
     }
+}
+
+/// The program that lists the files beside a skill. The client fetches it where it is missing, and there is no network.
+fn searcher(scratch: &Scratch) -> Result {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    if std::env::split_paths(&folders).any(|folder| folder.join("rg").is_file()) {
+        return Ok(());
+    }
+    let path = scratch.path("bin/rg");
+    write(&path, "#!/bin/sh\nexec find . -type f\n")?;
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, executable).map_err(|error| Failure::file(&path, error))
 }
 
 /// The client's shell wants its lines described.

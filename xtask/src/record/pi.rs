@@ -45,6 +45,20 @@ impl Client for Pi {
         if story.agents.is_empty() { &[&[]] } else { &[&[], &["--user"]] }
     }
 
+    /// By the node that lies beside the client, where its package came with one.
+    fn start(&self, program: &Path, scratch: &Scratch) -> Command {
+        let program = program.canonicalize().unwrap_or_else(|_| program.to_path_buf());
+        let packages = program.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "node_modules"));
+        match packages.map(|folder| folder.join("node/bin/node")).filter(|node| node.is_file()) {
+            None => scratch.command(&program),
+            Some(node) => {
+                let mut command = scratch.command(&node);
+                command.arg(program);
+                command
+            }
+        }
+    }
+
     fn native(&self, call: &Call, scratch: &Scratch) -> (String, Value) {
         let text = |name: &str| argument(call, name);
         match call.tool.as_str() {
@@ -95,9 +109,9 @@ impl Client for Pi {
         write(&agent.join("extensions/lsp-double.ts"), DOUBLE)?;
         // Its subagents start the client by its name.
         let program = program.canonicalize().map_err(|error| Failure::file(program, error))?;
-        let (mut command, node) = started(&program, scratch);
+        let mut command = self.start(&program, scratch);
         command.args(["-p", "--mode", "json", "--offline", "--model", "scripted/claude-scripted"]);
-        if trusts(&program, node.as_deref(), scratch)? {
+        if self.asks_for_trust(&program, scratch)? {
             command.arg("--approve");
         }
         if !story.agents.is_empty() {
@@ -140,22 +154,13 @@ impl Client for Pi {
     }
 }
 
-/// The client's command, by the node that lies beside it where its package came with one.
-fn started(program: &Path, scratch: &Scratch) -> (Command, Option<PathBuf>) {
-    let packages = program.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "node_modules"));
-    let node = packages.map(|folder| folder.join("node/bin/node")).filter(|node| node.is_file());
-    let Some(node) = node else { return (scratch.command(program), None) };
-    let mut command = scratch.command(&node);
-    command.arg(program);
-    (command, Some(node))
-}
-
-/// Whether this version asks for trust in a project, which a print has to be given.
-fn trusts(program: &Path, node: Option<&Path>, scratch: &Scratch) -> Result<bool> {
-    let mut command = scratch.command(node.unwrap_or(program));
-    command.args(node.map(|_| program)).arg("--help").env("PI_OFFLINE", "1");
-    let output = command.output().map_err(|error| Failure::file(program, error))?;
-    Ok([output.stdout, output.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--approve")))
+impl Pi {
+    /// Whether this version asks for trust in a project, which a print has to be given.
+    fn asks_for_trust(&self, program: &Path, scratch: &Scratch) -> Result<bool> {
+        let output = self.start(program, scratch).arg("--help").env("PI_OFFLINE", "1").output();
+        let output = output.map_err(|error| Failure::file(program, error))?;
+        Ok([output.stdout, output.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--approve")))
+    }
 }
 
 /// The client's own example of subagents, in its package.
