@@ -81,6 +81,10 @@ const isObject = (value: unknown): value is Line =>
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== ""
 
+/** A value as one line of JSON. Halves of characters, which JSON cannot hold, are replaced. */
+const written = (value: unknown): string =>
+  JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
+
 /** A text that is short enough to be quoted. */
 const quoted = (text: string): string => {
   const line = text.trim().replace(/\s+/g, " ")
@@ -146,7 +150,7 @@ class BridgeProcess {
     const id = ++this.#last
     let line: string
     try {
-      line = JSON.stringify({ id, ...request.body })
+      line = written({ id, ...request.body })
     } catch (error) {
       return request.settle(undefined, `the event cannot be written as JSON: ${String(error)}`)
     }
@@ -176,7 +180,7 @@ class BridgeProcess {
   }
 
   #write(line: unknown): void {
-    this.#child.stdin?.write(`${JSON.stringify(line)}\n`)
+    this.#child.stdin?.write(`${written(line)}\n`)
   }
 
   #await(id: number, request: Request): void {
@@ -420,7 +424,6 @@ function told(event: Json): Json | undefined {
     case "session.deleted":
       return keep({ info: { id: properties.info?.id, title: properties.info?.title } })
     case "session.idle":
-    case "session.error":
     case "session.compacted":
       return keep({ sessionID: properties.sessionID })
     case "permission.asked":

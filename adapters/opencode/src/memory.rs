@@ -43,6 +43,9 @@ pub(crate) struct Open {
     pub(crate) tool: String,
     /// A digest of the arguments.
     digest: String,
+    /// Whether the turn is over in which it ran: how it ended may still be told, and counts for nothing.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    over: bool,
 }
 
 impl Kept {
@@ -72,7 +75,10 @@ impl Kept {
     /// A call is about to run.
     pub(crate) fn opened(&mut self, (id, by): (&str, &str), tool: &str, input: &Value) {
         self.open.retain(|open| open.id != id);
-        push(&mut self.open, Open { id: id.into(), by: by.into(), tool: tool.into(), digest: digest(input) });
+        push(
+            &mut self.open,
+            Open { id: id.into(), by: by.into(), tool: tool.into(), digest: digest(input), over: false },
+        );
     }
 
     /// A call ended; what was remembered of it.
@@ -83,17 +89,18 @@ impl Kept {
 
     /// Whether any call is open.
     pub(crate) fn busy(&self) -> bool {
-        !self.open.is_empty()
+        self.open.iter().any(|open| !open.over)
     }
 
-    /// All calls of a session are over.
+    /// The turn is over in which a session's calls ran. The client tells the end of a call that was broken off only then.
     pub(crate) fn all_ended(&mut self, by: &str) {
-        self.open.retain(|open| open.by != by);
+        self.open.retain(|open| open.by != by || !open.over);
+        self.open.iter_mut().filter(|open| open.by == by).for_each(|open| open.over = true);
     }
 
     /// The call that began a subagent's session, if only one of its parent's can have.
     pub(crate) fn starter(&self, parent: &str) -> Option<String> {
-        let mut tasks = self.open.iter().filter(|open| open.by == parent && open.tool == "task");
+        let mut tasks = self.open.iter().filter(|open| open.by == parent && open.tool == "task" && !open.over);
         match (tasks.next(), tasks.next()) {
             (Some(one), None) => Some(one.id.clone()),
             _ => None,

@@ -14,7 +14,6 @@ pub(super) fn told(message: &Message, event: &BusEvent, kept: &mut Kept) -> Resu
     Ok(match event.kind.as_str() {
         "session.created" => created(message, &event.fields::<Created>()?, kept),
         "session.idle" => idle(message, kept),
-        "session.error" => failed(message, kept),
         "session.compacted" => vec![EventKind::SessionStart { source: SessionSource::Compact, parent: None }],
         "session.deleted" => deleted(message, kept),
         "message.updated" => {
@@ -58,12 +57,6 @@ fn idle(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
         Some(id) => stopped(message, id, kept),
         None => vec![EventKind::Stop {}, EventKind::Idle {}],
     }
-}
-
-/// A turn was broken off. What was open is over, and how it ended nobody knows; the session waits only later.
-fn failed(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
-    kept.all_ended(&message.session.id);
-    vec![EventKind::BatchEnd {}]
 }
 
 fn deleted(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
