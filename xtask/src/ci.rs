@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 
 use crate::failure::{Failure, Result};
 use crate::process::{cargo, run as run_command};
-use crate::{conformance, generate, mutants, skips, tidy};
+use crate::{conformance, generate, mutants, shims, skips, tidy};
 
 /// A check's name, and how it is run.
 type Step = (&'static str, fn() -> Result);
@@ -30,6 +30,7 @@ const STEPS: &[Step] = &[
     ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
     ("skipped tests", skips::run),
     ("conformance", || conformance::run(&conformance::Args::default())),
+    ("plugins", shims::run),
     ("mutants", mutants::run),
 ];
 

@@ -19,6 +19,7 @@ mod stress;
 mod e2e;
 mod fuzz;
 mod skips;
+mod shims;
 mod clients;
 mod traffic;
 
@@ -63,6 +64,8 @@ enum Task {
     RecordMcp(traffic::Args),
     /// Run a real client through every way in which a guard can fail, and keep the fault report.
     E2e(e2e::Args),
+    /// Check the plugins of clients against the clients' published types, and what they share against faults.
+    Shims,
     /// Check that every test that does not run here has a reason in `skips.toml`.
     Skips,
     /// Run the fuzz targets, each for a while.
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Task::Record(args) => record::run(&args),
         Task::ShellOracle(args) => shell_oracle::run(&args),
         Task::E2e(args) => e2e::run(&args),
+        Task::Shims => shims::run(),
         Task::Skips => skips::run(),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),

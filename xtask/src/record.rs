@@ -132,7 +132,7 @@ fn record(name: &str, client: &dyn Client, (program, version): (&Path, &str), ar
     let project = scratch.path("project").display().to_string();
     let story = Story::parse(name, &read(&path)?.replace("${PROJECT}", &project))?;
     let guard = args.guard.clone().unwrap_or_else(|| target().join("debug/phasegate"));
-    scratch.project(&story, story.skill.as_deref().map(|name| client::skill(client, name)))?;
+    scratch.project(&story, client, story.skill.as_deref())?;
     scratch.guard(&guard, &story, client)?;
     let files = session::files(&scratch)?;
     let played = client::play(client, &Stage { story: &story, scratch: &scratch, program });

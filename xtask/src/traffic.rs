@@ -161,7 +161,7 @@ fn claude_lives(scenario: &Scenario, scratch: &Scratch, log: &Path, binary: &Pat
     let project = scratch.path("project").display().to_string();
     let text = read(&root().join("conformance/stories").join(format!("{name}.json")))?;
     let story = Story::parse(name, &text.replace("${PROJECT}", &project))?;
-    scratch.project(&story, story.skill.as_deref().map(|name| client::skill(&ClaudeCode, name)))?;
+    scratch.project(&story, &ClaudeCode, story.skill.as_deref())?;
     let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
     let words = tee(scenario, log, 1)?;
     let (command, args) = words.split_first().ok_or_else(|| Failure::new("no command"))?;

@@ -99,6 +99,9 @@ pub(super) fn row(scenario: &Scenario, version: &str, stage: &Stage, played: &Pl
     let because = reason(&scenario.open, version);
     let problem = match (outcome, because) {
         (Outcome::Denied | Outcome::Stopped, Some(_)) => Some("no call ran, and the scenario says that they do"),
+        (Outcome::Denied, None) if !scenario.repair.is_empty() && !stage.there(AFTER) => {
+            Some("the session did not recover when the fault was mended")
+        }
         (Outcome::Denied, None) | (Outcome::Open, Some(_)) => None,
         (Outcome::Open, None) => Some("a forbidden call ran"),
         (Outcome::Stopped, None) if last_word.as_ref().is_some_and(|word| word.contains(GUARD)) => None,

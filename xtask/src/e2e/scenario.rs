@@ -36,6 +36,10 @@ pub(super) struct Scenario {
     /// What the agent itself calls before the forbidden calls, each in a message of its own.
     #[serde(default)]
     pub(super) agent: Vec<Attempt>,
+    /// What an outside hand does then to mend it: commands of a shell, in the scratch folder. Where something is done, a
+    /// call that nothing forbids must run afterwards.
+    #[serde(default)]
+    pub(super) repair: Vec<String>,
     /// How long the client has to notice, in milliseconds.
     #[serde(default)]
     pub(super) wait_ms: u64,

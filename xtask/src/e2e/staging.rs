@@ -71,7 +71,7 @@ impl Stage {
         stage.story.client_args.insert(client.id().into(), args);
         stage.story.client_env.clone_from(&scenario.env);
         stage.turns(scenario, &project);
-        stage.scratch.project(&stage.story, Some(client::skill(client, "probe")))?;
+        stage.scratch.project(&stage.story, client, Some("probe"))?;
         stage.scratch.install(built, &stage.story, client)?;
         stage.scratch.hand(&scenario.prepare)?;
         if scenario.when == When::Start {
@@ -129,7 +129,7 @@ impl Stage {
         }
         let hand = if scenario.when == When::Session { scenario.hand.clone() } else { Vec::new() };
         self.story.turns.push(Turn { calls, hand, after_ms: scenario.wait_ms, ..Turn::default() });
-        self.story.turns.push(turn(vec![bash(AFTER)]));
+        self.story.turns.push(Turn { hand: scenario.repair.clone(), ..turn(vec![bash(AFTER)]) });
         self.story.turns.push(Turn { text: "done".into(), ..Turn::default() });
     }
 }

@@ -57,6 +57,11 @@ pub(crate) trait Client: Sync {
         &[]
     }
 
+    /// Whether the model is told of a call that ran and failed as of an error.
+    fn tells_failure(&self, _call: &Call) -> bool {
+        true
+    }
+
     /// A process of the client in the scratch project, with the scripted model at this port, and without a prompt.
     ///
     /// # Errors

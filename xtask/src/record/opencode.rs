@@ -54,6 +54,11 @@ impl Client for OpenCode {
         (name, described(input, call))
     }
 
+    /// What a line of the shell says, and its status, is a result like any other.
+    fn tells_failure(&self, call: &Call) -> bool {
+        call.tool != "Bash"
+    }
+
     fn event(&self, required: &str) -> Option<String> {
         let own = match required {
             "SessionStart" => "event:session.created",

@@ -5,12 +5,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::client::Client;
+use super::client::{self, Client};
 use super::frame::Frame;
 use super::story::Story;
 use crate::failure::{Failure, Result};
 use crate::process;
 use crate::root::{read, write};
+
+/// Where the files of a story have skills.
+const SKILLS: &str = ".claude/skills/";
 
 /// The folders of one recording.
 pub(crate) struct Scratch {
@@ -49,10 +52,16 @@ impl Scratch {
         command
     }
 
-    /// Makes the project: the story's files, the skill as its client finds it, and a history.
-    pub(crate) fn project(&self, story: &Story, skill: Option<(String, String)>) -> Result {
-        for (path, text) in story.files.iter().chain(skill.iter().map(|(path, text)| (path, text))) {
-            write(&self.path("project").join(path), text)?;
+    /// Makes the project: the story's files, the shipped skill as its client finds it, and a history. Skills among the
+    /// story's files are put where the client looks for them.
+    pub(crate) fn project(&self, story: &Story, client: &dyn Client, shipped: Option<&str>) -> Result {
+        let placed = |path: &String| match path.strip_prefix(SKILLS).and_then(|rest| rest.strip_suffix("/SKILL.md")) {
+            Some(name) => client.skill_file(name),
+            None => path.clone(),
+        };
+        let own = story.files.iter().map(|(path, text)| (placed(path), text.clone()));
+        for (path, text) in own.chain(shipped.map(|name| client::skill(client, name))) {
+            write(&self.path("project").join(path), &text)?;
         }
         for args in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "start"]] {
             process::output(self.command(Path::new("git")).env("GIT_CONFIG_NOSYSTEM", "1").args(args))?;

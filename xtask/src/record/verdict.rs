@@ -9,7 +9,11 @@ pub(super) fn problems(story: &Story, played: &Played, client: &dyn Client) -> V
     let mut problems = Vec::new();
     for (id, call) in story.calls() {
         let outcome = played.calls.get(&id).cloned().unwrap_or_default();
-        problems.extend(of_call(call, &outcome).into_iter().map(|problem| format!("{id} ({}): {problem}", call.tool)));
+        problems.extend(
+            of_call(call, &outcome, client.tells_failure(call))
+                .into_iter()
+                .map(|problem| format!("{id} ({}): {problem}", call.tool)),
+        );
     }
     let required = story.requires.iter().filter_map(|event| client.event(event));
     for event in required.filter(|event| !played.events.contains(event)) {
@@ -18,7 +22,7 @@ pub(super) fn problems(story: &Story, played: &Played, client: &dyn Client) -> V
     problems
 }
 
-fn of_call(call: &Call, outcome: &Outcome) -> Vec<String> {
+fn of_call(call: &Call, outcome: &Outcome, tells_failure: bool) -> Vec<String> {
     let mut problems = Vec::new();
     let told = match (&outcome.said, call.expect) {
         (None, _) => return vec!["never reached the guard".into()],
@@ -36,7 +40,7 @@ fn of_call(call: &Call, outcome: &Outcome) -> Vec<String> {
         let missing = told.lines().find(|line| !outcome.read.contains(line.trim()));
         problems.extend(missing.map(|line| format!("the model did not read `{line}`")));
     }
-    let failed = call.fails || !call.runs();
+    let failed = (call.fails && tells_failure) || !call.runs();
     if outcome.error != Some(failed) {
         problems.push(format!("the model was told: error {:?}, not {failed}", outcome.error));
     }
@@ -68,7 +72,7 @@ mod tests {
     #[test]
     fn a_blocked_call_must_be_stopped_read_and_without_trace() {
         let blocked = call("blocked", &json!({}));
-        assert_eq!(of_call(&blocked, &stopped()), Vec::<String>::new());
+        assert_eq!(of_call(&blocked, &stopped(), true), Vec::<String>::new());
         for wrong in [
             Outcome { said: Some(Said::Go(String::new())), ..stopped() },
             Outcome { said: None, ..stopped() },
@@ -76,7 +80,7 @@ mod tests {
             Outcome { trace: Some(true), ..stopped() },
             Outcome { read: "error".into(), ..stopped() },
         ] {
-            assert!(!of_call(&blocked, &wrong).is_empty(), "{wrong:?}");
+            assert!(!of_call(&blocked, &wrong, true).is_empty(), "{wrong:?}");
         }
     }
 
@@ -84,8 +88,8 @@ mod tests {
     fn a_warned_call_runs_and_the_warning_is_read() {
         let warned = call("warned", &json!({}));
         let ran = Outcome { said: Some(Said::Go("why".into())), error: Some(false), trace: Some(true), ..stopped() };
-        assert_eq!(of_call(&warned, &ran), Vec::<String>::new());
-        assert!(!of_call(&warned, &Outcome { said: Some(Said::Go(String::new())), ..ran.clone() }).is_empty());
-        assert!(!of_call(&warned, &Outcome { read: String::new(), ..ran }).is_empty());
+        assert_eq!(of_call(&warned, &ran, true), Vec::<String>::new());
+        assert!(!of_call(&warned, &Outcome { said: Some(Said::Go(String::new())), ..ran.clone() }, true).is_empty());
+        assert!(!of_call(&warned, &Outcome { read: String::new(), ..ran }, true).is_empty());
     }
 }

@@ -17,6 +17,7 @@ const ALLOWED: &[&str] = &[
     "xtask/src/tidy/platform_names.rs",
     "xtask/src/record.rs",
     "xtask/src/record/claude_code",
+    "xtask/src/record/scratch.rs",
     "xtask/src/record/opencode",
     "xtask/src/record/pi",
     "xtask/src/e2e",
