@@ -448,8 +448,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 	/** Takes the tools that are denied whatever their arguments are out of the agent's list, and puts the others back. */
 	const hide = async (ctx: ExtensionContext): Promise<void> => {
 		// Versions that do not say how they run take the list up with the next prompt only: too late for a phase.
-		const wanted = pi.getFlag("hide-forbidden") === true || process.env.PHASEGATE_HIDE_FORBIDDEN === "1";
-		if (!wanted || ctx.mode === undefined || (status === "" && hidden.size === 0)) return;
+		if (process.env.PHASEGATE_HIDE_FORBIDDEN !== "1" || ctx.mode === undefined || (status === "" && hidden.size === 0)) return;
 		const names = [...new Set([...pi.getActiveTools(), ...hidden])];
 		const calls = names.map((toolName) => frame({ type: "tool_call", toolName, input: null }, ctx, { loaded: loaded() }));
 		const answers = await guard(ctx).probe(calls);
@@ -478,25 +477,22 @@ export default function phasegate(pi: ExtensionAPI): void {
 		return yes;
 	};
 
-	for (const [name, description] of Object.entries(COMMANDS)) {
-		pi.registerCommand(name, {
-			description,
-			handler: async (args: string, ctx: ExtensionCommandContext): Promise<void> => {
-				if (!mine()) return;
-				const { deny, reply } = await guard(ctx).ask(frame({ type: "command", name, args }, ctx));
-				later(taken(reply, ctx));
-				if (deny) notify(deny, "error", ctx);
-				if (name !== "safety" || args.trim() !== "") return;
-				const tools = hidden.size > 0 ? `; hidden: ${[...hidden].join(", ")}` : "";
-				notify(`phasegate: guard ${guard(ctx).trouble ?? "answers"}${tools}`, "info", ctx);
-			},
-		});
-	}
-	pi.registerFlag("hide-forbidden", {
-		description: "Take tools that phasegate denies whatever their arguments are out of the agent's list",
-		type: "boolean",
-		default: false,
-	});
+	/** Only one copy has the commands: of two with the same name the client would take neither. */
+	const register = (): void => {
+		for (const [name, description] of Object.entries(COMMANDS)) {
+			const handler = (args: string, ctx: ExtensionCommandContext): Promise<void> => command(name, args, ctx);
+			pi.registerCommand(name, { description, handler });
+		}
+	};
+
+	const command = async (name: string, args: string, ctx: ExtensionCommandContext): Promise<void> => {
+		const { deny, reply } = await guard(ctx).ask(frame({ type: "command", name, args }, ctx));
+		later(taken(reply, ctx));
+		if (deny) notify(deny, "error", ctx);
+		if (name !== "safety" || args.trim() !== "") return;
+		const tools = hidden.size > 0 ? `; hidden: ${[...hidden].join(", ")}` : "";
+		notify(`phasegate: guard ${guard(ctx).trouble ?? "answers"}${tools}`, "info", ctx);
+	};
 
 	pi.on("session_start", async (event, ctx) => {
 		if (shared.started === event && shared.owner !== self) return;
@@ -513,6 +509,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 		shared.previous = session;
 		running.clear();
 		pending = [];
+		register();
 		const { deny, reply } = await guard(ctx).ask(frame({ ...event }, ctx, beside));
 		later(taken(reply, ctx));
 		if (deny) notify(deny, "error", ctx);

@@ -1,0 +1,71 @@
+//! Where the cases are, and how expectations are compared and written anew.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use phasegate_adapter::{Adapter, InstallRequest, InstallScope, Registered};
+
+/// Set to 1, expectations are written from what the adapter does instead of being compared.
+const BLESS: &str = "PHASEGATE_BLESS";
+
+/// The adapter, as others get it.
+pub(crate) fn adapter() -> &'static dyn Adapter {
+    let _ = phasegate_pi::Pi;
+    inventory::iter::<Registered>().map(|registered| registered.0).find(|adapter| adapter.id() == "pi").unwrap()
+}
+
+/// An installation, with these files there.
+pub(crate) fn request(scope: InstallScope, existing: BTreeMap<PathBuf, String>) -> InstallRequest {
+    InstallRequest {
+        project: "/project".into(),
+        home: "/home".into(),
+        command: "/opt/phasegate".into(),
+        scope,
+        existing,
+    }
+}
+
+/// A file or folder among this platform's conformance cases.
+pub(crate) fn case(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/pi").join(path)
+}
+
+/// A file or folder among this crate's own cases.
+pub(crate) fn own(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
+}
+
+/// The entries of a folder, sorted.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Every recorded frame, by `VERSION/SCENARIO`.
+pub(crate) fn recordings() -> BTreeMap<String, Vec<String>> {
+    let mut all = BTreeMap::new();
+    for file in entries(&case("recordings")).iter().flat_map(|version| entries(version)) {
+        let folder = file.parent().unwrap().file_name().unwrap().display();
+        let name = format!("{folder}/{}", file.file_stem().unwrap().display());
+        let frames: Vec<String> = fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
+        assert!(!frames.is_empty(), "{name}: empty");
+        all.insert(name, frames);
+    }
+    assert!(!all.is_empty(), "no recordings");
+    all
+}
+
+/// Whether expectations are written anew.
+pub(crate) fn blessing() -> bool {
+    std::env::var_os(BLESS).is_some_and(|value| value == "1")
+}
+
+/// The message of a comparison that failed.
+pub(crate) fn mismatch(path: &Path, what: &str) -> String {
+    format!("{}: {what}\nIf that is right: {BLESS}=1 cargo test -p phasegate-pi", path.display())
+}
