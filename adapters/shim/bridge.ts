@@ -71,9 +71,9 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const written = (value: unknown): string =>
   JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
 
-/** A text that is short enough to be quoted. */
+/** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {
-  const line = text.trim().replace(/\s+/g, " ")
+  const line = text.trim().replace(/\s+/g, " ").replace(/[^\x20-\x7e]+/g, "?")
   return line.length > 200 ? `${line.slice(0, 200)}...` : line
 }
 
