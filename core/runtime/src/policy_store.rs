@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_config::{Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, skill_version};
 use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::state::Run;
 use phasegate_core::{Code, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -181,6 +183,19 @@ impl PolicyStore {
             }
         }
         Ok(policy)
+    }
+
+    /// As [`PolicyStore::with_earlier`], of a policy that others hold too: it is copied only where something is missing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`PolicyStore::with_earlier`].
+    pub(crate) fn completed(&self, policy: &Arc<Policy>, state: &State) -> Result<Arc<Policy>, Problem> {
+        let known = |run: &Run| policy.skill_version(&run.skill, &run.version).is_some();
+        if state.live_runs().all(known) {
+            return Ok(Arc::clone(policy));
+        }
+        self.with_earlier(Policy::clone(policy), state).map(Arc::new)
     }
 
     /// Whether the policy whose file has this digest is stored, and was not changed.
