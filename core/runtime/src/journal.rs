@@ -14,7 +14,7 @@ mod tail;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
@@ -152,7 +152,7 @@ impl Journal {
 
     /// Seals the journal with its last record. Where that fails, the next to open it reads the whole chain.
     fn seal(&self) {
-        let time = seal::time(&self.tail.head, SystemTime::now());
+        let time = seal::time(&self.tail.head, disk().now());
         if let Err(error) = disk().stamp(&self.file, &self.path, time) {
             tracing::warn!(path = %self.path.display(), %error, "the journal cannot be sealed");
         }

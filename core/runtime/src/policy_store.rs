@@ -159,11 +159,20 @@ impl PolicyStore {
     ///
     /// `policy-missing`: the policy, or the skill of a live run, is not in the store, or the policy was changed there.
     pub fn load(&self, version: &str, digest: &str, state: &State) -> Result<Policy, Problem> {
-        let stored = self.policy(digest).filter(|policy| policy.version == version);
-        let policy = stored.ok_or_else(|| {
+        let policy = self.plain(version, digest).ok_or_else(|| {
             Problem::new(Code::PolicyMissing, format!("the compiled policy `{version}` is gone or damaged"))
         })?;
         self.with_earlier(policy, state)
+    }
+
+    /// The policy of this version that is stored in the file with this digest; `None` if it is gone or was changed.
+    pub(crate) fn plain(&self, version: &str, digest: &str) -> Option<Policy> {
+        self.policy(digest).filter(|policy| policy.version == version)
+    }
+
+    /// The file that a policy with this digest is stored in; `None` if that is no digest.
+    pub(crate) fn policy_file(&self, digest: &str) -> Option<PathBuf> {
+        self.path("policies", digest)
     }
 
     /// The policy, with the skills of earlier policies that live runs of `state` began with.

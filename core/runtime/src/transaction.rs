@@ -59,7 +59,7 @@ impl<'a> Transaction<'a> {
         let journals = (Journal::open(&project.journal(), deadline)?, Journal::open(&path, deadline)?);
         let mut halves = (Shared::of(&journals.0, remembered)?, Own::of(&journals.1)?);
         let root = || kept_root(&runtime.locations, session);
-        halves::check((&project, session), &journals, &mut halves, &root)?;
+        halves::check((&project, session), (&journals.0, &journals.1), (&halves.0, &mut halves.1), &root)?;
         Ok(Some(Self::new((runtime, watch), (project, session), journals, halves, current)))
     }
 
@@ -135,10 +135,7 @@ impl<'a> Transaction<'a> {
         let saved = self.announce().and_then(|()| self.save(&entry, state, Durability::Written));
         match saved {
             Ok(()) => problem,
-            Err(unsaved) => Problem::new(
-                problem.code,
-                format!("{}; this could not be recorded either: {}", problem.message, unsaved.message),
-            ),
+            Err(unsaved) => unrecorded(&problem, &unsaved),
         }
     }
 
@@ -315,6 +312,12 @@ impl<'a> Transaction<'a> {
         }
         Ok(())
     }
+}
+
+/// The problem, which says that it could not be recorded.
+pub(crate) fn unrecorded(problem: &Problem, unsaved: &Problem) -> Problem {
+    let text = format!("{}; this could not be recorded either: {}", problem.message, unsaved.message);
+    Problem::new(problem.code, text)
 }
 
 /// Calls `step` until it has every fact it asks for.

@@ -96,8 +96,8 @@ impl Own {
 /// As for [`Witnesses::check`].
 pub(crate) fn check(
     (project, session): (&Project, &str),
-    (project_journal, session_journal): &(Journal, Journal),
-    (shared, own): &mut (Shared, Own),
+    (project_journal, session_journal): (&Journal, &Journal),
+    (shared, own): (&Shared, &mut Own),
     root: &dyn Fn() -> Result<Option<PathBuf>, Problem>,
 ) -> Result<(), Problem> {
     let witnesses = Witnesses {
@@ -111,6 +111,6 @@ pub(crate) fn check(
         saw: own.saw,
     };
     let presence = witnesses.check()?;
-    (own.lost, own.rooted) = (presence.lost, presence.rooted);
+    (own.lost, own.rooted, own.without_policy) = (presence.lost, presence.rooted, false);
     Ok(())
 }
