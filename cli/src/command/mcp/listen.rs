@@ -18,7 +18,7 @@ const PORT: u16 = 8931;
 /// The arguments that say how clients come over HTTP.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Clients over HTTP")]
-pub struct Args {
+pub struct Listening {
     /// Serve clients over HTTP at this address, in place of standard input and output; its path is `/mcp`
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = address)]
     pub listen: Option<SocketAddr>,
@@ -37,7 +37,7 @@ pub struct Args {
     pub idle: u64,
 }
 
-impl Args {
+impl Listening {
     /// How to listen, if that is wanted.
     ///
     /// # Errors

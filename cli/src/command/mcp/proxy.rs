@@ -32,7 +32,7 @@ pub struct Args {
     pub command: Vec<String>,
     /// How clients come over HTTP.
     #[command(flatten)]
-    pub http: listen::Args,
+    pub http: listen::Listening,
 }
 
 /// Stands there until the client is gone, or its only server is.

@@ -10,7 +10,7 @@ use crate::output::Failure;
 pub struct Args {
     /// How clients come over HTTP.
     #[command(flatten)]
-    pub http: listen::Args,
+    pub http: listen::Listening,
 }
 
 /// Serves until the client is gone.
