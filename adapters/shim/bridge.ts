@@ -57,6 +57,8 @@ interface Request {
   body: { event: unknown } | { probe: unknown[] }
   /** How many bridges may be asked, one after another, while they give no answer. */
   tries: number
+  /** Whether it was given to a process that had been started for another one and had not greeted yet. */
+  joined?: boolean
   settle: (line: Line | undefined, trouble?: string) => void
 }
 
@@ -129,6 +131,10 @@ class BridgeProcess {
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  get greeted(): boolean {
+    return this.#answered
   }
 
   /** Asks; the request is settled in time, or handed back. */
@@ -321,9 +327,10 @@ export class Bridge {
     return { deny: reply?.deny as string | undefined, reply }
   }
 
-  #send(request: Request): void {
+  #send(request: Request, joins = true): void {
+    const waits = this.#process && !this.#process.ended && !this.#process.greeted
     const running = this.#running()
-    if (running) running.send(request)
+    if (running) running.send({ ...request, joined: joins && waits })
     else this.#lost([request], false)
   }
 
@@ -346,6 +353,11 @@ export class Bridge {
 
   #lost(requests: Request[], greeted: boolean): void {
     for (const request of requests) {
+      // A program that never greeted has seen nothing, and may have been replaced since it was started.
+      if (!greeted && request.joined) {
+        this.#send(request, false)
+        continue
+      }
       // Where no bridge could be started, none was asked.
       const tries = request.tries > 1 && greeted ? request.tries - 1 : request.tries
       if (request.tries > 1 && this.#kept.length < KEPT) this.#kept.push({ ...request, tries })

@@ -71,6 +71,21 @@ pub trait Adapter: Send + Sync {
     /// A settings file that exists cannot be understood, and writing it anew would lose something.
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
 
+    /// As [`Adapter::install`], for these parts of the platform's settings only, such as servers by name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Adapter::install`]; the settings have no such part.
+    fn install_parts(&self, request: &InstallRequest, parts: &[String]) -> Result<Vec<Change>, Problem> {
+        match parts.first() {
+            None => self.install(request),
+            Some(part) => {
+                let what = format!("the settings of {} have no server `{part}` to put the guard before", self.name());
+                Err(Problem::new(Code::ConfigValue, what))
+            }
+        }
+    }
+
     /// The changes that undo [`Adapter::install`]: only what phasegate put there is removed.
     ///
     /// # Errors

@@ -78,8 +78,19 @@ fn origin(entry: Entry, variable: &impl Fn(&str) -> Option<String>) -> Result<Or
     }
 }
 
-/// The text with the variables' values.
-fn filled(text: &str, variable: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
+#[cfg(feature = "http")]
+fn remote(url: &str, headers: BTreeMap<String, String>) -> Result<Origin, String> {
+    let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let remote = crate::http::Remote::new(url, headers).map_err(|bad| format!("cannot be reached: {bad}"))?;
+    Ok(Origin::Url(remote))
+}
+
+/// The text with the variables' values, as [`servers`] reads it.
+///
+/// # Errors
+///
+/// A variable is not set.
+pub fn filled(text: &str, variable: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {

@@ -36,8 +36,8 @@ pub mod http;
 pub mod in_process;
 
 use phasegate_adapter::{
-    Ability, Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Problem,
-    Registered, Reply,
+    Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Memory,
+    Places, Problem, Registered, Reply,
 };
 use phasegate_core::Step;
 
@@ -108,11 +108,15 @@ impl Adapter for Mcp {
     }
 
     fn places(&self) -> Places {
-        Places { settings: vec![".mcp.json"], signs: vec![".mcp.json"], ..Places::default() }
+        Places { settings: install::places(), signs: vec![".mcp.json"], ..Places::default() }
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
-        install::install(request)
+        install::install(request, &[])
+    }
+
+    fn install_parts(&self, request: &InstallRequest, parts: &[String]) -> Result<Vec<Change>, Problem> {
+        install::install(request, parts)
     }
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
@@ -121,5 +125,9 @@ impl Adapter for Mcp {
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
         install::unguarded(request)
+    }
+
+    fn examine(&self, request: &ExamineRequest) -> Examined {
+        install::examine(request)
     }
 }

@@ -139,6 +139,12 @@ impl Message {
         &self.bytes
     }
 
+    /// The message as text.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
     /// What the message is.
     #[must_use]
     pub fn kind(&self) -> Kind {

@@ -29,6 +29,9 @@ pub struct Spec {
 pub enum Origin {
     /// It is started as a child.
     Command(Command),
+    /// It is reached by an address.
+    #[cfg(feature = "http")]
+    Url(crate::http::Remote),
 }
 
 /// How long what was answered may wait to be read once all is over.
@@ -60,6 +63,8 @@ fn reach(spec: &Spec, children: &mut Vec<Child>) -> io::Result<Link> {
             children.push(child);
             Ok(link)
         }
+        #[cfg(feature = "http")]
+        Origin::Url(remote) => Ok(crate::http::connect(remote.clone())),
     }
 }
 

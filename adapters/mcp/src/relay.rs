@@ -3,10 +3,13 @@
 //! Two directions run side by side, so that neither waits for the other to be read. Within each, messages leave in the
 //! order in which they came: while one is being decided, those behind it are handed to the guard, and wait.
 
+mod alone;
 mod call;
 mod down;
+mod gather;
 mod hello;
 mod list;
+mod several;
 mod shared;
 mod up;
 

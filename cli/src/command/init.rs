@@ -35,6 +35,12 @@ pub struct Args {
     /// The mode that a new config asks for
     #[arg(long)]
     pub mode: Option<ModeArg>,
+    /// A server to put the guard before, where the platform lists servers; may be given several times (default: all)
+    #[arg(long = "server", value_name = "NAME")]
+    pub servers: Vec<String>,
+    /// Print what the platforms' settings would hold, for a place that is not known here, and change nothing
+    #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
+    pub print: bool,
     /// Write the user's config and settings instead of the project's
     #[arg(long)]
     pub user: bool,
@@ -42,7 +48,7 @@ pub struct Args {
     #[arg(long)]
     pub dry_run: bool,
     /// Take back what `init` changed
-    #[arg(long, conflicts_with_all = ["skills", "mode"])]
+    #[arg(long, conflicts_with_all = ["skills", "mode", "servers"])]
     pub undo: bool,
 }
 
@@ -71,9 +77,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if args.undo {
         return undo::run(&setting);
     }
+    if args.print {
+        return print(&setting);
+    }
     let mut changes: Vec<Change> = settings::changes(&setting)?.into_iter().collect();
     for adapter in &setting.adapters {
-        changes.extend(adapter.install(&setting.request(*adapter)?)?);
+        changes.extend(adapter.install_parts(&setting.request(*adapter)?, &args.servers)?);
     }
     changes.retain(|change| change.before != change.after);
     apply::show(&setting, &changes);
@@ -83,6 +92,23 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         remember(&setting)?;
     }
     finish(&setting, &changes)?;
+    Ok(Exit::Done)
+}
+
+/// Prints the settings as they would be.
+fn print(setting: &Setting<'_>) -> Result<Exit, Failure> {
+    let mut texts = BTreeMap::new();
+    for adapter in &setting.adapters {
+        let request = setting.request(*adapter)?;
+        let changes = adapter.install_parts(&request, &setting.args.servers)?;
+        texts.extend(changes.into_iter().filter_map(|change| Some((change.path, change.after?))));
+    }
+    let out = setting.context.out;
+    if out.json {
+        out.value(&json!({"files": texts}));
+    } else {
+        texts.values().for_each(|text| out.line(text.trim_end()));
+    }
     Ok(Exit::Done)
 }
 

@@ -1,5 +1,6 @@
 //! `phasegate mcp`: before a server of tools, or as one.
 
+pub mod listen;
 pub mod proxy;
 pub mod serve;
 

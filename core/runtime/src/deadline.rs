@@ -39,6 +39,18 @@ impl Deadline {
         Self { began: Instant::now(), limit }
     }
 
+    /// How long it still is.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.began.elapsed())
+    }
+
+    /// How long it is in all.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// Whether half of the time is gone: nobody waits for a lock any longer.
     #[must_use]
     pub fn half_gone(&self) -> bool {
@@ -101,7 +113,8 @@ fn take<T>(once: &Mutex<Option<T>>) -> Option<T> {
     once.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-fn words(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("without a message").to_string()
 }

@@ -35,6 +35,10 @@ pub(crate) trait Disk {
     fn make_folder(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a folder durable.
     fn sync_folder(&self, path: &Path);
+    /// The time that a change is made at.
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
 }
 
 /// The disk of the machine.

@@ -4,20 +4,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
-use phasegate_core::{Code, Decision, Event, Step};
+use phasegate_core::{Decision, Event, Step};
 
-use crate::elsewhere;
+use crate::deadline::limit_from_environment;
 use crate::host::Host;
 use crate::project::Project;
+use crate::resident::Resident;
+use crate::resident::desk::Desk;
 use crate::runtime::Runtime;
 
 /// A runtime bound to one project.
 #[derive(Clone, Debug)]
 pub struct ProjectGuard {
     /// Finds configs and state, and decides by them.
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     /// The project whose configs and journals are meant, whatever folder the process is in.
     project: Project,
+    desk: Arc<Desk>,
     host: Arc<Mutex<Host>>,
 }
 
@@ -25,23 +28,21 @@ impl ProjectGuard {
     /// The guard of this project.
     #[must_use]
     pub fn new(runtime: Runtime, project: Project) -> Self {
-        Self { runtime, project, host: Arc::default() }
+        let runtime = Arc::new(runtime);
+        let resident = Resident::new(Arc::clone(&runtime), project.clone());
+        let desk = Arc::new(Desk::new(resident, limit_from_environment()));
+        Self { runtime, project, desk, host: Arc::default() }
     }
 }
 
 #[async_trait]
 impl Guard for ProjectGuard {
-    /// Decides one event and records it. It never waits for another task: it blocks its thread while it reads, writes
-    /// and waits for locks, for half of the deadline at most. Nothing guards the project: `policy-missing`, or
-    /// `self-protection` where the call would change what guards another.
+    /// Decides one event and records it. One that need not wait for a lock or for the disk is decided on the thread that
+    /// asks first; the others wait for a thread of the guard's own, for half of the deadline for locks and for all of it
+    /// in all. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
+    /// another.
     async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
-        let unguarded = |event| {
-            let text = format!("no config guards `{}`", self.project.root.display());
-            let plain = || Problem::new(Code::PolicyMissing, text);
-            elsewhere::forbidden(&self.runtime, event, &self.project).unwrap_or_else(plain)
-        };
-        let step = self.runtime.handle_event(self.project.clone(), session, event.clone())?;
-        step.ok_or_else(|| unguarded(event))
+        self.desk.hand_in(session, event).await
     }
 
     async fn probe(&self, session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {
@@ -64,8 +65,9 @@ impl Guard for ProjectGuard {
 mod tests {
     use std::path::Path;
     use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
+    use std::task::{Context, Poll, Wake, Waker};
 
+    use phasegate_core::Code;
     use phasegate_core::decision::Effect;
     use serde_json::json;
 
@@ -75,11 +77,22 @@ mod tests {
     const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n    \
                          forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: [Edit]\n";
 
-    /// The guard's future is ready at once, so one poll drives it.
+    struct Unpark(std::thread::Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
     fn block_on<T>(future: impl Future<Output = T>) -> T {
-        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(value) => value,
-            Poll::Pending => unreachable!("the guard waits for nothing"),
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
+        loop {
+            match future.as_mut().poll(&mut context) {
+                Poll::Ready(value) => return value,
+                Poll::Pending => std::thread::park(),
+            }
         }
     }
 

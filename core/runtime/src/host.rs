@@ -5,37 +5,13 @@
 //! to the project's journal, so nothing is looked at again before that has changed, and then only what it names anew.
 
 use std::collections::BTreeMap;
-use std::fs::Metadata;
 use std::path::Path;
 
 use crate::ancestors::{Process, own_ancestors};
-use crate::journal::read_last;
+use crate::journal::{Mark, read_last};
 use crate::kept::{Anchor, KeptProject, KeptSession, kept};
 use crate::project::Project;
 use crate::runtime::Runtime;
-
-/// What tells whether a file was written since: its number, length, and the times of its last change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark([i128; 4]);
-
-impl Mark {
-    /// The mark of a file that is open or was looked up.
-    #[cfg(unix)]
-    pub(crate) fn of(data: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt as _;
-        let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-        let changed = nanoseconds(data.ctime(), data.ctime_nsec());
-        Self([i128::from(data.ino()), i128::from(data.size()), nanoseconds(data.mtime(), data.mtime_nsec()), changed])
-    }
-
-    /// The mark of a file that is open or was looked up.
-    #[cfg(not(unix))]
-    pub(crate) fn of(data: &Metadata) -> Self {
-        let modified = data.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-        let nanoseconds = modified.and_then(|since| i128::try_from(since.as_nanos()).ok());
-        Self([0, i128::from(data.len()), nanoseconds.unwrap_or_default(), 0])
-    }
-}
 
 /// What is known of the sessions of a project and of the processes above this one.
 #[derive(Debug, Default)]
@@ -165,7 +141,7 @@ mod tests {
             let deadline = Deadline::new(LIMIT);
             let opened = Transaction::open(&self.runtime, self.project.clone(), session, (&deadline, &watch));
             let mut transaction = opened.unwrap().unwrap();
-            transaction.clients.extend(client);
+            transaction.own.clients.extend(client);
             let _ = transaction.decide(Event::from_value(event).unwrap()).unwrap();
         }
     }

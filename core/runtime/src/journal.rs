@@ -6,6 +6,7 @@
 
 mod entry;
 mod patch;
+mod held;
 pub(crate) mod redact;
 pub mod scan;
 mod tail;
@@ -13,7 +14,7 @@ mod tail;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
@@ -21,6 +22,8 @@ use serde_json::Value;
 
 use entry::Line;
 pub use entry::{Entry, FORMAT};
+use held::Held;
+pub(crate) use held::{Mark, Rest};
 use tail::Tail;
 
 use crate::deadline::Deadline;
@@ -44,6 +47,8 @@ pub struct Journal {
     unsealed: bool,
     /// Whether a record could not be written: where the file ends is not known any more.
     failed: bool,
+    /// What was appended and is still to be written, where records are held back; else each is written at once.
+    held: Option<Held>,
 }
 
 /// The last whole record of a journal.
@@ -102,21 +107,18 @@ impl Journal {
     /// the file shows, or it cannot be opened. `state-exposed`: it is not the user's own. `state-disk`: the file system
     /// has no locks.
     pub fn open(path: &Path, deadline: &Deadline) -> Result<Self, Problem> {
-        let (mut file, data) = loop {
-            let file = open_file(path).map_err(|error| unreadable(path, &error))?;
-            lock(&file, path, deadline)?;
-            let data = file.metadata().map_err(|error| unreadable(path, &error))?;
-            // Whoever held the lock may have removed the file.
-            if !removed(&data) {
-                break (file, data);
-            }
-        };
+        let (file, data) = open_locked(path, deadline)?;
+        Self::read(file, &data, path)
+    }
+
+    /// Reads where a journal stands whose lock is held.
+    fn read(mut file: File, data: &Metadata, path: &Path) -> Result<Self, Problem> {
         if data.len() == 0 {
             place::check_lock(path)?;
         }
         let tail = tail::read(&mut file, data.len(), path)?;
-        let unsealed = data.len() > 0 && (tail.torn > 0 || !seal::fits(&data, &tail.head));
-        let mut journal = Self { file, path: path.to_path_buf(), tail, unsealed, failed: false };
+        let unsealed = data.len() > 0 && (tail.torn > 0 || !seal::fits(data, &tail.head));
+        let mut journal = Self { file, path: path.to_path_buf(), tail, unsealed, failed: false, held: None };
         if unsealed {
             journal.check_chain()?;
             journal.mend().map_err(|error| unreadable(path, &error))?;
@@ -150,7 +152,7 @@ impl Journal {
 
     /// Seals the journal with its last record. Where that fails, the next to open it reads the whole chain.
     fn seal(&self) {
-        let time = seal::time(&self.tail.head, SystemTime::now());
+        let time = seal::time(&self.tail.head, disk().now());
         if let Err(error) = disk().stamp(&self.file, &self.path, time) {
             tracing::warn!(path = %self.path.display(), %error, "the journal cannot be sealed");
         }
@@ -191,11 +193,15 @@ impl Journal {
     /// # Errors
     ///
     /// `state-not-saved`, `state-disk`: that cannot be.
-    pub fn sync(&self) -> Result<(), Problem> {
+    pub fn sync(&mut self) -> Result<(), Problem> {
+        if self.holds() {
+            return self.write_held(true);
+        }
         disk().sync(&self.file, &self.path).map_err(|error| self.not_saved(&error))
     }
 
-    /// Appends a record, with `state` as the state after it. The first record of a journal is always durable.
+    /// Appends a record, with `state` as the state after it. The first record of a journal is always durable. Where
+    /// records are held back, nothing but the first is written yet.
     ///
     /// # Errors
     ///
@@ -225,7 +231,10 @@ impl Journal {
         bytes.extend_from_slice(&json);
         bytes.push(b'\n');
         self.failed = true;
-        self.write(&bytes, durability).map_err(|error| self.not_saved(&error))?;
+        let held = self.tail.seq > 0 && self.hold(&bytes, durability);
+        if !held {
+            self.write(&bytes, durability).map_err(|error| self.not_saved(&error))?;
+        }
         self.failed = false;
         self.unsealed = false;
         self.tail = Tail {
@@ -238,7 +247,9 @@ impl Journal {
             end: self.tail.end + bytes.len() as u64,
             torn: 0,
         };
-        self.seal();
+        if !held {
+            self.seal();
+        }
         Ok(())
     }
 
@@ -264,6 +275,19 @@ impl Journal {
 
     fn not_saved(&self, error: &io::Error) -> Problem {
         place::problem(&self.path, "cannot be written", error, Code::StateNotSaved)
+    }
+}
+
+/// Opens a journal, makes it if it does not exist, and waits for its lock.
+fn open_locked(path: &Path, deadline: &Deadline) -> Result<(File, Metadata), Problem> {
+    loop {
+        let file = open_file(path).map_err(|error| unreadable(path, &error))?;
+        lock(&file, path, deadline)?;
+        let data = file.metadata().map_err(|error| unreadable(path, &error))?;
+        // Whoever held the lock may have removed the file.
+        if !removed(&data) {
+            return Ok((file, data));
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub mod stance;
 pub mod runtime;
 mod probe;
 mod host;
+mod resident;
 pub mod guard;
 pub mod deadline;
 pub mod hook;

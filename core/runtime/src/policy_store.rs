@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_config::{Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, skill_version};
 use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::state::Run;
 use phasegate_core::{Code, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -157,11 +159,20 @@ impl PolicyStore {
     ///
     /// `policy-missing`: the policy, or the skill of a live run, is not in the store, or the policy was changed there.
     pub fn load(&self, version: &str, digest: &str, state: &State) -> Result<Policy, Problem> {
-        let stored = self.policy(digest).filter(|policy| policy.version == version);
-        let policy = stored.ok_or_else(|| {
+        let policy = self.plain(version, digest).ok_or_else(|| {
             Problem::new(Code::PolicyMissing, format!("the compiled policy `{version}` is gone or damaged"))
         })?;
         self.with_earlier(policy, state)
+    }
+
+    /// The policy of this version that is stored in the file with this digest; `None` if it is gone or was changed.
+    pub(crate) fn plain(&self, version: &str, digest: &str) -> Option<Policy> {
+        self.policy(digest).filter(|policy| policy.version == version)
+    }
+
+    /// The file that a policy with this digest is stored in; `None` if that is no digest.
+    pub(crate) fn policy_file(&self, digest: &str) -> Option<PathBuf> {
+        self.path("policies", digest)
     }
 
     /// The policy, with the skills of earlier policies that live runs of `state` began with.
@@ -181,6 +192,19 @@ impl PolicyStore {
             }
         }
         Ok(policy)
+    }
+
+    /// As [`PolicyStore::with_earlier`], of a policy that others hold too: it is copied only where something is missing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`PolicyStore::with_earlier`].
+    pub(crate) fn completed(&self, policy: &Arc<Policy>, state: &State) -> Result<Arc<Policy>, Problem> {
+        let known = |run: &Run| policy.skill_version(&run.skill, &run.version).is_some();
+        if state.live_runs().all(known) {
+            return Ok(Arc::clone(policy));
+        }
+        self.with_earlier(Policy::clone(policy), state).map(Arc::new)
     }
 
     /// Whether the policy whose file has this digest is stored, and was not changed.

@@ -1,7 +1,7 @@
 //! Probing: what calls would be answered now, with nothing recorded and nothing moved.
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Decision, Event, Policy, State, Step};
+use phasegate_core::{Code, Decision, Event, EventKind, Policy, State, Step};
 
 use crate::joining::{self, Origin, Reached};
 use crate::journal::read_last;
@@ -52,6 +52,9 @@ impl Runtime {
     /// What one event would lead to.
     pub(crate) fn probed(&self, project: &Project, standing: &Standing, mut event: Event) -> Result<Step, Problem> {
         event.time.get_or_insert_with(self.now);
+        if let EventKind::ToolCall { reading, .. } = &mut event.kind {
+            (reading.shortened, reading.open) = (None, false);
+        }
         reading::open(&mut event);
         let logs = audit::log::paths(self, &project.root, &standing.settings);
         let protected = || self.protected(Some(&project.root)).with_logs(&logs);

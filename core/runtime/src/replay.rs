@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use self::files::Files;
 use crate::audit::line::Place;
-use crate::audit::log::append;
+use crate::audit::log::{append, lines};
 use crate::joining::joined;
 use crate::reading::{Shell, read_line};
 
@@ -158,7 +158,10 @@ impl Replay {
                 policy: &self.policy.version,
                 agent: event.subagent(),
             };
-            append(path, &place, records);
+            let lines = lines(&place, records);
+            if !lines.is_empty() {
+                append(path, &lines);
+            }
         }
     }
 

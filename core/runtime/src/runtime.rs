@@ -186,7 +186,7 @@ impl Runtime {
 }
 
 fn decide_frame(mut transaction: Transaction<'_>, adapter: &dyn Adapter, frame: &Frame) -> Result<Vec<Step>, Problem> {
-    let decoded = match adapter.decode(frame, &transaction.memory) {
+    let decoded = match adapter.decode(frame, &transaction.own.memory) {
         Ok(decoded) => decoded,
         Err(problem) => return Err(transaction.note_unreadable(&frame.bytes, problem)),
     };
@@ -194,14 +194,14 @@ fn decide_frame(mut transaction: Transaction<'_>, adapter: &dyn Adapter, frame: 
         transaction.note_memory(&frame.bytes, decoded.memory)?;
         return Ok(Vec::new());
     }
-    transaction.memory = decoded.memory;
+    transaction.own.memory = decoded.memory;
     let names = adapter.places().session_variables;
-    let origin = Origin::of(names, (frame, &decoded.events), &transaction.session, &mut transaction.clients);
+    let origin = Origin::of(names, (frame, &decoded.events), &transaction.session, &mut transaction.own.clients);
     let mut steps = Vec::new();
     for mut event in transaction.begun(&origin, decoded.events)? {
         wiring::complete(
             &mut event,
-            &mut transaction.unwired,
+            &mut transaction.own.unwired,
             adapter,
             (&transaction.runtime.locations, &transaction.project),
         );

@@ -2,6 +2,7 @@
 //!
 //! Every check costs the same however long the history is. `crate::verify` compares everything.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use phasegate_adapter::Problem;
@@ -10,21 +11,24 @@ use serde_json::json;
 
 use crate::deadline::{Deadline, LIMIT};
 use crate::journal::{Durability, Entry, Journal, read_last};
-use crate::kept::{KeptProject, KeptSession, kept};
-use crate::locations::Locations;
-use crate::project::{Project, Remembered, kept_root, session_key};
+use crate::kept::{KeptProject, kept};
+use crate::project::{Project, Remembered, session_key};
 
 /// What was found when a session's journals were opened.
-#[derive(Debug)]
 pub(crate) struct Witnesses<'a> {
-    pub(crate) locations: &'a Locations,
     pub(crate) project: &'a Project,
     pub(crate) remembered: Option<Remembered>,
     pub(crate) session: &'a str,
+    /// What is kept of where the session began.
+    pub(crate) root: &'a dyn Fn() -> Result<Option<PathBuf>, Problem>,
     /// The project's journal and the session's.
     pub(crate) journals: (&'a Journal, &'a Journal),
-    /// What the two hold.
-    pub(crate) kept: (&'a KeptProject, &'a KeptSession),
+    /// What the project's holds.
+    pub(crate) kept: &'a KeptProject,
+    /// Whether the session says that what was known of it may be lost.
+    pub(crate) lost: bool,
+    /// How many records of the project's journal the session saw on the disk for good.
+    pub(crate) saw: u64,
 }
 
 /// What is known of a session whose journals are in order.
@@ -46,19 +50,19 @@ impl Witnesses<'_> {
         let (project, session) = (self.journals.0.seq(), self.journals.1.seq());
         self.check_anchor()?;
         self.check_project()?;
-        let root = kept_root(self.locations, self.session)?;
+        let root = (self.root)()?;
         let rooted = root.is_some_and(|root| root == self.project.root);
         if session == 0 && rooted {
             return Err(missing(format!("the journal of session `{}` is gone", self.session)));
         }
         let unknown = project == 0 && session == 0 && self.remembered.is_none();
-        let lost = self.kept.1.lost || unknown || (session == 0 && self.kept.0.lost);
+        let lost = self.lost || unknown || (session == 0 && self.kept.lost);
         Ok(Presence { lost, rooted })
     }
 
     /// The session's journal, as far as the project's journal knows of it.
     fn check_anchor(&self) -> Result<(), Problem> {
-        let Some(anchor) = self.kept.0.sessions.get(&session_key(self.session)) else { return Ok(()) };
+        let Some(anchor) = self.kept.sessions.get(&session_key(self.session)) else { return Ok(()) };
         let (seq, head) = (self.journals.1.seq(), self.journals.1.head());
         let session = self.session;
         if seq < anchor.seq {
@@ -74,7 +78,7 @@ impl Witnesses<'_> {
 
     /// The project's journal, as far as the session and the memory know of it.
     fn check_project(&self) -> Result<(), Problem> {
-        let (seq, saw) = (self.journals.0.seq(), self.kept.1.project);
+        let (seq, saw) = (self.journals.0.seq(), self.saw);
         let folder = self.project.folder.display();
         if seq < saw {
             return Err(missing(format!("the project's journal in `{folder}` had {saw} records and has {seq}")));
@@ -82,7 +86,7 @@ impl Witnesses<'_> {
         if seq > 0 {
             return Ok(());
         }
-        let written = |path: &std::path::PathBuf| path.metadata().is_ok_and(|data| data.len() > 0);
+        let written = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() > 0);
         let sessions = self.project.session_journals().iter().any(written);
         if sessions || self.remembered.is_some_and(|memory| memory.sessions) {
             let message = format!("the project's journal is gone from `{folder}`, which to remove is to begin anew");

@@ -46,6 +46,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("phasegate-test-server", &[]),
     (
+        "phasegate-guard",
+        &["phasegate-core", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters", ADAPTER],
+    ),
+    ("notes-server", &["phasegate-guard"]),
+    (
         "xtask",
         &[
             "phasegate-core",

@@ -39,7 +39,11 @@ pub(super) async fn posted(
         // A call may take long, so its stream begins at once: a client that loses it can take it up again.
         let long = message.method() == Some("tools/call");
         let asked = seat.ask(message).await?;
-        return Ok(if long { streamed(&seat, &asked, asked.outbox.read(None), None) } else { answered(&seat, &asked).await.1 });
+        return Ok(if long {
+            streamed(&seat, &asked, asked.outbox.read(None), None)
+        } else {
+            answered(&seat, &asked).await.1
+        });
     }
     seat.tell(message).await?;
     Ok(reply::status(StatusCode::ACCEPTED))

@@ -4,7 +4,8 @@ use phasegate_adapter::Problem;
 use phasegate_core::{Code, Decision, Effect, Event, EventKind};
 
 use super::down::Act;
-use super::shared::{OpenCall, Pending, Shared};
+use super::several::{self, BETWEEN};
+use super::shared::{OpenCall, Pending, Server, Shared};
 use crate::call::Call;
 use crate::denial::{self, Denied};
 use crate::encode;
@@ -28,7 +29,7 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
             return Act::Answer(id, json);
         }
     };
-    if shared.own_tools() && own::is_own(&call.name) {
+    if (shared.own_tools() || shared.servers.is_empty()) && own::is_own(&call.name) {
         return own(shared, &call, id).await;
     }
     let Some(target) = target(shared, &call.name) else {
@@ -45,6 +46,7 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
         labels: server.known(&target.tool).labels,
     };
     let event = events::tool_call(&call, named);
+    let message = if shared.servers.len() > 1 { several::own_name(message, &target.tool) } else { message };
     let open = |id| OpenCall { id, session: session.clone(), tool: target.tool.clone() };
     if host && decided_by_host(shared, &session, &event, &call).await {
         return Act::Ask(target.server, message, Pending::Call(open(None)));
@@ -98,12 +100,23 @@ async fn own(shared: &Shared, call: &Call, id: Id) -> Act {
 
 /// The server and the tool that a name stands for.
 fn target(shared: &Shared, name: &str) -> Option<Target> {
-    (shared.servers.len() == 1).then(|| Target { server: 0, tool: name.to_owned() })
+    if shared.servers.len() == 1 {
+        return Some(Target { server: 0, tool: name.to_owned() });
+    }
+    shared.split(name).map(|(server, tool)| Target { server, tool: tool.to_owned() })
 }
 
 impl Shared {
-    /// The name by which the client calls a tool.
-    pub(super) fn name_of(&self, tool: &str, _server: Option<&str>) -> String {
-        tool.to_owned()
+    /// The name by which the client calls a tool: one of several servers' has the server's name before it.
+    pub(super) fn name_of(&self, tool: &str, server: Option<&str>) -> String {
+        if self.servers.len() < 2 || own::is_own(tool) {
+            return tool.to_owned();
+        }
+        let has = |known: &&Server| server.map_or_else(|| known.has(tool), |name| known.name == name);
+        let mut owners = self.servers.iter().filter(has);
+        match (owners.next(), owners.next()) {
+            (Some(owner), None) => format!("{}{BETWEEN}{tool}", owner.name),
+            _ => tool.to_owned(),
+        }
     }
 }

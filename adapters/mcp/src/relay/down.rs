@@ -6,8 +6,9 @@ use phasegate_core::Code;
 use phasegate_core::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
-use super::call;
+use super::gather::{self, Gather};
 use super::shared::{OpenCall, Pending, Shared};
+use super::{alone, call, several};
 use crate::call::{METHOD, modern, passes_for_a_call};
 use crate::encode;
 use crate::events;
@@ -25,6 +26,10 @@ pub(super) enum Act {
     Ask(usize, Message, Pending),
     /// It goes to this server and asks nothing.
     Tell(usize, Message),
+    /// It goes to all servers and asks nothing.
+    TellAll(Message),
+    /// Each of several servers is asked its part.
+    Gather(Gather, Vec<(usize, Message)>),
     /// The request is answered here.
     Answer(Id, String),
     /// It is answered here, as no request is known to which the answer belongs.
@@ -66,7 +71,8 @@ async fn take(shared: &Shared, arrived: Arrived) -> Act {
     match (message.kind(), message.id().cloned()) {
         (Kind::Request, Some(id)) => request(shared, message, id, &method).await,
         (Kind::Notification, _) => notification(shared, message, &method),
-        (Kind::Request | Kind::Result | Kind::Error, _) => Act::Tell(0, message),
+        _ if shared.servers.len() > 1 => several::answered(shared, message),
+        _ => Act::Tell(0, message),
     }
 }
 
@@ -76,8 +82,18 @@ async fn request(shared: &Shared, message: Message, id: Id, method: &str) -> Act
         return Act::Object(encode::failed(Some(&id), -32600, &text, Some(Code::BadInput)));
     }
     shared.table().open.insert(id.clone(), None);
+    if method == METHOD {
+        return call::decide(shared, message, id).await;
+    }
+    if method == "initialize" {
+        shared.table().greeted = true;
+    }
+    match shared.servers.len() {
+        0 => return alone::answer(shared, &message, id, method),
+        1 => {}
+        _ => return several::route(shared, message, id, method),
+    }
     let pending = match method {
-        METHOD => return call::decide(shared, message, id).await,
         "tools/list" => {
             let params = Object::read(message.content()).unwrap_or_default();
             Pending::Tools { first: params.get("cursor").is_none(), modern: modern(&message) }
@@ -115,12 +131,8 @@ fn notification(shared: &Shared, message: Message, method: &str) -> Act {
             Act::Drop
         }
         "notifications/cancelled" => Act::Cancel(message),
-        _ => {
-            if method == "notifications/initialized" {
-                shared.table().greeted = true;
-            }
-            Act::Tell(0, message)
-        }
+        _ if shared.servers.len() > 1 => several::told(shared, message, method),
+        _ => Act::Tell(0, message),
     }
 }
 
@@ -145,6 +157,12 @@ async fn carry_out(shared: &Shared, act: Act) {
     match act {
         Act::Ask(server, message, pending) => ask(shared, server, message, pending).await,
         Act::Tell(server, message) => drop(shared.send(server, message).await),
+        Act::TellAll(message) => {
+            for server in 0..shared.servers.len() {
+                shared.send(server, message.clone()).await;
+            }
+        }
+        Act::Gather(gather, parts) => gather::ask(shared, gather, parts).await,
         Act::Answer(id, json) => shared.answer(&id, json).await,
         Act::Object(json) => {
             if let Some(message) = Message::made(json) {
@@ -173,8 +191,10 @@ async fn ask(shared: &Shared, server: usize, message: Message, pending: Pending)
 /// Answers a request that the server will not answer any more.
 pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
     let Some(pending) = shared.table().pending.remove(&(server, id.clone())) else { return };
-    if let Pending::Call(call) = pending {
-        ended(shared, call, Outcome::Unknown).await;
+    match pending {
+        Pending::Call(call) => ended(shared, call, Outcome::Unknown).await,
+        Pending::Part(number) => return gather::part(shared, number, (server, None)).await,
+        Pending::Plain | Pending::Tools { .. } | Pending::Hello | Pending::Task(_) => {}
     }
     let Some(server) = shared.servers.get(server) else { return };
     let why = server.trouble.as_deref().unwrap_or("its own output on standard error may say why");

@@ -1,10 +1,12 @@
 //! A server's list of tools: told to the guard, without what the phase forbids, with the guard's own.
 
+use phasegate_adapter::Problem;
 use phasegate_core::EventKind;
 use phasegate_core::tool::Reading;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::several::BETWEEN;
 use super::shared::{Known, Shared, lock};
 use crate::call::labels;
 use crate::encode;
@@ -13,40 +15,33 @@ use crate::message::{Kind, Message};
 use crate::object::{Object, replaced};
 use crate::own;
 
+/// What of a list the client gets.
+pub(super) enum Entries {
+    /// All of it, as it is: nothing guards the project.
+    Plain,
+    /// These tools.
+    Edited(Vec<String>),
+}
+
 /// The list that the client gets. `first`: its first page; `modern`: the client keeps lists for as long as they say.
 pub(super) async fn edited(shared: &Shared, server: usize, message: Message, (first, modern): (bool, bool)) -> Message {
-    if message.kind() != Kind::Result {
-        return message;
-    }
-    let name = shared.servers.get(server).map(|server| server.name.clone()).unwrap_or_default();
-    let Some(event) = events::tools(&name, message.content()) else { return message };
-    let EventKind::Tools { tools, .. } = &event else { return message };
-    let tools = tools.clone();
-    let (session, _) = shared.session_now();
-    match shared.give(&session, event).await {
-        Ok(Some(_)) => {}
-        Ok(None) => return message,
+    let mut texts = match entries(shared, server, &message).await {
+        Ok(Entries::Plain) => return message,
+        Ok(Entries::Edited(texts)) => texts,
         // A list that the guard does not know could hide that a tool changed.
         Err(problem) => {
             let failed = message.id().map(|id| encode::failed(Some(id), -32603, &problem.text(), Some(problem.code)));
             return failed.and_then(Message::made).unwrap_or(message);
         }
+    };
+    let adds = first && shared.own_tools();
+    if adds {
+        texts.extend(own::tools().iter().map(Value::to_string));
     }
-    learn(shared, server, &tools);
-    let hidden = hidden(shared, (&session, &name), &tools).await;
-    let json = || {
+    let content = || {
         let result = Object::read(message.content()).ok()?;
-        let raw: Vec<&RawValue> = serde_json::from_str(result.get("tools")?).ok()?;
-        let kept = raw
-            .iter()
-            .zip(&tools)
-            .zip(&hidden)
-            .filter(|((_, tool), hidden)| !**hidden && !collides(shared, &name, tool));
-        let mut texts: Vec<String> = kept.map(|((raw, _), _)| raw.get().to_owned()).collect();
-        if first && shared.own_tools() {
-            texts.extend(own::tools().iter().map(Value::to_string));
-        }
-        if texts.len() == raw.len() && !shared.options.hide_forbidden && !(first && shared.own_tools()) {
+        let before: Vec<&RawValue> = serde_json::from_str(result.get("tools")?).ok()?;
+        if before.len() == texts.len() && !adds && !shared.options.hide_forbidden {
             return None;
         }
         let mut content = replaced(message.content(), "tools", &format!("[{}]", texts.join(",")))?;
@@ -58,10 +53,45 @@ pub(super) async fn edited(shared: &Shared, server: usize, message: Message, (fi
         }
         Some(content)
     };
-    match json() {
+    match content() {
         Some(content) => message.with_content(&content),
         None => message,
     }
+}
+
+/// The tools of one server's answer, told to the guard, without those that are hidden or have a name of ours.
+///
+/// # Errors
+///
+/// The guard could not work.
+pub(super) async fn entries(shared: &Shared, server: usize, message: &Message) -> Result<Entries, Problem> {
+    let name = shared.servers.get(server).map(|server| server.name.clone()).unwrap_or_default();
+    let event = events::tools(&name, message.content()).filter(|_| message.kind() == Kind::Result);
+    let Some(event) = event else { return Ok(Entries::Plain) };
+    let EventKind::Tools { tools, .. } = &event else { return Ok(Entries::Plain) };
+    let tools = tools.clone();
+    let (session, _) = shared.session_now();
+    learn(shared, server, &tools);
+    if shared.give(&session, event).await?.is_none() {
+        return Ok(Entries::Plain);
+    }
+    let hidden = hidden(shared, (&session, &name), &tools).await;
+    let result = Object::read(message.content()).unwrap_or_default();
+    let raw: Vec<&RawValue> = result.get("tools").and_then(|list| serde_json::from_str(list).ok()).unwrap_or_default();
+    let kept = raw.iter().zip(&tools).zip(&hidden);
+    let kept = kept.filter(|((_, tool), hidden)| !**hidden && !collides(shared, &name, tool));
+    Ok(Entries::Edited(kept.map(|((raw, _), _)| renamed(shared, server, raw.get())).collect()))
+}
+
+/// A tool or prompt under the name that the client gets: with its server's, where there are several.
+pub(super) fn renamed(shared: &Shared, server: usize, json: &str) -> String {
+    let renamed = || {
+        let server = shared.servers.get(server).filter(|_| shared.servers.len() > 1)?;
+        let name = Object::read(json.as_bytes()).ok()?.text("name")?;
+        let name = Value::from(format!("{}{BETWEEN}{name}", server.name)).to_string();
+        String::from_utf8(replaced(json.as_bytes(), "name", &name)?).ok()
+    };
+    renamed().unwrap_or_else(|| json.to_owned())
 }
 
 /// Notes what is needed of each tool when it is called.

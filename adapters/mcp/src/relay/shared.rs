@@ -9,8 +9,10 @@ use phasegate_core::event::SessionSource;
 use phasegate_core::state::Record;
 use phasegate_core::tool::Labels;
 use phasegate_core::{Code, Event, EventKind, Step};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc::Sender;
 
+use super::gather::Gather;
 use crate::call;
 use crate::denial::Form;
 use crate::encode;
@@ -27,6 +29,8 @@ pub(super) struct Server {
     /// Why there is no connection to it.
     pub(super) trouble: Option<String>,
     to: Mutex<Option<Sender<Routed>>>,
+    /// What it said that it can do.
+    pub(super) capabilities: Mutex<Option<Map<String, Value>>>,
     /// What is known of its tools, by their own names.
     pub(super) tools: Mutex<HashMap<String, Known>>,
 }
@@ -42,7 +46,19 @@ pub(super) struct Known {
 
 impl Server {
     pub(super) fn new(name: String, trusted: bool, to: Sender<Routed>, trouble: Option<String>) -> Self {
-        Self { name: call::server_name(&name), trusted, trouble, to: Mutex::new(Some(to)), tools: Mutex::default() }
+        Self {
+            name: call::server_name(&name),
+            trusted,
+            trouble,
+            to: Mutex::new(Some(to)),
+            capabilities: Mutex::default(),
+            tools: Mutex::default(),
+        }
+    }
+
+    /// Whether it listed this tool.
+    pub(super) fn has(&self, tool: &str) -> bool {
+        lock(&self.tools).contains_key(tool)
     }
 
     /// What is known of this tool.
@@ -64,6 +80,8 @@ pub(super) enum Pending {
     Hello,
     /// It may end the call that goes on as this task.
     Task(String),
+    /// It is a part of this answer of several servers.
+    Part(u64),
 }
 
 /// A call that was forwarded.
@@ -90,6 +108,17 @@ pub(super) struct Table {
     pub(super) listening: Vec<Id>,
     /// Whether the client was told what we offer, so that it may be told of changes.
     pub(super) greeted: bool,
+    /// Requests that several servers answer, by number, and how many there were.
+    pub(super) gathers: HashMap<u64, Gather>,
+    pub(super) gathers_begun: u64,
+    /// Requests of several servers that the client has not answered: whose, and under which id.
+    pub(super) asked: HashMap<Id, (usize, Id)>,
+    /// Under which token the client tells of progress to which of several servers.
+    pub(super) tokens: HashMap<String, usize>,
+    /// Which of several servers a resource belongs to.
+    pub(super) resources: HashMap<String, usize>,
+    /// Templates of resources, and whose they are.
+    pub(super) templates: Vec<(String, usize)>,
     /// Where the runs stood after the last event.
     phases: Vec<(String, String)>,
 }

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::down::{ended, gone};
 use super::shared::{Pending, Shared};
-use super::{hello, list};
+use super::{gather, hello, list, several};
 use crate::id::Id;
 use crate::link::{Arrived, Routed};
 use crate::message::{Fault, Kind, Malformed, Message};
@@ -35,12 +35,17 @@ pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arriv
     }
     shared.close_server(server);
     fail_all(shared, server).await;
+    if shared.servers.len() > 1 && !shared.closing() {
+        shared.tell_list_changed().await;
+    }
 }
 
 /// What the client gets of a message; `None`: nothing.
 async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> {
     let Routed { message, related } = routed;
     if !matches!(message.kind(), Kind::Result | Kind::Error) {
+        let several = shared.servers.len() > 1;
+        let message = if several { several::from_server(shared, server, message) } else { message };
         return Some(Routed { message, related });
     }
     let id = message.id().cloned();
@@ -50,6 +55,10 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
         return None;
     };
     shared.has_spoken();
+    if let Pending::Part(number) = pending {
+        gather::part(shared, number, (server, Some(message))).await;
+        return None;
+    }
     let message = answer(shared, server, message, pending).await;
     shared.table().open.remove(&id);
     Some(Routed { message, related: Some(id) })
@@ -57,7 +66,7 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
 
 async fn answer(shared: &Shared, server: usize, message: Message, pending: Pending) -> Message {
     match pending {
-        Pending::Plain => message,
+        Pending::Plain | Pending::Part(_) => message,
         Pending::Hello => hello::extended(shared, message),
         Pending::Tools { first, modern } => list::edited(shared, server, message, (first, modern)).await,
         Pending::Call(call) => {
@@ -100,8 +109,10 @@ async fn garbage(shared: &Shared, server: usize, malformed: &Malformed) {
 
 async fn fail_with(shared: &Shared, server: usize, id: &Id, text: &str) {
     let Some(pending) = shared.table().pending.remove(&(server, id.clone())) else { return };
-    if let Pending::Call(call) = pending {
-        ended(shared, call, Outcome::Unknown).await;
+    match pending {
+        Pending::Call(call) => ended(shared, call, Outcome::Unknown).await,
+        Pending::Part(number) => return gather::part(shared, number, (server, None)).await,
+        Pending::Plain | Pending::Tools { .. } | Pending::Hello | Pending::Task(_) => {}
     }
     shared.fail(id, -32603, &format!("the server's answer cannot be read: {text}"), None).await;
 }

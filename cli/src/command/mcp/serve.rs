@@ -1,20 +1,28 @@
 //! `phasegate mcp serve`: the skill tools, as a server of their own.
 
-use super::{Setting, serve_here};
+use super::{Setting, listen, serve_here};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
 
 /// The arguments of `phasegate mcp serve`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// How clients come over HTTP.
+    #[command(flatten)]
+    pub http: listen::Listening,
+}
 
 /// Serves until the client is gone.
 ///
 /// # Errors
 ///
-/// Standard input or output cannot be used.
-pub fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
+/// Standard input or output cannot be used, or the address not be served.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let listening = args.http.settings()?;
     let setting = Setting::of(context, &mut [])?;
-    serve_here(&[], setting)
+    match listening {
+        Some(listening) => listen::serve(listening, Vec::new(), setting, context),
+        None => serve_here(&[], setting),
+    }
 }

@@ -23,13 +23,14 @@ pub(crate) fn paths(runtime: &Runtime, root: &Path, settings: &KeptSettings) -> 
     named.into_iter().chain(told).collect()
 }
 
-/// Appends the audit events among `records` to the log.
-pub fn append(path: &Path, place: &Place<'_>, records: &[Record]) {
-    let text: String = records.iter().filter_map(|record| of(place, record)).map(|line| format!("{line}\n")).collect();
-    if text.is_empty() {
-        return;
-    }
-    if let Err(error) = write(path, text.as_bytes()) {
+/// The audit events among `records`, a line each.
+pub(crate) fn lines(place: &Place<'_>, records: &[Record]) -> String {
+    records.iter().filter_map(|record| of(place, record)).map(|line| format!("{line}\n")).collect()
+}
+
+/// Appends lines to the log.
+pub(crate) fn append(path: &Path, lines: &str) {
+    if let Err(error) = write(path, lines.as_bytes()) {
         tracing::warn!(path = %path.display(), %error, "the audit log cannot be written");
     }
 }

@@ -1,6 +1,6 @@
 //! The disk of tests: the real one, which writes down what is asked of it and can be full after any byte.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,19 @@ struct Watch {
 
 thread_local! {
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+thread_local! {
+    static NOW: Cell<Option<SystemTime>> = const { Cell::new(None) };
+}
+
+/// Does the work while the clock of this thread's disk stands still: sessions of the same second are in the same order,
+/// whenever they were written.
+pub(crate) fn at<T>(now: SystemTime, work: impl FnOnce() -> T) -> T {
+    NOW.set(Some(now));
+    let done = work();
+    NOW.set(None);
+    done
 }
 
 /// Does the work on a disk with room for so many bytes. What came of it, and every change that was made.
@@ -136,5 +149,9 @@ impl Disk for Watched {
 
     fn sync_folder(&self, path: &Path) {
         note(|| Change::NamesSynced(path.to_path_buf()));
+    }
+
+    fn now(&self) -> SystemTime {
+        NOW.get().unwrap_or_else(SystemTime::now)
     }
 }

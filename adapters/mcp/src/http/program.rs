@@ -1,0 +1,49 @@
+//! The relay as a program that listens.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use phasegate_adapter::Guard;
+use tokio::net::TcpListener;
+
+use super::server::{Listen, PATH, listen};
+use super::sessions::Join;
+use crate::options::Options;
+use crate::proxy::{Spec, join, stopped};
+
+/// How many threads serve clients at most: a decision that waits for the disk holds one up.
+const THREADS: usize = 4;
+
+/// Serves clients at an address until a signal ends it; each session has servers of its own. `ready` is told the address
+/// at which messages are taken.
+///
+/// # Errors
+///
+/// The address cannot be listened at, no runtime can be made, or there is no randomness.
+pub fn over_http(
+    address: SocketAddr,
+    settings: Listen,
+    specs: Vec<Spec>,
+    guard: Arc<dyn Guard>,
+    options: Options,
+    ready: impl FnOnce(&str),
+) -> io::Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+    let result = runtime.block_on(async {
+        let listener = TcpListener::bind(address).await?;
+        let stop = stopped()?;
+        ready(&format!("http://{}{PATH}", listener.local_addr()?));
+        let (specs, relayed) = (Arc::new(specs), Arc::clone(&guard));
+        let joined: Join = Arc::new(move |client, session| {
+            let (specs, guard, options) = (Arc::clone(&specs), Arc::clone(&relayed), options.clone());
+            Box::pin(async move {
+                join(&specs, client, session, guard, options).await;
+            })
+        });
+        listen(listener, settings, guard, joined, stop).await
+    });
+    runtime.shutdown_background();
+    result
+}

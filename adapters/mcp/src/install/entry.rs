@@ -1,0 +1,174 @@
+//! One server of a list: how it is reached, and the same through the relay.
+
+use jsonc_parser::cst::{CstInputValue, CstObject};
+use serde_json::Value;
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// Through the relay, as it is written here.
+    Behind,
+    /// It is the guard's own server, or a relay that somebody wrote in a form of his own.
+    Own,
+    /// A program is started.
+    Command(String),
+    /// It is asked over HTTP.
+    Url {
+        /// Where.
+        url: String,
+        /// With these headers, each as `NAME: VALUE`.
+        headers: Vec<String>,
+    },
+    /// In a way that the relay cannot take: why.
+    Odd(String),
+}
+
+/// What stands before a server's own command or address, without its name.
+const WORDS: [&str; 3] = ["mcp", "proxy", "--server"];
+
+/// The kinds of servers over HTTP that the relay speaks to.
+const HTTP: [&str; 3] = ["http", "streamable-http", "streamableHttp"];
+
+/// How this server is reached, where `guard` is how the guard is run now.
+pub(super) fn of(object: &CstObject, guard: &str) -> Entry {
+    let Some(entry) = object.to_serde_value() else { return Entry::Odd("cannot be read".into()) };
+    let text = |name: &str| entry.get(name).and_then(Value::as_str).map(str::to_owned);
+    let kind = text("type");
+    if let (Some(program), None) = (text("command"), entry.get("url")) {
+        let Some(args) = words(&entry) else { return Entry::Odd("has `args` that are not a list of texts".into()) };
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        return match args.as_slice() {
+            [one, two, three, _, "--", _, ..] | [one, two, three, _, "--url", _, ..]
+                if is_guard(&program, guard) && [*one, *two, *three] == WORDS =>
+            {
+                Entry::Behind
+            }
+            ["mcp", ..] if is_guard(&program, guard) => Entry::Own,
+            _ => Entry::Command(program),
+        };
+    }
+    let Some(url) = text("url").filter(|_| entry.get("command").is_none()) else {
+        return Entry::Odd("has not just one of `command` and `url`, as a text".into());
+    };
+    if let Some(kind) = kind.filter(|kind| !HTTP.contains(&kind.as_str())) {
+        return Entry::Odd(format!("is of the type `{kind}`, which the relay does not speak"));
+    }
+    match headers(&entry) {
+        Some(headers) => Entry::Url { url, headers },
+        None => Entry::Odd("has `headers` that are not texts by name".into()),
+    }
+}
+
+/// Puts the relay before a server, or the guard's present program where it stands there already.
+pub(super) fn put(object: &CstObject, entry: &Entry, name: &str, guard: &str) {
+    let set = |key: &str, value: CstInputValue| match object.get(key) {
+        Some(property) => property.set_value(value),
+        None => drop(object.append(key, value)),
+    };
+    let before = WORDS.into_iter().chain([name]).map(str::to_owned);
+    match entry {
+        Entry::Command(program) => {
+            let args = object.array_value_or_create("args");
+            set("command", CstInputValue::String(guard.to_owned()));
+            let words = before.chain(["--".to_owned(), program.clone()]);
+            match args {
+                // One word a line: the others and their comments stay where they are.
+                Some(list) if list.to_string().contains('\n') => {
+                    for (place, word) in words.enumerate() {
+                        list.insert(place, CstInputValue::String(word));
+                    }
+                }
+                list => {
+                    let present = object.to_serde_value().as_ref().and_then(self::words).unwrap_or_default();
+                    let all = words.chain(present.into_iter().filter(|_| list.is_some()));
+                    set("args", CstInputValue::Array(all.map(CstInputValue::String).collect()));
+                }
+            }
+        }
+        Entry::Url { url, headers } => {
+            let words = before.chain(["--url".to_owned(), url.clone()]);
+            let words = words.chain(headers.iter().flat_map(|header| ["--header".to_owned(), header.clone()]));
+            remove(object, &["url", "headers"]);
+            if object.get("type").is_some() {
+                set("type", CstInputValue::String("stdio".to_owned()));
+            }
+            set("command", CstInputValue::String(guard.to_owned()));
+            set("args", CstInputValue::Array(words.map(CstInputValue::String).collect()));
+        }
+        Entry::Behind => {
+            if object.to_serde_value().is_some_and(|entry| entry.get("command").and_then(Value::as_str) != Some(guard))
+            {
+                set("command", CstInputValue::String(guard.to_owned()));
+            }
+        }
+        Entry::Own | Entry::Odd(_) => {}
+    }
+}
+
+/// Takes the relay away from before a server.
+pub(super) fn take(object: &CstObject) {
+    let args = object.to_serde_value().as_ref().and_then(words).unwrap_or_default();
+    match args.get(4).map(String::as_str) {
+        Some("--") => {
+            if let (Some(command), Some(program)) = (object.get("command"), args.get(5)) {
+                command.set_value(CstInputValue::String(program.clone()));
+            }
+            let list = object.array_value("args");
+            let words = list.map(|list| list.elements()).unwrap_or_default();
+            let bare = words.len() == WORDS.len() + 3;
+            for word in words.into_iter().take(WORDS.len() + 3) {
+                word.remove();
+            }
+            if bare {
+                remove(object, &["args"]);
+            }
+        }
+        Some("--url") => {
+            let url = args.get(5).cloned().unwrap_or_default();
+            let headers = args.iter().skip(6).filter_map(|word| word.split_once(": "));
+            let headers: Vec<(String, CstInputValue)> =
+                headers.map(|(name, value)| (name.to_owned(), CstInputValue::String(value.to_owned()))).collect();
+            remove(object, &["command", "args"]);
+            if let Some(kind) = object.get("type") {
+                kind.set_value(CstInputValue::String("http".to_owned()));
+            }
+            object.append("url", CstInputValue::String(url));
+            if !headers.is_empty() {
+                object.append("headers", CstInputValue::Object(headers));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn remove(object: &CstObject, keys: &[&str]) {
+    for key in keys {
+        if let Some(property) = object.get(key) {
+            property.remove();
+        }
+    }
+}
+
+/// The arguments; `None` if they are not a list of texts.
+fn words(entry: &Value) -> Option<Vec<String>> {
+    match entry.get("args") {
+        None => Some(Vec::new()),
+        Some(args) => args.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect(),
+    }
+}
+
+/// The headers, each as `NAME: VALUE`; `None` if they are not texts by name.
+fn headers(entry: &Value) -> Option<Vec<String>> {
+    match entry.get("headers") {
+        None => Some(Vec::new()),
+        Some(headers) => {
+            headers.as_object()?.iter().map(|(name, value)| Some(format!("{name}: {}", value.as_str()?))).collect()
+        }
+    }
+}
+
+/// Whether this program is the guard.
+fn is_guard(program: &str, guard: &str) -> bool {
+    let last = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    program == guard || last == "phasegate" || last == "phasegate.exe"
+}

@@ -1,0 +1,84 @@
+//! Without a server behind it: what the relay answers by itself.
+
+use serde_json::{Value, json};
+
+use super::down::Act;
+use super::shared::Shared;
+use crate::call::modern;
+use crate::encode;
+use crate::id::Id;
+use crate::message::Message;
+use crate::object::Object;
+use crate::own;
+
+/// The revision without a handshake.
+const MODERN: &str = "2026-07-28";
+/// The revisions with a handshake, newest first.
+const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// The error of a message whose revision is not spoken.
+const UNSUPPORTED: i64 = -32022;
+
+/// The answer to a request that is no call.
+pub(super) fn answer(shared: &Shared, message: &Message, id: Id, method: &str) -> Act {
+    let modern = modern(message);
+    if let Some(refusal) = version_refused(message, &id).filter(|_| modern) {
+        return Act::Answer(id, refusal);
+    }
+    let result = match method {
+        "initialize" => Some(initialized(message)),
+        "ping" => Some(json!({})),
+        "server/discover" => Some(json!({
+            "supportedVersions": [MODERN],
+            "capabilities": {"tools": {}},
+            "ttlMs": 0,
+            "cacheScope": "public",
+            "_meta": {"io.modelcontextprotocol/serverInfo": info()},
+        })),
+        "tools/list" => Some(listed(shared, modern)),
+        _ => None,
+    };
+    let json = match result {
+        Some(Value::Object(mut result)) => {
+            if modern {
+                result.insert("resultType".to_owned(), Value::from("complete"));
+            }
+            encode::answered(&id, &Value::Object(result).to_string())
+        }
+        _ => encode::failed(Some(&id), -32601, &format!("there is no method `{method}`"), None),
+    };
+    Act::Answer(id, json)
+}
+
+/// Who answers.
+pub(super) fn info() -> Value {
+    json!({"name": "phasegate", "title": "phasegate", "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn initialized(message: &Message) -> Value {
+    let asked = Object::read(message.content()).ok().and_then(|params| params.text("protocolVersion"));
+    let spoken = WITH_HANDSHAKE.into_iter().find(|version| asked.as_deref() == Some(version));
+    json!({
+        "protocolVersion": spoken.unwrap_or(WITH_HANDSHAKE[0]),
+        "capabilities": {"tools": {}},
+        "serverInfo": info(),
+    })
+}
+
+fn listed(shared: &Shared, modern: bool) -> Value {
+    let tools = if shared.options.own_tools { own::tools().to_vec() } else { Vec::new() };
+    if modern { json!({"tools": tools, "ttlMs": 0, "cacheScope": "public"}) } else { json!({"tools": tools}) }
+}
+
+/// The error for a revision that is not spoken, if the message is of one.
+fn version_refused(message: &Message, id: &Id) -> Option<String> {
+    let params: Value = serde_json::from_slice(message.content()).ok()?;
+    let asked = params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion")?.as_str()?;
+    (asked != MODERN).then(|| {
+        let error = json!({
+            "code": UNSUPPORTED,
+            "message": format!("the revision `{asked}` is not spoken"),
+            "data": {"supported": [MODERN], "requested": asked},
+        });
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+    })
+}

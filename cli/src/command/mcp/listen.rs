@@ -1,0 +1,135 @@
+//! `--listen`: clients that come over HTTP.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use phasegate_mcp::http::{Access, Listen, SHORTEST, Tokens, over_http};
+use phasegate_mcp::proxy::Spec;
+
+use super::Setting;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The port where none is given.
+const PORT: u16 = 8931;
+
+/// The arguments that say how clients come over HTTP.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Clients over HTTP")]
+pub struct Listening {
+    /// Serve clients over HTTP at this address, in place of standard input and output; its path is `/mcp`
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = address)]
+    pub listen: Option<SocketAddr>,
+    /// A file with the tokens that clients must send, a line `NAME TOKEN` for each; needed where others than this machine
+    /// can reach the address
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub token_file: Option<PathBuf>,
+    /// A host name by which clients may call the address, besides `localhost`
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    pub allow_host: Vec<String>,
+    /// A web page that may call the address, as browsers name it: `https://example.org`
+    #[arg(long, value_name = "ORIGIN", requires = "listen")]
+    pub allow_origin: Vec<String>,
+    /// After how many minutes without a request a session ends
+    #[arg(long, value_name = "MINUTES", requires = "listen", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1440))]
+    pub idle: u64,
+}
+
+impl Listening {
+    /// How to listen, if that is wanted.
+    ///
+    /// # Errors
+    ///
+    /// The tokens cannot be used, or there are none and others than this machine could call.
+    pub fn settings(&self) -> Result<Option<(SocketAddr, Listen)>, Failure> {
+        let Some(address) = self.listen else { return Ok(None) };
+        let loopback = address.ip().is_loopback();
+        let tokens = match &self.token_file {
+            Some(path) => tokens(path)?,
+            None if loopback => Tokens::default(),
+            None => {
+                let help = "name a file of tokens with `--token-file`, or listen at `127.0.0.1`";
+                return Err(Failure::new(format!("others than this machine can reach `{address}`")).with_help(help));
+            }
+        };
+        let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone(), loopback };
+        let idle = Duration::from_secs(self.idle.saturating_mul(60));
+        Ok(Some((address, Listen { access, tokens, idle, ..Listen::default() })))
+    }
+}
+
+/// Serves clients until a signal ends it. The first line on standard output is the address.
+pub(super) fn serve(
+    (address, settings): (SocketAddr, Listen),
+    specs: Vec<Spec>,
+    setting: Setting,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let settings = Listen { handles: setting.options.own_tools, ..settings };
+    over_http(address, settings, specs, setting.guard, setting.options, |url| context.out.line(url))
+        .map_err(|error| Failure::new(format!("`{address}` cannot be served: {error}")))?;
+    Ok(Exit::Done)
+}
+
+fn tokens(path: &Path) -> Result<Tokens, Failure> {
+    let failed = |what: String| Failure::new(format!("`{}`: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    if exposed(path) {
+        let help = format!("take their rights away: `chmod 600 {}`", path.display());
+        return Err(failed("others than its owner can read or change the tokens".into()).with_help(help));
+    }
+    Tokens::parse(&text).map_err(|bad| {
+        let place = if bad.line == 0 { String::new() } else { format!("line {}: ", bad.line) };
+        failed(format!("{place}{}", bad.text)).with_help(format!(
+            "a line holds a name and a token of at least {SHORTEST} characters, with a blank between"
+        ))
+    })
+}
+
+#[cfg(unix)]
+fn exposed(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn exposed(_: &Path) -> bool {
+    false
+}
+
+/// An address with or without a port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let named = text.strip_prefix("localhost").map(|rest| format!("{}{rest}", Ipv4Addr::LOCALHOST));
+    let text = named.as_deref().unwrap_or(text);
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    text.parse()
+        .or_else(|_| bare.parse::<IpAddr>().map(|address| SocketAddr::new(address, PORT)))
+        .map_err(|_| "not an address, or an address and a port: `127.0.0.1:8931`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn addresses_with_and_without_a_port() {
+        for (text, meant) in [
+            ("127.0.0.1", Some("127.0.0.1:8931")),
+            ("127.0.0.1:0", Some("127.0.0.1:0")),
+            ("localhost", Some("127.0.0.1:8931")),
+            ("localhost:80", Some("127.0.0.1:80")),
+            ("[::1]:80", Some("[::1]:80")),
+            ("::1", Some("[::1]:8931")),
+            ("[::1]", Some("[::1]:8931")),
+            ("0.0.0.0", Some("0.0.0.0:8931")),
+            ("localhost.example", None),
+            ("example.org:80", None),
+            (":80", None),
+            ("127.0.0.1:99999", None),
+        ] {
+            assert_eq!(address(text).ok().map(|found| found.to_string()).as_deref(), meant, "{text}");
+        }
+    }
+}

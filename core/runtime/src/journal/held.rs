@@ -1,0 +1,127 @@
+//! Journals of a process that lives long: records are held back until a batch of events is written at once, and where a
+//! journal stands is kept between two batches, for as long as nobody else wrote to it.
+
+use std::fs::Metadata;
+use std::path::Path;
+
+use phasegate_adapter::Problem;
+
+use super::tail::Tail;
+use super::{Durability, Journal, open_locked, unreadable};
+use crate::deadline::Deadline;
+use crate::disk::{Disk as _, disk};
+
+/// What tells whether a file was written since: its number, length, and the times of its last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark([i128; 4]);
+
+impl Mark {
+    /// The mark of a file that is open or was looked up.
+    #[cfg(unix)]
+    pub(crate) fn of(data: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        let changed = nanoseconds(data.ctime(), data.ctime_nsec());
+        Self([i128::from(data.ino()), i128::from(data.size()), nanoseconds(data.mtime(), data.mtime_nsec()), changed])
+    }
+
+    /// The mark of a file that is open or was looked up.
+    #[cfg(not(unix))]
+    pub(crate) fn of(data: &Metadata) -> Self {
+        let modified = data.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        let nanoseconds = modified.and_then(|since| i128::try_from(since.as_nanos()).ok());
+        Self([0, i128::from(data.len()), nanoseconds.unwrap_or_default(), 0])
+    }
+}
+
+/// Records that are still to be written.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    bytes: Vec<u8>,
+    /// Whether one of them must be durable.
+    sync: bool,
+}
+
+/// Where a journal stood when its lock was given back.
+#[derive(Debug)]
+pub(crate) struct Rest {
+    tail: Tail,
+    mark: Mark,
+}
+
+impl Journal {
+    /// As [`Journal::open`]; from here on records are held back. A file that is as it was left is not read again. Whether
+    /// it was.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Journal::open`].
+    pub(crate) fn open_again(path: &Path, deadline: &Deadline, rest: Option<Rest>) -> Result<(Self, bool), Problem> {
+        let (file, data) = open_locked(path, deadline)?;
+        let held = Some(Held::default());
+        match rest.filter(|rest| rest.mark == Mark::of(&data)) {
+            Some(Rest { tail, .. }) => {
+                let path = path.to_path_buf();
+                Ok((Self { file, path, tail, unsealed: false, failed: false, held }, true))
+            }
+            None => Ok((Self { held, ..Self::read(file, &data, path)? }, false)),
+        }
+    }
+
+    /// Whether records are held back that are still to be written.
+    pub(crate) fn holds(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| !held.bytes.is_empty())
+    }
+
+    /// Whether one of them must be durable before its answer goes out.
+    pub(crate) fn must_sync(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.sync)
+    }
+
+    /// Holds a record back; `false`: it is to be written at once.
+    pub(super) fn hold(&mut self, bytes: &[u8], durability: Durability) -> bool {
+        let Some(held) = &mut self.held else { return false };
+        held.bytes.extend_from_slice(bytes);
+        held.sync |= durability == Durability::Synced;
+        true
+    }
+
+    /// Writes what is held back, and makes it durable where one of the records must be, or `sync` asks for it.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`, `state-disk`: none of the records is saved, and no other can be.
+    pub(crate) fn write_held(&mut self, sync: bool) -> Result<(), Problem> {
+        if self.failed {
+            return Err(self.not_saved(&std::io::Error::other("a record before could not be written")));
+        }
+        let Some(held) = self.held.as_mut().map(std::mem::take) else { return Ok(()) };
+        if held.bytes.is_empty() {
+            return Ok(());
+        }
+        let mut written = disk().append(&mut self.file, &self.path, &held.bytes);
+        if sync || held.sync {
+            written = written.and_then(|()| disk().sync(&self.file, &self.path));
+        }
+        if let Err(error) = written {
+            self.failed = true;
+            let _ = disk().cut(&self.file, &self.path, self.tail.end - held.bytes.len() as u64);
+            return Err(self.not_saved(&error));
+        }
+        self.seal();
+        Ok(())
+    }
+
+    /// Gives the lock back. Where the journal stands, if all of it was written.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`: the file cannot be looked at.
+    pub(crate) fn rest(self) -> Result<Option<Rest>, Problem> {
+        if self.failed || self.holds() || self.tail.seq == 0 || self.unsealed {
+            return Ok(None);
+        }
+        let data = self.file.metadata().map_err(|error| unreadable(&self.path, &error))?;
+        Ok(Some(Rest { tail: self.tail, mark: Mark::of(&data) }))
+    }
+}

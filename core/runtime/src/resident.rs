@@ -1,0 +1,301 @@
+//! The guard of a process that lives long: sessions stay loaded between events, and events that wait at the same time are
+//! decided as a batch and made durable together (rules 8.5).
+//!
+//! Nothing is taken for granted that another process could have changed: the journals are locked for each batch, and a
+//! file that is not as it was left is read again as a hook would. An answer goes out after its record was written, and
+//! after it was made durable where it must be.
+
+mod caches;
+#[cfg(test)]
+mod differential;
+pub(crate) mod desk;
+pub(crate) mod slot;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use phasegate_adapter::Problem;
+use phasegate_core::{Code, Event, EventKind, Step};
+
+use self::caches::{Caches, Root};
+use self::slot::{Answer, Outcome};
+use crate::deadline::{Deadline, words};
+use crate::elsewhere;
+use crate::joining::Origin;
+use crate::journal::{Journal, Rest};
+use crate::place;
+use crate::policy_store::Current;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::stance::Watch;
+use crate::transaction::halves::{self, Own, Shared};
+use crate::transaction::{Transaction, first_look, unrecorded};
+
+/// The most sessions that stay loaded; those that were longest without an event go first. They are in their journals.
+const LOADED: usize = 1024;
+/// How long a session without an event stays loaded at most, once others come.
+const IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// An event that waits for its answer.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) session: String,
+    pub(crate) event: Event,
+    pub(crate) deadline: Deadline,
+    pub(crate) answer: Answer,
+}
+
+/// A project and its sessions, as far as they are loaded.
+#[derive(Debug)]
+pub(crate) struct Resident {
+    runtime: Arc<Runtime>,
+    project: Project,
+    caches: Caches,
+    shared: Option<(Rest, Shared)>,
+    sessions: BTreeMap<String, Idle>,
+    batch: Option<Batch>,
+}
+
+/// A session between two batches.
+#[derive(Debug)]
+struct Idle {
+    rest: Option<Rest>,
+    own: Option<Own>,
+    root: Root,
+    /// When it was asked for last.
+    used: Instant,
+}
+
+impl Default for Idle {
+    fn default() -> Self {
+        Self { rest: None, own: None, root: Root::default(), used: Instant::now() }
+    }
+}
+
+/// What is locked, and the answers that wait until it is written.
+#[derive(Debug)]
+struct Batch {
+    journal: Journal,
+    shared: Shared,
+    sessions: BTreeMap<String, Open>,
+    answers: Vec<Pending>,
+}
+
+/// A session whose journal is locked.
+#[derive(Debug)]
+struct Open {
+    journal: Journal,
+    own: Own,
+    root: Root,
+}
+
+/// An answer that waits for its record.
+#[derive(Debug)]
+struct Pending {
+    session: String,
+    /// Whether the project's journal has a record of it too.
+    shared: bool,
+    answer: Answer,
+    outcome: Outcome,
+}
+
+impl Resident {
+    /// Nothing is loaded yet.
+    pub(crate) fn new(runtime: Arc<Runtime>, project: Project) -> Self {
+        Self { runtime, project, caches: Caches::default(), shared: None, sessions: BTreeMap::new(), batch: None }
+    }
+
+    /// Decides an event; its answer waits for [`Resident::finish`]. The job comes back where a journal is locked and was
+    /// not to be waited for.
+    pub(crate) fn take(&mut self, job: Job, wait: bool) -> Result<(), Box<Job>> {
+        if !self.keeps_to_itself(&job) {
+            self.finish(None);
+        }
+        let watch = Watch::default();
+        let deadline = if wait { job.deadline } else { Deadline::new(Duration::ZERO) };
+        let entered = catch_unwind(AssertUnwindSafe(|| self.enter(&job.session, &deadline, &watch)));
+        let current = match entered.unwrap_or_else(|panic| Err(broken(panic.as_ref()))) {
+            Ok(Some(current)) => current,
+            refused => {
+                if self.batch.as_ref().is_some_and(|batch| batch.answers.is_empty()) {
+                    self.finish(None);
+                }
+                match refused {
+                    Err(problem) if !wait && problem.code == Code::StateBusy => return Err(Box::new(job)),
+                    Err(problem) => job.answer.0.give(Err(problem)),
+                    Ok(_) => job.answer.0.give(Err(self.unguarded(job.event))),
+                }
+                return Ok(());
+            }
+        };
+        if let Some(failed) = self.decide(job, &watch, current) {
+            // What is loaded may be ahead of what was written: it is read again.
+            self.finish(Some(&failed));
+        }
+        Ok(())
+    }
+
+    /// Whether the event of a session that is under way looks at no other session: those must be written before.
+    fn keeps_to_itself(&self, job: &Job) -> bool {
+        let plain = matches!(
+            job.event.kind,
+            EventKind::ToolCall { .. } | EventKind::ToolResult { .. } | EventKind::BatchEnd {} | EventKind::Stop {}
+        );
+        let open = |batch: &Batch| batch.sessions.contains_key(&job.session);
+        plain && (self.sessions.contains_key(&job.session) || self.batch.as_ref().is_some_and(open))
+    }
+
+    /// What an event in a project means that nothing guards: other projects may be.
+    fn unguarded(&self, event: Event) -> Problem {
+        let text = format!("no config guards `{}`", self.project.root.display());
+        let plain = || Problem::new(Code::PolicyMissing, text);
+        elsewhere::forbidden(&self.runtime, event, &self.project).unwrap_or_else(plain)
+    }
+
+    /// Decides the event of a session that was entered. The session, where that failed.
+    fn decide(&mut self, job: Job, watch: &Watch, current: Option<Current>) -> Option<String> {
+        let Job { session, event, answer, .. } = job;
+        let mut batch = self.batch.take()?;
+        let Open { journal, own, root } = batch.sessions.remove(&session)?;
+        let before = batch.journal.seq();
+        let runtime = Arc::clone(&self.runtime);
+        let (journals, halves) = ((batch.journal, journal), (batch.shared, own));
+        let mut transaction =
+            Transaction::new((&runtime, watch), (self.project.clone(), &session), journals, halves, current);
+        let decided = catch_unwind(AssertUnwindSafe(|| step(&mut transaction, event)));
+        let outcome = decided.unwrap_or_else(|panic| Err(broken(panic.as_ref())));
+        let ((project_journal, journal), (shared, mut own)) = transaction.over();
+        self.caches.share(&runtime.store, &mut own);
+        let failed = outcome.is_err().then(|| session.clone());
+        batch.answers.push(Pending {
+            shared: project_journal.seq() > before,
+            session: session.clone(),
+            answer,
+            outcome,
+        });
+        (batch.journal, batch.shared) = (project_journal, shared);
+        batch.sessions.insert(session, Open { journal, own, root });
+        self.batch = Some(batch);
+        failed
+    }
+
+    /// Whether an answer waits for something that must be durable before.
+    pub(crate) fn must_sync(&self) -> bool {
+        let open = |batch: &Batch| {
+            batch.journal.must_sync() || batch.sessions.values().any(|session| session.journal.must_sync())
+        };
+        self.batch.as_ref().is_some_and(open)
+    }
+
+    /// Locks and loads, as a transaction of a single event would. What discovery said, where it had to be asked; `None`:
+    /// nothing guards the project, and nothing is locked that was not.
+    fn enter(&mut self, session: &str, deadline: &Deadline, watch: &Watch) -> Result<Option<Option<Current>>, Problem> {
+        let remembered = self.caches.remembered(&self.project);
+        let path = self.project.session_journal(session);
+        let look = (&remembered, path.as_path());
+        let Some(current) = first_look(&self.runtime, &self.project, look, watch)? else { return Ok(None) };
+        let remembered = remembered?;
+        place::check_folders(&self.runtime.locations.state, &self.project)?;
+        let batch = match &mut self.batch {
+            Some(batch) => batch,
+            None => {
+                let (rest, known) = self.shared.take().unzip();
+                let (journal, same) = Journal::open_again(&self.project.journal(), deadline, rest)?;
+                let shared = match known.filter(|_| same) {
+                    Some(shared) => shared,
+                    None => Shared::of(&journal, remembered)?,
+                };
+                let (sessions, answers) = (BTreeMap::new(), Vec::new());
+                self.batch.insert(Batch { journal, shared, sessions, answers })
+            }
+        };
+        batch.shared.remembered = remembered;
+        let mut open = match batch.sessions.remove(session) {
+            Some(open) => open,
+            None => {
+                let idle = self.sessions.remove(session).unwrap_or_default();
+                let (journal, same) = Journal::open_again(&path, deadline, idle.rest)?;
+                let own = match idle.own.filter(|_| same) {
+                    Some(own) => own,
+                    None => Own::of(&journal)?,
+                };
+                Open { journal, own, root: idle.root }
+            }
+        };
+        self.caches.policy_of(&self.runtime.store, &open.journal, &mut open.own);
+        let Open { journal, own, root } = &mut open;
+        let root = RefCell::new(root);
+        let kept = || root.borrow_mut().get(&self.runtime.locations, session);
+        let checked = halves::check((&self.project, session), (&batch.journal, journal), (&batch.shared, own), &kept);
+        batch.sessions.insert(session.to_string(), open);
+        checked.map(|()| Some(current))
+    }
+
+    /// Writes what is held back, makes durable what must be, gives the locks back, and then the answers. What was loaded
+    /// of the session with this id, and of the project, is dropped.
+    pub(crate) fn finish(&mut self, forget: Option<&str>) {
+        let Some(Batch { mut journal, shared, mut sessions, answers }) = self.batch.take() else { return };
+        let saved = journal.write_held(false);
+        let mut problems = BTreeMap::new();
+        for (id, open) in &mut sessions {
+            match open.journal.write_held(false) {
+                Ok(()) => open.own.write_late(),
+                Err(problem) => {
+                    problems.insert(id.clone(), problem);
+                }
+            }
+        }
+        if saved.is_ok() && forget.is_none() {
+            self.shared = journal.rest().ok().flatten().map(|rest| (rest, shared));
+        }
+        for (id, Open { journal, own, root }) in sessions {
+            if forget != Some(id.as_str()) && !problems.contains_key(&id) {
+                let rest = journal.rest().ok().flatten();
+                self.sessions.insert(id, Idle { rest, own: Some(own), root, used: Instant::now() });
+            }
+        }
+        for Pending { session, shared, answer, outcome } in answers {
+            let unsaved = problems.get(&session).or(saved.as_ref().err().filter(|_| shared));
+            answer.0.give(match (outcome, unsaved) {
+                (Ok(step), None) => Ok(step),
+                (Ok(_), Some(problem)) => Err(problem.clone()),
+                (Err(problem), None) => Err(problem),
+                (Err(problem), Some(unsaved)) => Err(unrecorded(&problem, unsaved)),
+            });
+        }
+        self.make_room();
+    }
+
+    /// Drops everything that is loaded.
+    pub(crate) fn forget(&mut self) {
+        (self.shared, self.batch) = (None, None);
+        self.sessions.clear();
+    }
+
+    /// Drops the sessions that were longest without an event, where too many are loaded.
+    fn make_room(&mut self) {
+        if self.sessions.len() <= LOADED {
+            return;
+        }
+        let mut used: Vec<Instant> = self.sessions.values().map(|idle| idle.used).collect();
+        used.sort_unstable();
+        let oldest = used.get(LOADED / 4).copied();
+        self.sessions.retain(|_, idle| oldest.is_none_or(|oldest| idle.used > oldest) && idle.used.elapsed() < IDLE);
+    }
+}
+
+/// As for an event that no frame brought.
+fn step(transaction: &mut Transaction<'_>, event: Event) -> Result<Step, Problem> {
+    let mut last = None;
+    for event in transaction.begun(&Origin::default(), vec![event])? {
+        last = Some(transaction.decide(event)?);
+    }
+    last.ok_or_else(|| Problem::new(Code::Internal, "the event led to nothing"))
+}
+
+fn broken(panic: &(dyn std::any::Any + Send)) -> Problem {
+    Problem::new(Code::Internal, format!("the guard panicked: {}", words(panic)))
+}

@@ -1,0 +1,193 @@
+//! The desk where events are handed in: one that nobody else competes with is decided on the caller's own thread; the others
+//! wait together for a worker. A second thread watches the clock for those that wait.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::Builder;
+use std::time::Duration;
+
+use phasegate_adapter::Problem;
+use phasegate_core::{Code, Event};
+
+use super::slot::{Answer, Awaited, Slot};
+use super::{Job, Resident};
+use crate::deadline::Deadline;
+
+/// The most events of one batch.
+const BATCH: usize = 256;
+
+/// A desk, open until the value goes.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    inner: Arc<Inner>,
+    limit: Duration,
+}
+
+#[derive(Debug)]
+struct Inner {
+    resident: Mutex<Resident>,
+    queue: Mutex<Queue>,
+    /// Wakes the worker.
+    work: Condvar,
+    /// Wakes whoever watches the clock.
+    clock: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    /// Answers that somebody waits for, in the order of their deadlines.
+    waiting: VecDeque<(Deadline, Slot)>,
+    /// Whether a batch is to be finished.
+    open: bool,
+    started: bool,
+    closed: bool,
+}
+
+impl Desk {
+    /// A desk at which an answer may take so long.
+    pub(crate) fn new(resident: Resident, limit: Duration) -> Self {
+        let (queue, work, clock) = Default::default();
+        Self { inner: Arc::new(Inner { resident: Mutex::new(resident), queue, work, clock }), limit }
+    }
+
+    /// Hands in an event. Where nothing stands in its way, and nothing need be made durable, the answer is there already.
+    pub(crate) fn hand_in(&self, session: &str, event: Event) -> Awaited {
+        let (slot, deadline) = (Slot::default(), Deadline::new(self.limit));
+        let job = Job { session: session.to_string(), event, deadline, answer: Answer(slot.clone()) };
+        let left = match self.inner.resident.try_lock() {
+            Ok(resident) => self.inner.at_once(resident, job),
+            Err(TryLockError::Poisoned(poisoned)) => self.inner.at_once(poisoned.into_inner(), job),
+            Err(TryLockError::WouldBlock) => Some(job),
+        };
+        if left.is_some() || !slot.answered() {
+            self.inner.wait(left, (deadline, slot.clone()));
+        }
+        Awaited(slot)
+    }
+
+    /// Does something with what is loaded, between two batches.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Resident) -> T) -> T {
+        let mut resident = lock(&self.inner.resident);
+        resident.finish(None);
+        work(&mut resident)
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        lock(&self.inner.queue).closed = true;
+        self.inner.work.notify_all();
+        self.inner.clock.notify_all();
+    }
+}
+
+impl Inner {
+    /// Decides an event on this thread, unless it would have to wait. The job, if so.
+    fn at_once(&self, mut resident: MutexGuard<'_, Resident>, job: Job) -> Option<Job> {
+        if !lock(&self.queue).jobs.is_empty() {
+            return Some(job);
+        }
+        let left = resident.take(job, false).err().map(|job| *job);
+        // Whoever must wait for the disk waits together with others.
+        if left.is_none() && !resident.must_sync() {
+            resident.finish(None);
+        }
+        left
+    }
+
+    /// Leaves an event, or the batch that it is in, to the worker.
+    fn wait(self: &Arc<Self>, job: Option<Job>, waiting: (Deadline, Slot)) {
+        let mut queue = lock(&self.queue);
+        queue.jobs.extend(job);
+        queue.open = true;
+        while queue.waiting.front().is_some_and(|(_, slot)| slot.answered()) {
+            queue.waiting.pop_front();
+        }
+        let calm = queue.waiting.is_empty();
+        queue.waiting.push_back(waiting);
+        if !queue.started {
+            queue.started = self.start("guard", Self::work) && self.start("guard-clock", Self::watch);
+        }
+        let started = queue.started;
+        drop(queue);
+        if started {
+            self.work.notify_one();
+            if calm {
+                self.clock.notify_one();
+            }
+        } else {
+            // Without threads of its own the guard works on the caller's.
+            self.do_batch();
+        }
+    }
+
+    fn start(self: &Arc<Self>, name: &str, work: fn(&Self)) -> bool {
+        let inner = Arc::clone(self);
+        Builder::new().name(name.to_string()).spawn(move || work(&inner)).is_ok()
+    }
+
+    /// Decides batches until the desk is closed and nothing waits.
+    fn work(&self) {
+        loop {
+            let mut queue = lock(&self.queue);
+            while queue.jobs.is_empty() && !queue.open {
+                if queue.closed {
+                    return;
+                }
+                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
+            drop(queue);
+            self.do_batch();
+        }
+    }
+
+    fn do_batch(&self) {
+        let mut resident = lock(&self.resident);
+        let jobs: Vec<Job> = {
+            let mut queue = lock(&self.queue);
+            queue.open = false;
+            let count = queue.jobs.len().min(BATCH);
+            queue.jobs.drain(..count).collect()
+        };
+        // A panic in a decision is caught there; after one anywhere else nothing that is loaded can be relied on.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            // Whom the clock has answered is not decided any more.
+            for job in jobs.into_iter().filter(|job| !job.answer.0.answered()) {
+                let _ = resident.take(job, true);
+            }
+            resident.finish(None);
+        }));
+        if done.is_err() {
+            resident.forget();
+        }
+    }
+
+    /// Answers those that have waited too long.
+    fn watch(&self) {
+        let mut queue = lock(&self.queue);
+        loop {
+            while let Some((deadline, slot)) = queue.waiting.front() {
+                let left = deadline.left();
+                if !slot.answered() && !left.is_zero() {
+                    break;
+                }
+                let message = format!("no answer after {} ms", deadline.limit().as_millis());
+                slot.give(Err(Problem::new(Code::Deadline, message)));
+                queue.waiting.pop_front();
+            }
+            if queue.closed && queue.waiting.is_empty() {
+                return;
+            }
+            queue = match queue.waiting.front().map(|(deadline, _)| deadline.left()) {
+                Some(left) => self.clock.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.clock.wait(queue).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
