@@ -112,7 +112,9 @@ class BridgeProcess {
       child.once("close", fail)
       setTimeout(fail, GRACE_MS).unref?.()
     })
-    child.stdin?.on("error", (error) => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`))
+    // Where it has ended, its end says more.
+    const deaf = (error: Error): void => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`)
+    child.stdin?.on("error", (error) => setTimeout(deaf, GRACE_MS, error).unref?.())
     child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text))
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-1_000)
