@@ -483,44 +483,46 @@ function addPart(output: Json, text: string): void {
 
 /** What the client knows of its sessions, each asked for once. */
 class Sessions {
-  private known = new Map<string, Promise<Session | undefined>>()
+  readonly #known = new Map<string, Promise<Session | undefined>>()
+  readonly #client: Json
+  readonly #opened: (session: Session, title: unknown) => void
 
-  constructor(
-    private client: Json,
-    private opened: (session: Session, title: unknown) => void,
-  ) {}
+  constructor(client: Json, opened: (session: Session, title: unknown) => void) {
+    this.#client = client
+    this.#opened = opened
+  }
 
   /** The session with this id. One that this process has not seen begin is told to the guard before anything of it. */
   get(id: string): Promise<Session | undefined> {
-    const known = this.known.get(id)
+    const known = this.#known.get(id)
     if (known) return known
-    const found = within(this.client.session.get({ path: { id } })).then(async (answer: any) => {
+    const found = within(this.#client.session.get({ path: { id } })).then(async (answer: any) => {
       const info = answer?.data
-      const session = info?.id === id ? await this.of(info) : undefined
-      if (session) this.opened(session, info.title)
-      else this.known.delete(id)
+      const session = info?.id === id ? await this.#of(info) : undefined
+      if (session) this.#opened(session, info.title)
+      else this.#known.delete(id)
       return session
     })
-    this.known.set(id, found)
+    this.#known.set(id, found)
     return found
   }
 
   /** A session that begins. */
   begins(info: Json): void {
-    if (!this.known.has(info.id)) this.known.set(info.id, this.of(info))
+    if (!this.#known.has(info.id)) this.#known.set(info.id, this.#of(info))
   }
 
   forget(id: string): void {
-    this.known.delete(id)
+    this.#known.delete(id)
   }
 
   /** All that are known. */
   async all(): Promise<Session[]> {
-    const all = await Promise.all(this.known.values())
+    const all = await Promise.all(this.#known.values())
     return all.filter((session) => session !== undefined)
   }
 
-  private async of(info: Json): Promise<Session | undefined> {
+  async #of(info: Json): Promise<Session | undefined> {
     if (!info.parentID) return { id: info.id }
     const parent = await this.get(info.parentID)
     return parent && { id: info.id, parent: parent.id, root: parent.root ?? parent.id, agent: info.agent }

@@ -90,9 +90,10 @@ fn prompted(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Proble
 /// A subagent's session begins, or goes on with another prompt.
 fn subagent_start(message: &Message, kept: &Kept) -> Option<EventKind> {
     let session = &message.session;
-    let call = session.parent.as_deref().and_then(|parent| kept.starter(parent));
+    let id = session.subagent()?;
+    let call = session.parent.as_deref().and_then(|parent| kept.starter(parent, id));
     let kind = session.agent.clone().unwrap_or_default();
-    Some(EventKind::SubagentStart { id: session.subagent()?.to_owned(), kind, call, prompt: None })
+    Some(EventKind::SubagentStart { id: id.to_owned(), kind, call, prompt: None })
 }
 
 /// A `/name` that becomes a prompt: a skill's name, or a command's. The client makes no call for it.

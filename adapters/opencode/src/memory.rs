@@ -19,6 +19,9 @@ pub(crate) struct Kept {
     /// The subagents that work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     agents: Vec<String>,
+    /// The subagents that were started in the background, and the calls that did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    launched: Vec<(String, String)>,
     /// The agent's messages whose text may still come.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<String>,
@@ -98,8 +101,16 @@ impl Kept {
         self.open.iter_mut().filter(|open| open.by == by).for_each(|open| open.over = true);
     }
 
-    /// The call that began a subagent's session, if only one of its parent's can have.
-    pub(crate) fn starter(&self, parent: &str) -> Option<String> {
+    /// A call started a subagent in the background.
+    pub(crate) fn launched(&mut self, agent: &str, call: &str) {
+        push(&mut self.launched, (agent.to_owned(), call.to_owned()));
+    }
+
+    /// The call that began a subagent's session, if that was told, or if only one of its parent's can have.
+    pub(crate) fn starter(&self, parent: &str, agent: &str) -> Option<String> {
+        if let Some((_, call)) = self.launched.iter().find(|(known, _)| known == agent) {
+            return Some(call.clone());
+        }
         let mut tasks = self.open.iter().filter(|open| open.by == parent && open.tool == "task" && !open.over);
         match (tasks.next(), tasks.next()) {
             (Some(one), None) => Some(one.id.clone()),
@@ -188,11 +199,13 @@ mod tests {
         let mut kept = Kept::default();
         kept.opened(("c0", "root"), "bash", &Value::Null);
         kept.opened(("c1", "root"), "task", &Value::Null);
-        assert_eq!(kept.starter("root").as_deref(), Some("c1"));
+        assert_eq!(kept.starter("root", "a1").as_deref(), Some("c1"));
         kept.opened(("c2", "root"), "task", &Value::Null);
-        assert_eq!(kept.starter("root"), None);
+        assert_eq!(kept.starter("root", "a1"), None);
+        kept.launched("a2", "c0");
+        assert_eq!(kept.starter("root", "a2").as_deref(), Some("c0"));
         kept.ended("c1");
-        assert_eq!(kept.starter("root").as_deref(), Some("c2"));
+        assert_eq!(kept.starter("root", "a1").as_deref(), Some("c2"));
     }
 
     #[test]

@@ -54,16 +54,25 @@ pub(crate) fn ran(tool: Option<&str>, answer: &ToolAnswer) -> Ending {
 
 /// A subagent's answer begins with how far it has come.
 fn task(answer: &ToolAnswer) -> Outcome {
-    let head = answer.output.as_deref().unwrap_or_default().trim_start();
-    let Some((head, _)) = head.strip_prefix("<task ").and_then(|rest| rest.split_once('>')) else {
-        return Outcome::Unknown;
-    };
-    match head.split_once("state=\"").and_then(|(_, rest)| rest.split_once('"')) {
-        Some(("completed", _)) => Outcome::Ok,
-        Some(("running", _)) => Outcome::Launched,
-        Some(("error", _)) => Outcome::Failed,
+    match attribute(answer, "state") {
+        Some("completed") => Outcome::Ok,
+        Some("running") => Outcome::Launched,
+        Some("error") => Outcome::Failed,
         _ => Outcome::Unknown,
     }
+}
+
+/// The session of the subagent that a call ran.
+pub(crate) fn subagent(answer: &ToolAnswer) -> Option<&str> {
+    attribute(answer, "id")
+}
+
+/// What the first tag of a subagent's answer says under a name.
+fn attribute<'a>(answer: &'a ToolAnswer, name: &str) -> Option<&'a str> {
+    let text = answer.output.as_deref()?.trim_start();
+    let (head, _) = text.strip_prefix("<task ")?.split_once('>')?;
+    let (_, rest) = head.split_once(&format!("{name}=\""))?;
+    Some(rest.split_once('"')?.0)
 }
 
 /// The ending of a call whose part is an error.

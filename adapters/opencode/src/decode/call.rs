@@ -52,13 +52,20 @@ pub(super) fn after(message: &Message, kept: &mut Kept) -> Result<Option<EventKi
     let named = tools::canonical(&tool, &message.servers, &Value::Null)?;
     let own = named.server.is_none().then_some(tool.as_str());
     let ending = if same { outcome::ran(own, &answer) } else { Ending::of(Outcome::Unknown) };
+    if let (Outcome::Launched, Some(agent)) = (ending.outcome, outcome::subagent(&answer)) {
+        kept.launched(agent, &call_id);
+    }
     Ok(Some(result(call_id, ending)))
 }
 
 /// A call's part shows that it ended, and no hook told it: an error before or in it, or a call of the user's own.
 pub(super) fn part_ended(call: String, answer: &ToolAnswer, kept: &mut Kept) -> Option<EventKind> {
     let open: Open = kept.ended(&call)?;
-    let same = answer.input.as_ref().is_none_or(|input| open.had(input));
+    let failed = answer.status.as_deref() == Some("error");
+    let same = failed || answer.input.as_ref().is_none_or(|input| open.had(input));
+    if !same {
+        kept.tampered(&open.tool);
+    }
     let ending = match answer.status.as_deref() {
         Some("error") => outcome::failed(answer.error.as_deref().unwrap_or_default()),
         _ if same => outcome::ran(Some(&open.tool), answer),

@@ -25,7 +25,7 @@ pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
     let unread = request.install.existing.iter().filter(|(path, text)| unreadable(path, text));
     examined.findings.extend(unread.map(|(path, _)| {
         let what = format!("`{}` cannot be read as JSON", path.display());
-        Finding::new(Level::Warning, what).with("correct it: the client does not start with it")
+        Finding::new(Level::Warning, what).with("correct it: which plugins it names is not known until then")
     }));
     examined.findings.extend(environment(request));
     examined.findings.push(version(request.version.as_deref(), recorded));

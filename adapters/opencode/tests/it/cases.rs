@@ -1,0 +1,59 @@
+//! Where the cases are, and how expectations are compared and written anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use phasegate_adapter::{Adapter, InstallRequest, InstallScope, Registered};
+
+/// Set to 1, expectations are written from what the adapter does instead of being compared.
+const BLESS: &str = "PHASEGATE_BLESS";
+
+/// The adapter, as others get it.
+pub(crate) fn adapter() -> &'static dyn Adapter {
+    let _ = phasegate_opencode::OpenCode;
+    inventory::iter::<Registered>().map(|registered| registered.0).find(|adapter| adapter.id() == "opencode").unwrap()
+}
+
+/// A file or folder among this platform's conformance cases.
+pub(crate) fn case(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases/opencode").join(path)
+}
+
+/// A file or folder among this crate's own cases.
+pub(crate) fn own(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
+}
+
+/// The entries of a folder, sorted.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// What an installation is asked for, where these files exist.
+pub(crate) fn request<'a>(
+    scope: InstallScope,
+    existing: impl IntoIterator<Item = (&'a str, String)>,
+) -> InstallRequest {
+    InstallRequest {
+        project: "/project".into(),
+        home: "/home".into(),
+        command: "phasegate".into(),
+        scope,
+        existing: existing.into_iter().map(|(path, text)| (path.into(), text)).collect(),
+    }
+}
+
+/// Compares with an expectation, or writes it, if that was asked for.
+pub(crate) fn golden(path: &Path, text: &str) {
+    if std::env::var_os(BLESS).is_some_and(|value| value == "1") {
+        fs::write(path, text).unwrap();
+    }
+    let wanted = fs::read_to_string(path).unwrap_or_default();
+    let how = format!("If that is right: {BLESS}=1 cargo test -p phasegate-opencode");
+    assert!(text == wanted, "{} differs; it is now:\n{text}\n{how}", path.display());
+}
