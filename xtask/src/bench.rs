@@ -16,6 +16,7 @@ use owo_colors::OwoColorize as _;
 
 use crate::failure::{Failure, Result};
 use crate::root::{target, write};
+pub(crate) use build::guard as release;
 use hooks::Measured;
 use reference::Figures;
 

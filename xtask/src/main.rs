@@ -17,6 +17,7 @@ mod record;
 mod shell_oracle;
 mod stress;
 mod e2e;
+mod overhead;
 mod fuzz;
 mod skips;
 mod shims;
@@ -66,6 +67,8 @@ enum Task {
     E2e(e2e::Args),
     /// Check the plugins of clients against the clients' published types, and what they share against faults.
     Shims,
+    /// Measure what the guard adds to a call in a real client, told by the client's own events.
+    Overhead(overhead::Args),
     /// Check that every test that does not run here has a reason in `skips.toml`.
     Skips,
     /// Run the fuzz targets, each for a while.
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Task::ShellOracle(args) => shell_oracle::run(&args),
         Task::E2e(args) => e2e::run(&args),
         Task::Shims => shims::run(),
+        Task::Overhead(args) => overhead::run(&args),
         Task::Skips => skips::run(),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),

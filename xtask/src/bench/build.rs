@@ -29,8 +29,8 @@ pub(super) fn build(plain: bool) -> Result<Programs> {
     Ok(Programs { guard: guard(plain)?, nothing, nothing_alike: self::nothing("nothing-alike", &flags)? })
 }
 
-/// Builds the guard and finds it where cargo says it put it.
-fn guard(plain: bool) -> Result<PathBuf> {
+/// Builds the guard and finds it where cargo says it put it; `plain` is without [`RELEASE`].
+pub(crate) fn guard(plain: bool) -> Result<PathBuf> {
     let mut args = vec!["build", "--release", "--package", "phasegate", "--bin", "phasegate", "--message-format=json"];
     if !plain {
         args.extend(["--config", RELEASE]);

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::record::client::{self, Client};
 use crate::record::played::Played;
 use crate::record::scratch::Scratch;
-use crate::record::story::{Call, Expect, MAIN, Story, Turn, call_id};
+use crate::record::story::{Call, MAIN, Story, Turn, call_id};
 
 /// A skill under which three calls are forbidden in every phase, and everything else may be done.
 const SKILL: &str = "\
@@ -140,8 +140,7 @@ fn turn(calls: Vec<Call>) -> Turn {
 
 fn call(tool: &str, input: &Value) -> Call {
     let input = input.as_object().cloned().unwrap_or_default();
-    let (fails, refused, lost, proof, reads) = (false, false, false, None, Vec::new());
-    Call { tool: tool.into(), input, expect: Expect::Allowed, fails, refused, lost, proof, reads }
+    Call::plain(tool, input)
 }
 
 /// A call as a person would tell it: the tool and its longest argument.

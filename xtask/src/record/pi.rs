@@ -118,6 +118,8 @@ impl Client for Pi {
             command.arg("-e").arg(example(&program)?);
         }
         command.args(story.client_args.get(ID).into_iter().flatten());
+        let line = words(&command);
+        command.env("STORY_CLIENT", line);
         command.env("LSP_DOUBLE", own).env("TMPDIR", scratch.path("tmp"));
         for (name, value) in [("PI_OFFLINE", "1"), ("PI_SKIP_VERSION_CHECK", "1"), ("PI_TELEMETRY", "0")] {
             command.env(name, value);
@@ -168,6 +170,12 @@ fn example(program: &Path) -> Result<PathBuf> {
     let places = program.ancestors().map(|folder| folder.join("examples/extensions/subagent/index.ts"));
     let found = places.into_iter().find(|path| path.is_file());
     found.ok_or_else(|| Failure::file(program, "the package has no example of subagents"))
+}
+
+/// A command as words of a shell, for a story in which the agent starts the client.
+fn words(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 /// The newest session that the client has kept.

@@ -45,10 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("phasegate-test-server", &[]),
-    (
-        "phasegate-guard",
-        &["phasegate-core", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters", ADAPTER],
-    ),
+    ("phasegate-guard", &["phasegate-core", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters", ADAPTER]),
     ("notes-server", &["phasegate-guard"]),
     (
         "xtask",

@@ -21,6 +21,7 @@ const ALLOWED: &[&str] = &[
     "xtask/src/record/opencode",
     "xtask/src/record/pi",
     "xtask/src/e2e",
+    "xtask/src/overhead.rs",
 ];
 
 /// No source outside an adapter names a platform.
