@@ -625,7 +625,8 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       if (session.root && !session.agent) session.agent = input.agent ?? (output.message as Json).agent
       latest = session.root ?? session.id
       const parts = output.parts.map((part: Json) => ({ type: part.type, text: part.text, synthetic: part.synthetic }))
-      const answer = await bridge.ask(frame("chat.message", session, { messageID: input.messageID, agent: input.agent }, { parts }))
+      const native = frame("chat.message", session, { agent: input.agent }, { message: { id: output.message.id }, parts })
+      const answer = await bridge.ask(native)
       const context = [answer.deny, answer.reply?.context].filter(Boolean).join("\n\n")
       if (context) addPart(output, context)
       const tell = answer.deny ?? answer.reply?.tell

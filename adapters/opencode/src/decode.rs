@@ -5,7 +5,7 @@ mod call;
 
 use phasegate_adapter::{Decoded, Frame, Memory, Problem};
 use phasegate_core::event::{Agent, By, SessionSource};
-use phasegate_core::{Code, Event, EventKind};
+use phasegate_core::{Code, Event, EventKind, spoken};
 use serde_json::Value;
 
 use crate::memory::Kept;
@@ -72,7 +72,8 @@ fn kinds(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> 
 /// A prompt reaches a session. In a subagent's it is the words of the agent that started it.
 fn prompted(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
     let session = &message.session;
-    let mut parts = message.output::<Chat>()?.parts;
+    let chat = message.output::<Chat>()?;
+    let mut parts = chat.parts;
     parts.retain(|part| part.kind == "text" && part.text.is_some());
     // The client itself speaks where no part is a person's: that something in the background is over.
     let typed = parts.iter().any(|part| !part.synthetic);
@@ -81,6 +82,10 @@ fn prompted(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Proble
     let Some(id) = session.subagent() else {
         // While a call runs, the keys may be its own: the client takes prompts through a server, too.
         let interactive = if typed && !kept.busy() { message.terminal } else { Some(false) };
+        // The agent gets it when its turn is over: until then its calls go on.
+        if kept.works(&session.id) && !spoken::addressed(&text) {
+            return Ok(vec![EventKind::Message { id: chat.message.id, role: "user".into(), text, complete: true }]);
+        }
         return Ok(vec![EventKind::Prompt { text, interactive }]);
     };
     let starts = kept.agent_starts(id).then(|| subagent_start(message, kept));

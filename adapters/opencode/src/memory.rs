@@ -95,6 +95,11 @@ impl Kept {
         self.open.iter().any(|open| !open.over)
     }
 
+    /// Whether a call of this session is open.
+    pub(crate) fn works(&self, session: &str) -> bool {
+        self.open.iter().any(|open| open.by == session && !open.over)
+    }
+
     /// The turn is over in which a session's calls ran. The client tells the end of a call that was broken off only then.
     pub(crate) fn all_ended(&mut self, by: &str) {
         self.open.retain(|open| open.by != by || !open.over);

@@ -166,7 +166,16 @@ pub(crate) struct ToolAnswer {
 #[derive(Deserialize)]
 pub(crate) struct Chat {
     #[serde(default)]
+    pub(crate) message: ChatMessage,
+    #[serde(default)]
     pub(crate) parts: Vec<ChatPart>,
+}
+
+/// Which message a prompt is.
+#[derive(Default, Deserialize)]
+pub(crate) struct ChatMessage {
+    #[serde(default)]
+    pub(crate) id: String,
 }
 
 /// A piece of a prompt.
