@@ -375,6 +375,8 @@ interface Shared {
 	inherited: string;
 	/** The session that this process served before the present one. */
 	previous?: string;
+	/** Whether one of the copies is loaded in every client of the user's, subagents among them. */
+	everywhere?: boolean;
 }
 
 const KEY = Symbol.for("phasegate.pi");
@@ -409,6 +411,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 	let changed: string | undefined;
 	let bridge: Bridge | undefined;
 
+	shared.everywhere ||= isUsers();
 	const mine = (): boolean => (shared.owner ??= self) === self;
 
 	const guard = (ctx: ExtensionContext): Bridge =>
@@ -535,7 +538,9 @@ export default function phasegate(pi: ExtensionAPI): void {
 			const { deny, reply } = await guard(ctx).ask(call);
 			const context = taken(reply, ctx);
 			if (deny !== undefined) {
-				const question = typeof reply?.ask === "string" && ctx.hasUI ? reply.ask : undefined;
+				// Where an agent started this process, whoever answers may be that agent.
+				const person = ctx.hasUI && shared.inherited === "";
+				const question = typeof reply?.ask === "string" && person ? reply.ask : undefined;
 				if (question === undefined) return { block: true, reason: joined(deny, context) };
 				if (!(await asked(question, toolCallId, ctx))) return { block: true, reason: `The user said no.\n\n${deny}` };
 			}
@@ -612,11 +617,16 @@ export default function phasegate(pi: ExtensionAPI): void {
 	}
 }
 
-/** Whether this copy is loaded in every client of the user's: `user`. Subagents are clients. */
-function loaded(): string {
+/** Whether this copy is the user's, and so loaded in every client of the user's. */
+function isUsers(): boolean {
 	const folder = process.env.PI_CODING_AGENT_DIR ?? `${process.env.HOME ?? ""}/.pi/agent`;
 	const own = decodeURIComponent(import.meta.url).replace(/^file:\/\//, "");
-	return ["extensions", "npm", "git"].some((place) => own.startsWith(`${folder}/${place}/`)) ? "user" : "project";
+	return ["extensions", "npm", "git"].some((place) => own.startsWith(`${folder}/${place}/`));
+}
+
+/** Where the guard is loaded: in every client of the user's, or in the project's. */
+function loaded(): string {
+	return shared.everywhere ? "user" : "project";
 }
 
 /** Freezes a value and all that is in it. */

@@ -53,7 +53,7 @@ pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
         .max_by_key(|decision| decision.effect);
     match strictest {
         Some(decision) => deny(&mut output, decision, head.as_ref().filter(|_| hook == Some(Hook::ToolCall))),
-        None => output.tell = answer(steps),
+        None => answer(steps, &mut output),
     }
     json(&output)
 }
@@ -88,12 +88,14 @@ fn deny(output: &mut Output, decision: &Decision, call: Option<&Head>) {
     }
 }
 
-/// What came of a command, for the user who gave it.
-fn answer(steps: &[Step]) -> Option<String> {
-    let result = steps.iter().find_map(|step| step.result.as_ref())?;
-    match result.get("text").and_then(Value::as_str) {
-        Some(text) => Some(text.to_owned()),
-        None => Some(standing(result)),
+/// What came of a command: for the user who gave it, and where it changed something, for the agent too.
+fn answer(steps: &[Step], output: &mut Output) {
+    let Some(result) = steps.iter().find_map(|step| step.result.as_ref()) else { return };
+    let done = result.get("text").and_then(Value::as_str);
+    output.tell = Some(done.map_or_else(|| standing(result), str::to_owned));
+    if let Some(done) = done {
+        let parts = [Some(done), output.context.as_deref()];
+        output.context = Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
     }
 }
 
