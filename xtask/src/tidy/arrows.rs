@@ -44,7 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-adapters",
         ],
     ),
-    ("phasegate-test-server", &[]),
+    ("phasegate-test-server", &["phasegate-guard"]),
     ("phasegate-guard", &["phasegate-core", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters", ADAPTER]),
     ("notes-server", &["phasegate-guard"]),
     (
