@@ -222,7 +222,7 @@ fn played(client: &dyn Client, stage: &Stage<'_>, model: &Model) -> Result<Playe
     let (shown, mut last_word) = client.shown(&read(&stage.scratch.path("stream.jsonl"))?);
     if state.asked.is_empty() {
         // Where it did not even begin, it says why in another place.
-        last_word = read(&stage.scratch.path("stderr.txt")).map(|text| tail(&text)).unwrap_or(last_word);
+        last_word = read(&stage.scratch.path("stderr.txt")).unwrap_or(last_word);
     }
     let mut played = Played { asked: !state.asked.is_empty(), last_word, ..Played::default() };
     for (id, _) in stage.story.calls() {
