@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 
 use crate::failure::{Failure, Result};
 use crate::process::{cargo, run as run_command};
-use crate::{conformance, generate, mutants, skips, tidy};
+use crate::{conformance, generate, mcp_conformance, mutants, skips, tidy};
 
 /// A check's name, and how it is run.
 type Step = (&'static str, fn() -> Result);
@@ -30,6 +30,7 @@ const STEPS: &[Step] = &[
     ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
     ("skipped tests", skips::run),
     ("conformance", || conformance::run(&conformance::Args::default())),
+    ("official MCP suite", || mcp_conformance::run(&mcp_conformance::Args::default())),
     ("mutants", mutants::run),
 ];
 
@@ -52,7 +53,7 @@ fn summary(results: &[(&str, bool, Duration)]) -> Result {
     anstream::println!();
     for (name, passed, time) in results {
         let word = if *passed { "ok".green().to_string() } else { "FAILED".red().to_string() };
-        anstream::println!("{name:<16} {:>6.1} s  {word}", time.as_secs_f64());
+        anstream::println!("{name:<20} {:>6.1} s  {word}", time.as_secs_f64());
     }
     let failed = results.iter().filter(|(_, passed, _)| !passed).count();
     anstream::println!("ci: {} passed, {failed} failed", results.len() - failed);

@@ -1,7 +1,8 @@
-//! `cargo xtask mcp-conformance`: the official MCP conformance suite, against servers alone and behind the proxy.
+//! `cargo xtask mcp-conformance`: the official MCP conformance suite, against servers alone, behind the proxy, and with the
+//! guard inside.
 //!
-//! Every scenario passes against the test server of `conformance/mcp-server`, and each check comes out the same whether the
-//! proxy stands before a server or not. What differs on purpose stands in `conformance/official/departures.toml`.
+//! Every scenario passes against the test server of `conformance/mcp-server`, and each check comes out the same whether
+//! there is a guard or not. What differs on purpose stands in `conformance/official/departures.toml`.
 
 mod departures;
 mod place;
@@ -50,6 +51,8 @@ enum Way {
     Alone,
     /// Over the proxy's HTTP, with the server behind it on standard input and output.
     Proxy,
+    /// Over the server's own HTTP, with the guard inside of it; the project's own server only.
+    Inside,
 }
 
 impl Server {
@@ -66,6 +69,7 @@ impl Way {
         match self {
             Self::Alone => "alone",
             Self::Proxy => "proxy",
+            Self::Inside => "inside",
         }
     }
 }
@@ -77,10 +81,14 @@ pub(crate) fn run(args: &Args) -> Result {
     let place = Place::new(&packages)?;
     let mut columns = Vec::new();
     for server in Server::value_variants().iter().filter(|server| args.server.is_none_or(|only| only == **server)) {
-        for way in Way::value_variants().iter().filter(|way| args.way.is_none_or(|only| only == **way)) {
+        let ways = Way::value_variants().iter().filter(|way| args.way.is_none_or(|only| only == **way));
+        for way in ways.filter(|way| **way != Way::Inside || *server == Server::Test) {
             let running = place.start(*server, *way)?;
             let scenarios = suite.run(running.url(), &format!("{}, {}", server.word(), way.word()))?;
             columns.push(Column { server: *server, way: *way, scenarios });
+            if *way != Way::Alone && !place.decided() {
+                return Err(Failure::new(format!("by way of `{}` nothing was decided", way.word())));
+            }
         }
     }
     let departures = Departures::load()?;

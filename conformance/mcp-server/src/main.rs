@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use rmcp::ServiceExt as _;
+use phasegate_guard::Gate;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::catalogue::Catalogue;
@@ -33,6 +34,9 @@ struct Args {
     /// Answer over HTTP with plain JSON where nothing else is to be sent, and keep no sessions.
     #[arg(long, requires = "listen")]
     stateless: bool,
+    /// Have every tool call decided by the project of the current folder, in which the server has this name.
+    #[arg(long, value_name = "NAME")]
+    guarded: Option<String>,
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -40,10 +44,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 #[tokio::main]
 async fn main() -> ExitCode {
     let args = Args::parse();
-    let served = match args.listen {
-        Some(address) => http(address, args.stateless).await,
-        None => stdio().await,
-    };
+    let served = serve(args).await;
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -55,14 +56,35 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn stdio() -> Result<(), Failure> {
-    let server = Server::new(Arc::new(Catalogue::load()?), Arc::new(Shared::default()));
-    server.serve(rmcp::transport::stdio()).await?.waiting().await?;
-    Ok(())
+async fn serve(args: Args) -> Result<(), Failure> {
+    let (catalogue, shared) = (Arc::new(Catalogue::load()?), Arc::new(Shared::default()));
+    let plain = move || Server::new(Arc::clone(&catalogue), Arc::clone(&shared));
+    match args.guarded.as_deref().map(phasegate_guard::from_environment).transpose()? {
+        Some(gate) => over(args, guarded(gate, plain)).await,
+        None => over(args, plain).await,
+    }
 }
 
-async fn http(address: SocketAddr, stateless: bool) -> Result<(), Failure> {
-    let (catalogue, shared) = (Arc::new(Catalogue::load()?), Arc::new(Shared::default()));
+/// What makes handlers, each of them guarded.
+fn guarded<H: ServerHandler>(gate: Gate, plain: impl Fn() -> H) -> impl Fn() -> phasegate_guard::Guarded<H> {
+    move || gate.wrap(plain())
+}
+
+async fn over<H: ServerHandler>(args: Args, make: impl Fn() -> H + Send + Sync + 'static) -> Result<(), Failure> {
+    match args.listen {
+        Some(address) => http(address, args.stateless, make).await,
+        None => {
+            make().serve(rmcp::transport::stdio()).await?.waiting().await?;
+            Ok(())
+        }
+    }
+}
+
+async fn http<H: ServerHandler>(
+    address: SocketAddr,
+    stateless: bool,
+    make: impl Fn() -> H + Send + Sync + 'static,
+) -> Result<(), Failure> {
     let listener = tokio::net::TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
     let config = StreamableHttpServerConfig::default()
@@ -70,11 +92,8 @@ async fn http(address: SocketAddr, stateless: bool) -> Result<(), Failure> {
         .with_sse_retry(Some(Duration::from_millis(500)))
         .with_legacy_session_mode(!stateless)
         .with_json_response(stateless);
-    let service = StreamableHttpService::new(
-        move || Ok(Server::new(Arc::clone(&catalogue), Arc::clone(&shared))),
-        Arc::new(LocalSessionManager::default()),
-        config.clone(),
-    );
+    let service =
+        StreamableHttpService::new(move || Ok(make()), Arc::new(LocalSessionManager::default()), config.clone());
     let mut out = tokio::io::stdout();
     out.write_all(format!("http://{address}/mcp\n").as_bytes()).await?;
     out.flush().await?;

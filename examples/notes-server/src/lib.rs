@@ -72,7 +72,10 @@ impl Notes {
         std::fs::read_to_string(path).map_err(|error| format!("`{title}` cannot be read: {error}"))
     }
 
-    #[tool(description = "The titles of the notes that hold these words, one a line", annotations(read_only_hint = true))]
+    #[tool(
+        description = "The titles of the notes that hold these words, one a line",
+        annotations(read_only_hint = true)
+    )]
     fn search_notes(&self, Parameters(Search { words }): Parameters<Search>) -> String {
         let holds = |title: &String| {
             let text = std::fs::read_to_string(self.folder.join(format!("{title}.txt"))).unwrap_or_default();

@@ -50,6 +50,10 @@ impl Place {
                 let mut command = Command::new(program("phasegate-test-server"));
                 self.told(command.args(["--listen", "127.0.0.1:0"]))
             }
+            (Way::Inside, _) => {
+                let mut command = Command::new(program("phasegate-test-server"));
+                self.told(command.args(["--listen", "127.0.0.1:0", "--guarded", "test"]))
+            }
             (Way::Alone, Server::Everything) => self.guessed(),
             (Way::Proxy, _) => {
                 let mut command = Command::new(program("phasegate"));
@@ -61,6 +65,12 @@ impl Place {
                 self.told(&mut command)
             }
         }
+    }
+
+    /// Whether the guards of the servers so far kept a journal: what nobody decided proves nothing of a guard.
+    pub(super) fn decided(&self) -> bool {
+        let files = walkdir::WalkDir::new(self.folder.join("state")).into_iter().flatten();
+        files.filter(|entry| entry.path().extension().is_some_and(|end| end == "journal")).count() > 1
     }
 
     /// A server that prints where it listens.

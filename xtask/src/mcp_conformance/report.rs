@@ -25,8 +25,15 @@ pub(super) struct Report {
     departed: Vec<String>,
 }
 
-/// A check that came out otherwise behind the proxy: server, scenario, check, alone, behind.
-type Difference = (&'static str, String, String, String, String);
+/// A check that came out otherwise behind a guard.
+struct Difference {
+    server: &'static str,
+    way: Way,
+    scenario: String,
+    check: String,
+    alone: String,
+    guarded: String,
+}
 
 impl Report {
     /// Judges the columns. Departures that did not show are problems only where everything was run.
@@ -40,12 +47,21 @@ impl Report {
         let differences = differences(&columns);
         let mut departed = Vec::new();
         let mut used = BTreeSet::new();
-        for (server, scenario, check, alone, proxy) in differences {
+        for found in differences {
             let expected = departures.departure.iter().position(|entry| {
-                (entry.server.as_str(), &entry.scenario, &entry.check, &entry.alone, &entry.proxy)
-                    == (server, &scenario, &check, &alone, &proxy)
+                found.way == Way::Proxy
+                    && (entry.server.as_str(), &entry.scenario, &entry.check, &entry.alone, &entry.proxy)
+                        == (found.server, &found.scenario, &found.check, &found.alone, &found.guarded)
             });
-            let text = format!("{server}: {scenario}, check `{check}`: {alone} alone, {proxy} behind the proxy");
+            let text = format!(
+                "{}: {}, check `{}`: {} alone, {} by way of `{}`",
+                found.server,
+                found.scenario,
+                found.check,
+                found.alone,
+                found.guarded,
+                found.way.word()
+            );
             match expected.and_then(|at| Some((at, departures.departure.get(at)?))) {
                 Some((at, entry)) => {
                     used.insert(at);
@@ -146,22 +162,24 @@ fn failures(column: &Column, scenario: &str, checks: &[Check]) -> Vec<String> {
         .collect()
 }
 
-/// The checks that came out otherwise behind the proxy. What is only said for information is not compared.
+/// The checks that came out otherwise behind a guard. What is only said for information is not compared.
 fn differences(columns: &[Column]) -> Vec<Difference> {
     let mut found = Vec::new();
     for alone in columns.iter().filter(|column| column.way == Way::Alone) {
-        let Some(proxy) = columns.iter().find(|other| other.server == alone.server && other.way == Way::Proxy) else {
-            continue;
-        };
-        for (scenario, checks) in &alone.scenarios {
-            let behind = proxy.scenarios.get(scenario).map_or(&[][..], Vec::as_slice);
-            let ids: BTreeSet<&str> = checks.iter().chain(behind).map(|check| check.id.as_str()).collect();
-            for id in ids {
-                let (one, other) = (statuses(checks, id), statuses(behind, id));
-                if one != other {
-                    found.push((alone.server.word(), scenario.clone(), id.to_string(), one, other));
-                }
-            }
+        let others = columns.iter().filter(|other| other.server == alone.server && other.way != Way::Alone);
+        for (other, (scenario, checks)) in others.flat_map(|other| alone.scenarios.iter().map(move |one| (other, one)))
+        {
+            let guarded = other.scenarios.get(scenario).map_or(&[][..], Vec::as_slice);
+            let ids: BTreeSet<&str> = checks.iter().chain(guarded).map(|check| check.id.as_str()).collect();
+            let differ = ids.into_iter().filter(|id| statuses(checks, id) != statuses(guarded, id));
+            found.extend(differ.map(|id| Difference {
+                server: alone.server.word(),
+                way: other.way,
+                scenario: scenario.clone(),
+                check: id.to_string(),
+                alone: statuses(checks, id),
+                guarded: statuses(guarded, id),
+            }));
         }
     }
     found

@@ -44,11 +44,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-adapters",
         ],
     ),
-    ("phasegate-test-server", &[]),
-    (
-        "phasegate-guard",
-        &["phasegate-core", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters", ADAPTER],
-    ),
+    ("phasegate-test-server", &["phasegate-guard"]),
+    ("phasegate-guard", &["phasegate-core", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters", ADAPTER]),
     ("notes-server", &["phasegate-guard"]),
     (
         "xtask",

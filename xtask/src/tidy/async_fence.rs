@@ -13,6 +13,8 @@ const ALLOWED: &[&str] = &[
     "adapters/tower/",
     "xtask/src/tidy/",
     "conformance/mcp-server/",
+    "guard/tests/",
+    "examples/notes-server/",
 ];
 
 /// No async outside the fence.

@@ -17,6 +17,9 @@ use crate::call::Call;
 use crate::denial::{self, Form};
 use crate::own;
 
+/// Who is behind a request over HTTP, where the server does not know.
+const ANYBODY: &str = "anybody";
+
 /// A handler, every tool call of which is decided first.
 pub struct Guarded<H> {
     pub(super) gate: Gate,
@@ -47,8 +50,10 @@ impl<H> Guarded<H> {
     /// It carries a handle that is not known.
     pub(super) fn seat(&self, extensions: &Extensions, handle: Option<&str>) -> Result<Seat, Problem> {
         let shared = &self.gate.shared;
-        let principal = self.gate.principal.as_ref().and_then(|principal| principal(extensions));
         let over_http = over_http(extensions);
+        let known = self.gate.principal.as_ref().and_then(|principal| principal(extensions));
+        // Clients over HTTP are strangers to each other, also where nobody says who they are.
+        let principal = known.or_else(|| over_http.then(|| ANYBODY.to_owned()));
         if let Some(session) = shared.guard.host_session().filter(|_| !over_http) {
             return Ok(Seat { session, host: true, principal });
         }

@@ -27,7 +27,12 @@ impl Guard for Scripted {
         let mut step = phasegate_core::step(&Policy::default(), &State::default(), &event, &Facts::default());
         match what.as_str() {
             "forbidden" => {
-                step.decision = Some(Decision { effect: Effect::Deny, reason: "no".into(), recovery: "look first".into(), ..Decision::allow() });
+                step.decision = Some(Decision {
+                    effect: Effect::Deny,
+                    reason: "no".into(),
+                    recovery: "look first".into(),
+                    ..Decision::allow()
+                });
             }
             "asked" => step.decision = Some(Decision { effect: Effect::Ask, ..Decision::allow() }),
             "undecided" => step.decision = None,
@@ -117,9 +122,13 @@ async fn a_session_begins_once_and_anew_after_its_end() {
     layer.end("a").await;
     layer.end("never seen").await;
     tools.oneshot(Call::new("a", "look")).await.unwrap();
-    let starts: Vec<_> = guard.0.lock().unwrap().iter().filter(|(_, what)| what.starts_with("Session")).cloned().collect();
+    let starts: Vec<_> =
+        guard.0.lock().unwrap().iter().filter(|(_, what)| what.starts_with("Session")).cloned().collect();
     let named = |session: &str, what: &str| (session.to_owned(), what.to_owned());
-    assert_eq!(starts, [named("a", "SessionStart"), named("b", "SessionStart"), named("a", "SessionEnd"), named("a", "SessionStart")]);
+    assert_eq!(
+        starts,
+        [named("a", "SessionStart"), named("b", "SessionStart"), named("a", "SessionEnd"), named("a", "SessionStart")]
+    );
 }
 
 #[tokio::test]
