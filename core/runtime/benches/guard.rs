@@ -4,6 +4,12 @@
 //! `cargo bench -p phasegate-runtime --bench guard`; `-- --percentiles` prints the 50th and the 99th percentile of single
 //! events, and how many calls a second 1 and 64 sessions reach.
 
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a benchmark that cannot go on says so, and prints its figures"
+)]
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;

@@ -46,6 +46,9 @@ impl Guard for ProjectGuard {
     }
 
     async fn probe(&self, session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {
+        if let Some(answers) = self.desk.with(|resident| resident.probe(session, &events)) {
+            return answers;
+        }
         let all = events.len();
         let answers = self.runtime.probe(&self.project, session, events)?;
         Ok(answers.unwrap_or_else(|| vec![Decision::allow(); all]))
@@ -53,6 +56,10 @@ impl Guard for ProjectGuard {
 
     async fn unguarded(&self) -> bool {
         matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
+    }
+
+    async fn decided(&self, session: &str, call: &Event, ids: Vec<String>) -> bool {
+        !ids.is_empty() && self.desk.with(|resident| resident.decided(session, call, &ids))
     }
 
     fn host_session(&self) -> Option<String> {
@@ -112,9 +119,7 @@ mod tests {
     #[test]
     fn a_guard_behind_the_trait_decides_and_remembers() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("project/.phasegate/skills")).unwrap();
-        std::fs::write(folder.path().join("project/.phasegate/skills/work.yaml"), SKILL).unwrap();
-        let guard = guard(folder.path());
+        let guard = guarded(folder.path());
         let call = |id: &str, tool: &str| json!({"event": "tool_call", "id": id, "tool": tool, "input": {}});
         let decided = |id: &str, tool: &str| give(&guard, call(id, tool)).unwrap().decision.unwrap();
 
@@ -137,6 +142,65 @@ mod tests {
         let seen = give(&guard, json!({"event": "tool_result", "id": "2", "outcome": "ok"})).unwrap();
         assert_eq!(seen.state.session.runs[0].evidence.len(), 1);
         assert_eq!(decided("3", "Edit").effect, Effect::Allow);
+    }
+
+    fn guarded(folder: &Path) -> ProjectGuard {
+        std::fs::create_dir_all(folder.join("project/.phasegate/skills")).unwrap();
+        std::fs::write(folder.join("project/.phasegate/skills/work.yaml"), SKILL).unwrap();
+        guard(folder)
+    }
+
+    #[test]
+    fn a_call_that_the_hosts_guard_let_through_is_told_once_with_its_id_tool_and_arguments() {
+        let folder = tempfile::tempdir().unwrap();
+        let (host, guard) = (guarded(folder.path()), guarded(folder.path()));
+        for event in [
+            json!({"event": "session_start", "source": "startup"}),
+            json!({"event": "skill", "name": "work", "by": "human"}),
+        ] {
+            let _ = give(&host, event).unwrap();
+        }
+        let call = |id: &str, tool: &str, input: serde_json::Value| json!({"event": "tool_call", "id": id, "tool": tool, "server": "lsp", "labels": ["read"], "input": input});
+        let decided = |tool: &str, input: serde_json::Value, ids: &[&str]| {
+            let event = Event::from_value(call("own", tool, input)).unwrap();
+            block_on(guard.decided("s", &event, ids.iter().map(ToString::to_string).collect()))
+        };
+        assert!(!decided("Read", json!({"n": 1}), &["host"]), "nothing is open");
+        let long = "x".repeat(10_000);
+        let input = json!({"n": 1, "text": long});
+        assert!(give(&host, call("host", "look_up", input.clone())).unwrap().decision.unwrap().lets_through());
+        assert!(!decided("look_up", json!({"n": 2, "text": long}), &["host"]), "other arguments");
+        assert!(!decided("apply", input.clone(), &["host"]), "another tool");
+        assert!(!decided("look_up", input.clone(), &["else"]), "another id");
+        assert!(decided("look_up", input.clone(), &["else", "host"]));
+        assert!(!decided("look_up", input.clone(), &["host"]), "it was told");
+        let _ = give(&host, json!({"event": "tool_result", "id": "host", "outcome": "ok"})).unwrap();
+        assert!(!decided("look_up", input, &["host"]), "it is over");
+        assert!(!block_on(guard.decided(
+            "none",
+            &Event::from_value(json!({"event": "idle"})).unwrap(),
+            vec!["a".into()]
+        )));
+        assert!(!guard.project.session_journal("none").exists());
+    }
+
+    #[test]
+    fn clients_of_one_server_never_join_each_others_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = guarded(folder.path());
+        let as_principal = |session: &str, name: Option<&str>, event: serde_json::Value| {
+            let mut event = Event::from_value(event).unwrap();
+            event.principal = name.map(ToString::to_string);
+            block_on(guard.handle(session, event)).unwrap().state.session.runs.len()
+        };
+        let start = || json!({"event": "session_start", "source": "startup"});
+        as_principal("a", Some("one"), start());
+        as_principal("a", Some("one"), json!({"event": "skill", "name": "work", "by": "human"}));
+        let call = json!({"event": "tool_call", "id": "1", "tool": "run", "server": "x", "input": {}});
+        as_principal("a", Some("one"), call.clone());
+        assert_eq!(as_principal("b", Some("two"), start()), 0, "a call of another client is open");
+        assert_eq!(as_principal("c", Some("one"), call), 0, "it was not seen to start");
+        assert_eq!(as_principal("d", None, start()), 1, "a session of this machine may come from that call");
     }
 
     #[test]

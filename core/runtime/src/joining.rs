@@ -101,8 +101,10 @@ pub(crate) fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<
     if !new && !matches!(first.kind, EventKind::SessionStart { .. }) {
         return Ok(());
     }
+    // Clients of a server for many never come from each other.
+    let served = first.principal.is_some();
     let others = |mut found: Sessions| {
-        found.known.retain(|session| session.id != reached.session);
+        found.known.retain(|session| session.id != reached.session && !(served && session.principal.is_some()));
         found
     };
     // What starts up or is resumed is a person's unless a busy session shows otherwise; the rest may come from any.

@@ -12,7 +12,7 @@ pub mod scan;
 mod tail;
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -86,6 +86,29 @@ pub fn read_last(path: &Path) -> Result<Option<Last>, Problem> {
     };
     let length = file.metadata().map_err(|error| unreadable(path, &error))?.len();
     Ok(last(&tail::read(&mut file, length, path)?))
+}
+
+/// The event of the last record that fits, among those that the last `window` bytes hold; read without the lock.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub(crate) fn last_event(path: &Path, window: u64, fits: impl Fn(&Value) -> bool) -> io::Result<Option<Value>> {
+    #[derive(serde::Deserialize)]
+    struct Event {
+        #[serde(default)]
+        event: Value,
+    }
+    let mut file = files::open_own(path, OpenOptions::new().read(true))?;
+    let start = file.metadata()?.len().saturating_sub(window);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    file.take(window).read_to_end(&mut bytes)?;
+    let events = bytes.rsplit(|byte| *byte == b'\n').filter_map(|line| {
+        let record: Event = serde_json::from_slice(line.get(tail::PREFIX..)?).ok()?;
+        Some(record.event)
+    });
+    Ok(events.into_iter().find(fits))
 }
 
 fn last(tail: &Tail) -> Option<Last> {

@@ -23,6 +23,9 @@ pub struct KeptSession {
     /// The client's processes that have served it, the newest last; those that have ended make room.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<Process>,
+    /// Who was behind the last event that said so, as the adapter established it: a client of a server for many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
     /// What the adapter remembers.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub memory: Value,

@@ -1,7 +1,9 @@
 //! Probing: what calls would be answered now, with nothing recorded and nothing moved.
 
+use std::sync::Arc;
+
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Decision, Event, EventKind, Policy, State, Step};
+use phasegate_core::{Code, Decision, Event, EventKind, Policy, State, Step, state};
 
 use crate::joining::{self, Origin, Reached};
 use crate::journal::read_last;
@@ -15,7 +17,7 @@ use crate::{audit, place, witness};
 
 /// What the next event of a session would be decided by.
 pub(crate) struct Standing {
-    pub(crate) policy: Policy,
+    pub(crate) policy: Arc<Policy>,
     pub(crate) settings: KeptSettings,
     pub(crate) state: State,
 }
@@ -33,24 +35,34 @@ impl Runtime {
         &self,
         project: &Project,
         session: &str,
-        mut events: Vec<Event>,
+        events: Vec<Event>,
     ) -> Result<Option<Vec<Decision>>, Problem> {
         let Some(mut standing) = self.standing(project, session)? else { return Ok(None) };
-        for event in &mut events {
-            if event.session.is_empty() {
-                event.session = session.to_string();
-            }
-        }
         if let Some(first) = events.first() {
             self.join(project, session, first, &mut standing)?;
         }
-        let decide = |event| self.probed(project, &standing, event).map(|step| step.decision);
-        let answers: Result<Vec<_>, _> = events.into_iter().map(decide).collect();
-        Ok(Some(answers?.into_iter().map(|answer| answer.unwrap_or_else(Decision::allow)).collect()))
+        self.probe_from(project, session, (&standing, events)).map(Some)
+    }
+
+    /// As [`Runtime::probe`], from where the session stands.
+    pub(crate) fn probe_from(
+        &self,
+        project: &Project,
+        session: &str,
+        (standing, events): (&Standing, Vec<Event>),
+    ) -> Result<Vec<Decision>, Problem> {
+        let decide = |mut event: Event| {
+            if event.session.is_empty() {
+                event.session = session.to_string();
+            }
+            let step = self.probed(project, standing, event)?;
+            Ok(step.decision.unwrap_or_else(Decision::allow))
+        };
+        events.into_iter().map(decide).collect()
     }
 
     /// What one event would lead to.
-    pub(crate) fn probed(&self, project: &Project, standing: &Standing, mut event: Event) -> Result<Step, Problem> {
+    fn probed(&self, project: &Project, standing: &Standing, mut event: Event) -> Result<Step, Problem> {
         event.time.get_or_insert_with(self.now);
         if let EventKind::ToolCall { reading, .. } = &mut event.kind {
             (reading.shortened, reading.open) = (None, false);
@@ -63,22 +75,19 @@ impl Runtime {
     }
 
     /// The runs that the session would join, if it began with this event.
-    pub(crate) fn join(
-        &self,
-        project: &Project,
-        session: &str,
-        first: &Event,
-        standing: &mut Standing,
-    ) -> Result<(), Problem> {
+    fn join(&self, project: &Project, session: &str, first: &Event, standing: &mut Standing) -> Result<(), Problem> {
         let reached = Reached { locations: &self.locations, project, session, state: &standing.state };
         let mut events = vec![first.clone()];
         joining::complete(&Origin::default(), &reached, &mut events)?;
         events.pop();
         for join in events {
+            if let EventKind::Join { runs, .. } = &join.kind {
+                let session = state::Session { runs: runs.clone(), ..state::Session::default() };
+                let joined = State { session, ..State::default() };
+                standing.policy = self.store.completed(&standing.policy, &joined)?;
+            }
             standing.state = self.probed(project, standing, join)?.state;
         }
-        let policy = std::mem::take(&mut standing.policy);
-        standing.policy = self.store.with_earlier(policy, &standing.state)?;
         Ok(())
     }
 
@@ -104,7 +113,7 @@ impl Runtime {
         }
         let state = State { session: own_state.session, project: shared.project };
         if let Some(last) = began {
-            let policy = self.store.load(&last.policy, &own_state.policy_digest, &state)?;
+            let policy = Arc::new(self.store.load(&last.policy, &own_state.policy_digest, &state)?);
             return Ok(Some(Standing { policy, settings: own_state.settings, state }));
         }
         let current = current.map_or_else(|| self.current(project), Ok)?;
@@ -119,6 +128,7 @@ impl Runtime {
             let root = project.root.display();
             return Err(Problem::new(Code::PolicyMissing, format!("`{root}` was guarded and has no config any more")));
         }
-        Ok(Some(Standing { policy: self.store.with_earlier(policy, &state)?, settings, state }))
+        let policy = Arc::new(self.store.with_earlier(policy, &state)?);
+        Ok(Some(Standing { policy, settings, state }))
     }
 }

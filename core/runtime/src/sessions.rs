@@ -41,6 +41,8 @@ pub struct SessionInfo {
     pub policy_digest: String,
     /// The client's processes that have served it, those that have ended perhaps left out; the newest last.
     pub clients: Vec<Process>,
+    /// Who is behind it, where an adapter says so.
+    pub principal: Option<String>,
     /// The engine's state, the project's half included.
     pub state: State,
 }
@@ -161,6 +163,7 @@ fn info(path: &Path, last: Last, shared: &KeptProject) -> Result<SessionInfo, Pr
         policy: last.policy,
         policy_digest: own.policy_digest,
         clients: own.clients,
+        principal: own.principal,
         state: State { session: own.session, project: shared.project.clone() },
     })
 }
@@ -213,6 +216,7 @@ mod tests {
                 policy: String::new(),
                 policy_digest: String::new(),
                 clients: Vec::new(),
+                principal: None,
                 state,
             };
             session.open_program().map(|call| call.tool)

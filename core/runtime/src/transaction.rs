@@ -94,6 +94,9 @@ impl<'a> Transaction<'a> {
         if event.session.is_empty() {
             event.session.clone_from(&self.session);
         }
+        if event.principal.is_some() {
+            self.own.principal.clone_from(&event.principal);
+        }
         if let Err(problem) = self.choose_policy(&event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
@@ -276,6 +279,7 @@ impl<'a> Transaction<'a> {
     fn session_value(&self, state: &State, anchor_due: bool) -> Value {
         to_value(&KeptSession {
             session: state.session.clone(),
+            principal: self.own.principal.clone(),
             memory: self.own.memory.clone(),
             clients: self.own.clients.clone(),
             settings: self.own.settings.clone(),

@@ -27,7 +27,7 @@ pub(crate) struct Shared {
 pub(crate) struct Own {
     /// The engine's state, while no transaction has it.
     pub(crate) state: state::Session,
-    pub(super) settings: KeptSettings,
+    pub(crate) settings: KeptSettings,
     /// The digest of the stored policy that the session goes by.
     pub(crate) policy_digest: String,
     /// Whether the last record is still to be anchored.
@@ -42,6 +42,8 @@ pub(crate) struct Own {
     pub(super) without_policy: bool,
     /// Why the platform's settings did not start the guard when the session began.
     pub(crate) unwired: Option<String>,
+    /// Who was behind the last event that said so.
+    pub(super) principal: Option<String>,
     /// What the adapter remembers; kept with the next record.
     pub(crate) memory: Memory,
     /// The client's processes that have served the session.
@@ -73,6 +75,7 @@ impl Own {
             rooted: false,
             without_policy: false,
             unwired: kept.unwired,
+            principal: kept.principal,
             memory: kept.memory,
             clients: kept.clients,
             policy: Arc::default(),
