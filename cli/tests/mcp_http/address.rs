@@ -1,0 +1,166 @@
+//! The test's server at an address: each way to behave is one that a real server has shown, or might.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::http::headers;
+use crate::server::{answers, record};
+
+/// A server at an address.
+pub(crate) struct Address {
+    way: String,
+    log: PathBuf,
+    sessions: AtomicUsize,
+    requests: AtomicUsize,
+}
+
+/// Starts a server; its address.
+pub(crate) fn start(way: &str, log: &Path) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let server = Arc::new(Address {
+        way: way.to_owned(),
+        log: log.to_owned(),
+        sessions: AtomicUsize::new(0),
+        requests: AtomicUsize::new(0),
+    });
+    if way == "gone" {
+        return url;
+    }
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let server = Arc::clone(&server);
+            std::thread::spawn(move || while server.serve(stream.as_ref().unwrap()).is_some() {});
+        }
+    });
+    url
+}
+
+impl Address {
+    /// Serves one request; `None` when the connection is over.
+    fn serve(&self, stream: &TcpStream) -> Option<()> {
+        let mut from = BufReader::new(stream);
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut from, &mut line).ok().filter(|read| *read > 0)?;
+        let headers = headers(&mut from).ok()?;
+        let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        let mut body = vec![0; length];
+        from.read_exact(&mut body).ok()?;
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let verb = line.split(' ').next().unwrap_or_default();
+        let noted: BTreeMap<&String, &String> = headers
+            .iter()
+            .filter(|(name, _)| name.starts_with("mcp-") || *name == "authorization" || *name == "last-event-id")
+            .collect();
+        record(&self.log, &json!({"verb": verb, "headers": noted, "message": message}).to_string());
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.answer(verb, &headers, &message, stream)
+    }
+
+    fn answer(&self, verb: &str, headers: &BTreeMap<String, String>, message: &Value, to: &TcpStream) -> Option<()> {
+        let say = |status: &str, more: &str, body: &str| {
+            let mut to = to;
+            let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{more}\r\n", body.len());
+            to.write_all(head.as_bytes()).and_then(|()| to.write_all(body.as_bytes())).ok()
+        };
+        let calls = message["method"] == "tools/call";
+        match (verb, self.way.as_str()) {
+            ("GET", "resumes") if headers.contains_key("last-event-id") => {
+                let answer =
+                    json!({"jsonrpc": "2.0", "id": 5, "result": {"content": [{"type": "text", "text": "taken up"}]}});
+                return say("200 OK", "content-type: text/event-stream\r\n", &format!("id: 2\ndata: {answer}\n\n"));
+            }
+            ("GET", "tells") => {
+                let told =
+                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "by itself"}});
+                let mut to = to;
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+                to.write_all(format!("{head}data: {told}\n\n").as_bytes()).ok()?;
+                std::thread::sleep(crate::http::PATIENCE);
+                return None;
+            }
+            ("GET", _) => return say("405 Method Not Allowed", "", ""),
+            ("DELETE", _) => return say("200 OK", "", ""),
+            (_, "wants-token") if headers.get("authorization").map(String::as_str) != Some("Bearer let me in") => {
+                return say("401 Unauthorized", "", "");
+            }
+            (_, "redirects") => return say("307 Temporary Redirect", "location: http://localhost:1/mcp\r\n", ""),
+            (_, "stateless") => {
+                if let Some(wrong) = mismatch(headers, message) {
+                    let error = json!({"code": -32020, "message": format!("header `{wrong}`")});
+                    let body = json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string();
+                    return say("400 Bad Request", "content-type: application/json\r\n", &body);
+                }
+            }
+            (_, "forgets") if calls && headers.get("mcp-session-id").map(String::as_str) == Some("session-1") => {
+                return say("404 Not Found", "", "");
+            }
+            (_, "garbage") if calls => return say("200 OK", "content-type: application/json\r\n", "{\"jsonrpc\":"),
+            (_, "page") if calls => return say("200 OK", "content-type: text/html\r\n", "<p>hello</p>"),
+            (_, "fails") if calls => return say("500 Internal Server Error", "", "oops"),
+            (_, "stranger") if calls => {
+                let body = json!({"jsonrpc": "2.0", "id": "nobody", "result": {"content": []}}).to_string();
+                return say("200 OK", "content-type: application/json\r\n", &body);
+            }
+            (_, "breaks") if calls => {
+                let mut to = to;
+                let _ = to.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"json");
+                let _ = to.shutdown(std::net::Shutdown::Both);
+                return None;
+            }
+            (_, "resumes") if calls => {
+                let mut to = to;
+                let _ = to.write_all(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nid: 1\nretry: 10\ndata: \n\n",
+                );
+                let _ = to.shutdown(std::net::Shutdown::Both);
+                return None;
+            }
+            (_, "dies") if calls => {
+                let _ = to.shutdown(std::net::Shutdown::Both);
+                return None;
+            }
+            _ => {}
+        }
+        if message["id"].is_null() || message.get("method").is_none() {
+            return say("202 Accepted", "", "");
+        }
+        let answers = answers(message);
+        if answers.is_empty() {
+            std::thread::sleep(crate::http::PATIENCE);
+            return None;
+        }
+        let mut more = String::new();
+        if message["method"] == "initialize" {
+            more = format!("mcp-session-id: session-{}\r\n", self.sessions.fetch_add(1, Ordering::SeqCst) + 1);
+        }
+        if self.way == "events" || answers.len() > 1 {
+            let events: String = answers.iter().map(|answer| format!("event: message\ndata: {answer}\n\n")).collect();
+            return say("200 OK", &format!("{more}content-type: text/event-stream; charset=utf-8\r\n"), &events);
+        }
+        say("200 OK", &format!("{more}content-type: application/json\r\n"), &answers[0].to_string())
+    }
+}
+
+/// The header that does not say what the body says.
+fn mismatch(headers: &BTreeMap<String, String>, message: &Value) -> Option<&'static str> {
+    let says = |header: &str, value: &Value| headers.get(header).map(String::as_str) == value.as_str();
+    let params = &message["params"];
+    if !says("mcp-protocol-version", &params["_meta"]["io.modelcontextprotocol/protocolVersion"]) {
+        return Some("mcp-protocol-version");
+    }
+    if !says("mcp-method", &message["method"]) {
+        return Some("mcp-method");
+    }
+    if message["method"] == "tools/call" && !says("mcp-name", &params["name"]) {
+        return Some("mcp-name");
+    }
+    let region = &params["arguments"]["region"];
+    (params["name"] == "sql" && !says("mcp-param-region", region)).then_some("mcp-param-region")
+}
