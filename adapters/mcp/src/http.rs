@@ -24,7 +24,7 @@ mod upstream;
 pub use access::Access;
 pub use handle::{ARGUMENT, META};
 pub use principal::{BadTokens, Principal, SHORTEST, Tokens};
-pub use program::over_http;
+pub use program::{Behind, over_http};
 pub use remote::{BadRemote, Remote};
 pub use server::{Listen, PATH, listen};
 pub use sessions::Join;

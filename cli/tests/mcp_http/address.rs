@@ -17,19 +17,13 @@ pub(crate) struct Address {
     way: String,
     log: PathBuf,
     sessions: AtomicUsize,
-    requests: AtomicUsize,
 }
 
 /// Starts a server; its address.
 pub(crate) fn start(way: &str, log: &Path) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let server = Arc::new(Address {
-        way: way.to_owned(),
-        log: log.to_owned(),
-        sessions: AtomicUsize::new(0),
-        requests: AtomicUsize::new(0),
-    });
+    let server = Arc::new(Address { way: way.to_owned(), log: log.to_owned(), sessions: AtomicUsize::new(0) });
     if way == "gone" {
         return url;
     }
@@ -59,77 +53,30 @@ impl Address {
             .filter(|(name, _)| name.starts_with("mcp-") || *name == "authorization" || *name == "last-event-id")
             .collect();
         record(&self.log, &json!({"verb": verb, "headers": noted, "message": message}).to_string());
-        self.requests.fetch_add(1, Ordering::SeqCst);
         self.answer(verb, &headers, &message, stream)
     }
 
     fn answer(&self, verb: &str, headers: &BTreeMap<String, String>, message: &Value, to: &TcpStream) -> Option<()> {
-        let say = |status: &str, more: &str, body: &str| {
+        let say = |text: &str| {
             let mut to = to;
-            let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{more}\r\n", body.len());
-            to.write_all(head.as_bytes()).and_then(|()| to.write_all(body.as_bytes())).ok()
+            to.write_all(text.as_bytes()).ok()
         };
-        let calls = message["method"] == "tools/call";
-        match (verb, self.way.as_str()) {
-            ("GET", "resumes") if headers.contains_key("last-event-id") => {
-                let answer =
-                    json!({"jsonrpc": "2.0", "id": 5, "result": {"content": [{"type": "text", "text": "taken up"}]}});
-                return say("200 OK", "content-type: text/event-stream\r\n", &format!("id: 2\ndata: {answer}\n\n"));
+        match self.odd(verb, headers, message) {
+            Some(Odd::Says(text)) => return say(&text),
+            Some(Odd::Breaks(text)) => {
+                let _ = say(&text);
+                let _ = to.shutdown(std::net::Shutdown::Both);
+                return None;
             }
-            ("GET", "tells") => {
-                let told =
-                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "by itself"}});
-                let mut to = to;
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-                to.write_all(format!("{head}data: {told}\n\n").as_bytes()).ok()?;
+            Some(Odd::Stays(text)) => {
+                say(&text)?;
                 std::thread::sleep(crate::http::PATIENCE);
                 return None;
             }
-            ("GET", _) => return say("405 Method Not Allowed", "", ""),
-            ("DELETE", _) => return say("200 OK", "", ""),
-            (_, "wants-token") if headers.get("authorization").map(String::as_str) != Some("Bearer let me in") => {
-                return say("401 Unauthorized", "", "");
-            }
-            (_, "redirects") => return say("307 Temporary Redirect", "location: http://localhost:1/mcp\r\n", ""),
-            (_, "stateless") => {
-                if let Some(wrong) = mismatch(headers, message) {
-                    let error = json!({"code": -32020, "message": format!("header `{wrong}`")});
-                    let body = json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string();
-                    return say("400 Bad Request", "content-type: application/json\r\n", &body);
-                }
-            }
-            (_, "forgets") if calls && headers.get("mcp-session-id").map(String::as_str) == Some("session-1") => {
-                return say("404 Not Found", "", "");
-            }
-            (_, "garbage") if calls => return say("200 OK", "content-type: application/json\r\n", "{\"jsonrpc\":"),
-            (_, "page") if calls => return say("200 OK", "content-type: text/html\r\n", "<p>hello</p>"),
-            (_, "fails") if calls => return say("500 Internal Server Error", "", "oops"),
-            (_, "stranger") if calls => {
-                let body = json!({"jsonrpc": "2.0", "id": "nobody", "result": {"content": []}}).to_string();
-                return say("200 OK", "content-type: application/json\r\n", &body);
-            }
-            (_, "breaks") if calls => {
-                let mut to = to;
-                let _ = to.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"json");
-                let _ = to.shutdown(std::net::Shutdown::Both);
-                return None;
-            }
-            (_, "resumes") if calls => {
-                let mut to = to;
-                let _ = to.write_all(
-                    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nid: 1\nretry: 10\ndata: \n\n",
-                );
-                let _ = to.shutdown(std::net::Shutdown::Both);
-                return None;
-            }
-            (_, "dies") if calls => {
-                let _ = to.shutdown(std::net::Shutdown::Both);
-                return None;
-            }
-            _ => {}
+            None => {}
         }
         if message["id"].is_null() || message.get("method").is_none() {
-            return say("202 Accepted", "", "");
+            return say(&whole("202 Accepted", "", ""));
         }
         let answers = answers(message);
         if answers.is_empty() {
@@ -142,10 +89,82 @@ impl Address {
         }
         if self.way == "events" || answers.len() > 1 {
             let events: String = answers.iter().map(|answer| format!("event: message\ndata: {answer}\n\n")).collect();
-            return say("200 OK", &format!("{more}content-type: text/event-stream; charset=utf-8\r\n"), &events);
+            return say(&whole(
+                "200 OK",
+                &format!("{more}content-type: text/event-stream; charset=utf-8\r\n"),
+                &events,
+            ));
         }
-        say("200 OK", &format!("{more}content-type: application/json\r\n"), &answers[0].to_string())
+        say(&whole("200 OK", &format!("{more}{JSON}"), &answers[0].to_string()))
     }
+
+    /// What is not as a plain server would answer.
+    fn odd(&self, verb: &str, headers: &BTreeMap<String, String>, message: &Value) -> Option<Odd> {
+        let has = |name: &str, value: &str| headers.get(name).map(String::as_str) == Some(value);
+        match (verb, self.way.as_str()) {
+            ("GET", "resumes") if headers.contains_key("last-event-id") => {
+                let answer =
+                    json!({"jsonrpc": "2.0", "id": 5, "result": {"content": [{"type": "text", "text": "taken up"}]}});
+                Some(Odd::Says(whole("200 OK", EVENTS, &format!("id: 2\ndata: {answer}\n\n"))))
+            }
+            ("GET", "tells") => {
+                let told =
+                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "by itself"}});
+                Some(Odd::Stays(format!("HTTP/1.1 200 OK\r\n{EVENTS}\r\ndata: {told}\n\n")))
+            }
+            ("GET", _) => Some(Odd::Says(whole("405 Method Not Allowed", "", ""))),
+            ("DELETE", _) => Some(Odd::Says(whole("200 OK", "", ""))),
+            (_, "wants-token") if !has("authorization", "Bearer let me in") => {
+                Some(Odd::Says(whole("401 Unauthorized", "", "")))
+            }
+            (_, "redirects") => {
+                Some(Odd::Says(whole("307 Temporary Redirect", "location: http://localhost:1/mcp\r\n", "")))
+            }
+            (_, "stateless") => {
+                let error = json!({"code": -32020, "message": format!("header `{}`", mismatch(headers, message)?)});
+                let body = json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string();
+                Some(Odd::Says(whole("400 Bad Request", JSON, &body)))
+            }
+            (_, "forgets") if !has("mcp-session-id", "session-1") => None,
+            (_, way) if message["method"] == "tools/call" => odd_call(way),
+            _ => None,
+        }
+    }
+}
+
+/// What is not as a plain server would answer, and how the connection goes on.
+enum Odd {
+    /// As ever.
+    Says(String),
+    /// It is broken off.
+    Breaks(String),
+    /// It stays open, and nothing more comes.
+    Stays(String),
+}
+
+const JSON: &str = "content-type: application/json\r\n";
+const EVENTS: &str = "content-type: text/event-stream\r\n";
+
+fn odd_call(way: &str) -> Option<Odd> {
+    let stream = |body: &str| format!("HTTP/1.1 200 OK\r\n{EVENTS}\r\n{body}");
+    Some(match way {
+        "forgets" => Odd::Says(whole("404 Not Found", "", "")),
+        "garbage" => Odd::Says(whole("200 OK", JSON, "{\"jsonrpc\":")),
+        "page" => Odd::Says(whole("200 OK", "content-type: text/html\r\n", "<p>hello</p>")),
+        "fails" => Odd::Says(whole("500 Internal Server Error", "", "oops")),
+        "stranger" => {
+            let body = json!({"jsonrpc": "2.0", "id": "nobody", "result": {"content": []}}).to_string();
+            Odd::Says(whole("200 OK", JSON, &body))
+        }
+        "breaks" => Odd::Breaks(stream("data: {\"json")),
+        "resumes" => Odd::Breaks(stream("id: 1\nretry: 10\ndata: \n\n")),
+        "dies" => Odd::Breaks(String::new()),
+        _ => return None,
+    })
+}
+
+fn whole(status: &str, more: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{more}\r\n{body}", body.len())
 }
 
 /// The header that does not say what the body says.

@@ -90,10 +90,10 @@ async fn begun(server: &Arc<Server>, principal: &Principal, message: Message) ->
     let asked = seat.ask(message).await?;
     let (first, mut reply) = answered(&seat, &asked).await;
     // A handshake that failed began nothing.
-    if first.is_none_or(|first| first.kind() != Kind::Error) {
-        if let Some(value) = ending.keep().and_then(|id| HeaderValue::from_str(&id).ok()) {
-            reply.headers_mut().insert(SESSION, value);
-        }
+    if first.is_none_or(|first| first.kind() != Kind::Error)
+        && let Some(value) = ending.keep().and_then(|id| HeaderValue::from_str(&id).ok())
+    {
+        reply.headers_mut().insert(SESSION, value);
     }
     Ok(reply)
 }

@@ -121,10 +121,8 @@ impl State {
         if self.closed {
             return;
         }
-        if full {
-            if let Some((_, oldest)) = self.waiting.pop_front() {
-                self.bytes = self.bytes.saturating_sub(oldest.bytes().len());
-            }
+        if full && let Some((_, oldest)) = self.waiting.pop_front() {
+            self.bytes = self.bytes.saturating_sub(oldest.bytes().len());
         }
         self.last = self.last.saturating_add(1);
         self.bytes = self.bytes.saturating_add(message.bytes().len());

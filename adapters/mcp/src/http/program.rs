@@ -5,12 +5,23 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use phasegate_adapter::Guard;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
 use super::server::{Listen, PATH, listen};
 use super::sessions::Join;
 use crate::options::Options;
 use crate::proxy::{Spec, join, stopped};
+
+/// What clients reach: the servers, and what decides their calls.
+pub struct Behind {
+    /// The servers. Each session has connections, and children, of its own.
+    pub specs: Vec<Spec>,
+    /// What decides.
+    pub guard: Arc<dyn Guard>,
+    /// How the relays work.
+    pub options: Options,
+}
 
 /// How many threads serve clients at most: a decision that waits for the disk holds one up.
 const THREADS: usize = 4;
@@ -21,14 +32,9 @@ const THREADS: usize = 4;
 /// # Errors
 ///
 /// The address cannot be listened at, no runtime can be made, or there is no randomness.
-pub fn over_http(
-    address: SocketAddr,
-    settings: Listen,
-    specs: Vec<Spec>,
-    guard: Arc<dyn Guard>,
-    options: Options,
-    ready: impl FnOnce(&str),
-) -> io::Result<()> {
+pub fn over_http(address: SocketAddr, settings: Listen, behind: Behind, ready: impl FnOnce(&str)) -> io::Result<()> {
+    let Behind { specs, guard, options } = behind;
+    many_files();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     let result = runtime.block_on(async {
@@ -46,4 +52,13 @@ pub fn over_http(
     });
     runtime.shutdown_background();
     result
+}
+
+/// Lets this process open as many files as the system lets it: a session can have three connections.
+fn many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit { current: limit.maximum, ..limit };
+    if setrlimit(Resource::Nofile, most).is_err() {
+        tracing::debug!("the number of open files could not be raised");
+    }
 }

@@ -104,7 +104,7 @@ pub(super) fn encoded(text: &str) -> String {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte) || byte == b'\t')
         && !text.starts_with([' ', '\t'])
         && !text.ends_with([' ', '\t'])
-        && !(text.starts_with("=?base64?") && text.ends_with("?="))
+        && (!text.starts_with("=?base64?") || !text.ends_with("?="))
         && !text.is_empty();
     if plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use phasegate_mcp::http::{Access, Listen, SHORTEST, Tokens, over_http};
+use phasegate_mcp::http::{Access, Behind, Listen, SHORTEST, Tokens, over_http};
 use phasegate_mcp::proxy::Spec;
 
 use super::Setting;
@@ -35,6 +35,9 @@ pub struct Listening {
     /// After how many minutes without a request a session ends
     #[arg(long, value_name = "MINUTES", requires = "listen", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1440))]
     pub idle: u64,
+    /// Answer no handles: all that a principal sends without a session is judged in one session
+    #[arg(long, requires = "listen")]
+    pub no_handles: bool,
 }
 
 impl Listening {
@@ -56,7 +59,7 @@ impl Listening {
         };
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone(), loopback };
         let idle = Duration::from_secs(self.idle.saturating_mul(60));
-        Ok(Some((address, Listen { access, tokens, idle, ..Listen::default() })))
+        Ok(Some((address, Listen { access, tokens, idle, handles: !self.no_handles, ..Listen::default() })))
     }
 }
 
@@ -67,8 +70,9 @@ pub(super) fn serve(
     setting: Setting,
     context: &Context,
 ) -> Result<Exit, Failure> {
-    let settings = Listen { handles: setting.options.own_tools, ..settings };
-    over_http(address, settings, specs, setting.guard, setting.options, |url| context.out.line(url))
+    let settings = Listen { handles: settings.handles && setting.options.own_tools, ..settings };
+    let behind = Behind { specs, guard: setting.guard, options: setting.options };
+    over_http(address, settings, behind, |url| context.out.line(url))
         .map_err(|error| Failure::new(format!("`{address}` cannot be served: {error}")))?;
     Ok(Exit::Done)
 }

@@ -66,11 +66,9 @@ fn annotated(schema: &Map<String, Value>, path: &mut Vec<String>, found: &mut Ve
     for (key, property) in properties.into_iter().flatten() {
         let Some(property) = property.as_object() else { continue };
         path.push(key.clone());
-        if let Some(name) = property.get("x-mcp-header").and_then(Value::as_str).filter(|name| !name.is_empty()) {
-            if let Ok(header) = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes()) {
-                found.push((header, path.clone()));
-            }
-        }
+        let name = property.get("x-mcp-header").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let header = name.and_then(|name| HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes()).ok());
+        found.extend(header.map(|header| (header, path.clone())));
         annotated(property, path, found);
         path.pop();
     }
