@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 
 use crate::failure::{Failure, Result};
 use crate::process::{cargo, run as run_command};
-use crate::{conformance, generate, mcp_conformance, mutants, shims, skips, tidy};
+use crate::{conformance, generate, mcp_clients, mcp_conformance, mutants, shims, skips, tidy};
 
 /// A check's name, and how it is run.
 type Step = (&'static str, fn() -> Result);
@@ -32,6 +32,8 @@ const STEPS: &[Step] = &[
     ("conformance", || conformance::run(&conformance::Args::default())),
     ("plugins", shims::run),
     ("official MCP suite", || mcp_conformance::run(&mcp_conformance::Args::default())),
+    ("official MCP suite", || mcp_conformance::run(&mcp_conformance::Args::default())),
+    ("MCP clients", mcp_clients::run),
     ("mutants", mutants::run),
 ];
 

@@ -10,6 +10,7 @@ mod bless;
 mod tidy;
 mod conformance;
 mod mcp_conformance;
+mod mcp_sessions;
 mod demo;
 mod mutants;
 mod bench;
@@ -23,6 +24,7 @@ mod skips;
 mod shims;
 mod clients;
 mod traffic;
+mod mcp_clients;
 
 use std::process::ExitCode;
 
@@ -51,6 +53,8 @@ enum Task {
     Conformance(conformance::Args),
     /// Run the official MCP conformance suite against servers alone and behind the proxy.
     McpConformance(mcp_conformance::Args),
+    /// Measure what many sessions over HTTP cost the MCP proxy in memory.
+    McpSessions(mcp_sessions::Args),
     /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
     Demo(demo::Args),
     /// Change the decision table in ten ways, one at a time; its test must notice each.
@@ -61,6 +65,8 @@ enum Task {
     Stress(stress::Args),
     /// Let a real client live through a story, guarded by phasegate, and keep the session as a case.
     Record(record::Args),
+    /// Let real MCP clients list and call through the proxy, and without it.
+    McpClients,
     /// Let real MCP clients talk to real servers, and keep every message as a recording.
     RecordMcp(traffic::Args),
     /// Run a real client through every way in which a guard can fail, and keep the fault report.
@@ -94,6 +100,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Conformance(args) => conformance::run(&args),
         Task::McpConformance(args) => mcp_conformance::run(&args),
+        Task::McpSessions(args) => mcp_sessions::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Bench(args) => bench::run(&args),
@@ -106,6 +113,7 @@ fn main() -> ExitCode {
         Task::Skips => skips::run(),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),
+        Task::McpClients => mcp_clients::run(),
         Task::RecordMcp(args) => traffic::run(&args),
         Task::McpTee(args) => return traffic::tee::run(&args),
         Task::LspDouble => record::double::run(),

@@ -2,7 +2,7 @@
 //! recording of the conformance suite.
 
 mod provenance;
-mod scenario;
+pub(crate) mod scenario;
 pub(crate) mod tee;
 
 use std::path::{Path, PathBuf};

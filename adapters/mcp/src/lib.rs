@@ -16,6 +16,7 @@ mod pairing;
 mod decode;
 pub mod encode;
 mod install;
+mod limits;
 #[cfg(feature = "proxy")]
 pub mod link;
 #[cfg(feature = "proxy")]
@@ -34,10 +35,12 @@ pub mod config;
 pub mod http;
 #[cfg(feature = "rmcp")]
 pub mod in_process;
+#[cfg(feature = "interceptor")]
+pub mod interceptor;
 
 use phasegate_adapter::{
-    Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Memory,
-    Places, Problem, Registered, Reply,
+    Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Limit,
+    Memory, Places, Problem, Registered, Reply,
 };
 use phasegate_core::Step;
 
@@ -68,8 +71,8 @@ impl Adapter for Mcp {
             deny: Ability::Yes,
             ask: Ability::No("a call that a person must be asked about is denied, and the text says whom to ask"),
             rewrite: Ability::No("a call goes on as the client wrote it"),
-            inject_context: Ability::No(
-                "the agent is told in denials and in the answers of `get_skill_phase`; there is no prompt to add to",
+            inject_context: Ability::Partly(
+                "a warning is added to the answer of its call; there is no prompt to add to, and `get_skill_phase` says the rest",
             ),
             hide_tools: Ability::Partly(
                 "with `hide_forbidden`; a client that keeps its list until it starts again still shows the tool, and the call is denied",
@@ -125,6 +128,10 @@ impl Adapter for Mcp {
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
         install::unguarded(request)
+    }
+
+    fn limits(&self) -> &'static [Limit] {
+        &limits::LIMITS
     }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {

@@ -9,13 +9,22 @@ pub struct Options {
     pub hide_forbidden: bool,
     /// Offer `activate_skill`, `deactivate_skill` and `get_skill_phase`.
     pub own_tools: bool,
+    /// Offer the guard as a validator that others ask before they forward a call; with no server behind only.
+    #[cfg(feature = "interceptor")]
+    pub interceptor: Option<crate::interceptor::Mode>,
     /// How long servers may go on to answer after the client has closed its end.
     pub grace: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hide_forbidden: false, own_tools: true, grace: Duration::from_secs(2) }
+        Self {
+            hide_forbidden: false,
+            own_tools: true,
+            #[cfg(feature = "interceptor")]
+            interceptor: None,
+            grace: Duration::from_secs(2),
+        }
     }
 }
 

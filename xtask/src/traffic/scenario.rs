@@ -29,7 +29,7 @@ pub(super) struct Scenario {
 /// One thing that a client does; exactly one of the first seven is given.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// List the tools.
     #[serde(skip_serializing_if = "is_false")]
     pub(super) tools: bool,
@@ -83,7 +83,7 @@ impl Scenario {
 
 impl Step {
     /// The inspector's arguments for the step.
-    pub(super) fn inspected(&self) -> Result<Vec<String>> {
+    pub(crate) fn inspected(&self) -> Result<Vec<String>> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
         if self.tools {
             return Ok(words(&["--method", "tools/list"]));

@@ -19,17 +19,27 @@ const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "20
 const UNSUPPORTED: i64 = -32022;
 
 /// The answer to a request that is no call.
-pub(super) fn answer(shared: &Shared, message: &Message, id: Id, method: &str) -> Act {
+pub(super) async fn answer(shared: &Shared, message: &Message, id: Id, method: &str) -> Act {
     let modern = modern(message);
     if let Some(refusal) = version_refused(message, &id).filter(|_| modern) {
         return Act::Answer(id, refusal);
     }
+    #[cfg(feature = "interceptor")]
+    if let Some(answered) = validated(shared, message, method).await {
+        return match answered {
+            Ok(result) => Act::Answer(id.clone(), encode::answered(&id, &complete(result, modern))),
+            Err(refused) => {
+                let json = encode::failed(Some(&id), refused.number, &refused.text, None);
+                Act::Answer(id, json)
+            }
+        };
+    }
     let result = match method {
-        "initialize" => Some(initialized(message)),
+        "initialize" => Some(initialized(shared, message)),
         "ping" => Some(json!({})),
         "server/discover" => Some(json!({
             "supportedVersions": [MODERN],
-            "capabilities": {"tools": {}},
+            "capabilities": capabilities(shared),
             "ttlMs": 0,
             "cacheScope": "public",
             "_meta": {"io.modelcontextprotocol/serverInfo": info()},
@@ -38,15 +48,41 @@ pub(super) fn answer(shared: &Shared, message: &Message, id: Id, method: &str) -
         _ => None,
     };
     let json = match result {
-        Some(Value::Object(mut result)) => {
-            if modern {
-                result.insert("resultType".to_owned(), Value::from("complete"));
-            }
-            encode::answered(&id, &Value::Object(result).to_string())
-        }
-        _ => encode::failed(Some(&id), -32601, &format!("there is no method `{method}`"), None),
+        Some(result) => encode::answered(&id, &complete(result, modern)),
+        None => encode::failed(Some(&id), -32601, &format!("there is no method `{method}`"), None),
     };
     Act::Answer(id, json)
+}
+
+/// A result as text; of the revision without a handshake it says that it is complete.
+fn complete(mut result: Value, modern: bool) -> String {
+    if let (true, Value::Object(fields)) = (modern, &mut result) {
+        fields.insert("resultType".to_owned(), Value::from("complete"));
+    }
+    result.to_string()
+}
+
+/// What there is to be had.
+fn capabilities(shared: &Shared) -> Value {
+    #[cfg(feature = "interceptor")]
+    if shared.interceptor.is_some() {
+        let capability = crate::interceptor::Interceptor::capability();
+        return json!({"tools": {}, "extensions": {crate::interceptor::EXTENSION: capability}});
+    }
+    let _ = shared;
+    json!({"tools": {}})
+}
+
+/// The answer to a request of whoever asks before forwarding a call; `None` if it is none.
+#[cfg(feature = "interceptor")]
+async fn validated(
+    shared: &Shared,
+    message: &Message,
+    method: &str,
+) -> Option<Result<Value, crate::interceptor::Refused>> {
+    let (session, _) = shared.session_now();
+    let invoker = crate::interceptor::Invoker { session: &session, principal: shared.session.principal.as_deref() };
+    shared.interceptor.as_ref()?.answer((method, message.content()), invoker, shared.guard.as_ref()).await
 }
 
 /// Who answers.
@@ -54,12 +90,12 @@ pub(super) fn info() -> Value {
     json!({"name": "phasegate", "title": "phasegate", "version": env!("CARGO_PKG_VERSION")})
 }
 
-fn initialized(message: &Message) -> Value {
+fn initialized(shared: &Shared, message: &Message) -> Value {
     let asked = Object::read(message.content()).ok().and_then(|params| params.text("protocolVersion"));
     let spoken = WITH_HANDSHAKE.into_iter().find(|version| asked.as_deref() == Some(version));
     json!({
         "protocolVersion": spoken.unwrap_or(WITH_HANDSHAKE[0]),
-        "capabilities": {"tools": {}},
+        "capabilities": capabilities(shared),
         "serverInfo": info(),
     })
 }

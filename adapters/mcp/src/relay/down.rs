@@ -89,7 +89,7 @@ async fn request(shared: &Shared, message: Message, id: Id, method: &str) -> Act
         shared.table().greeted = true;
     }
     match shared.servers.len() {
-        0 => return alone::answer(shared, &message, id, method),
+        0 => return alone::answer(shared, &message, id, method).await,
         1 => {}
         _ => return several::route(shared, message, id, method),
     }

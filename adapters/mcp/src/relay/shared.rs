@@ -93,6 +93,8 @@ pub(super) struct OpenCall {
     pub(super) session: String,
     /// The tool's own name on its server.
     pub(super) tool: String,
+    /// What the agent is told beside the answer.
+    pub(super) warning: Option<String>,
 }
 
 /// What is open.
@@ -138,6 +140,9 @@ pub(super) struct Shared {
     closing: AtomicBool,
     /// A server has answered something.
     spoke: AtomicBool,
+    /// The guard as a validator that the client asks.
+    #[cfg(feature = "interceptor")]
+    pub(super) interceptor: Option<crate::interceptor::Interceptor>,
 }
 
 /// Numbers the calls of this process, whichever relay they pass.
@@ -154,6 +159,8 @@ impl Shared {
         (session, guard, options): (Session, Arc<dyn Guard>, Options),
     ) -> Self {
         Self {
+            #[cfg(feature = "interceptor")]
+            interceptor: options.interceptor.filter(|_| servers.is_empty()).map(crate::interceptor::Interceptor::new),
             servers,
             options,
             session,
@@ -249,6 +256,10 @@ impl Shared {
 
     /// Ends the session, if we began it.
     pub(super) async fn end(&self) {
+        #[cfg(feature = "interceptor")]
+        if let Some(interceptor) = &self.interceptor {
+            interceptor.end(self.guard.as_ref()).await;
+        }
         if *self.began.lock().await {
             let _ = self.give(&self.session.id, EventKind::SessionEnd {}).await;
         }

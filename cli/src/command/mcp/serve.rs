@@ -1,4 +1,6 @@
-//! `phasegate mcp serve`: the skill tools, as a server of their own.
+//! `phasegate mcp serve`: the skill tools, as a server of their own, and the guard as a validator that others ask.
+
+use phasegate_mcp::interceptor::Mode;
 
 use super::{Setting, listen, serve_here};
 use crate::context::Context;
@@ -11,6 +13,28 @@ pub struct Args {
     /// How clients come over HTTP.
     #[command(flatten)]
     pub http: listen::Listening,
+    /// Be an interceptor too: a validator of tool calls that a gateway or a host asks before it forwards them (draft
+    /// SEP-2624). With `audit` every call runs, and what would have been blocked is recorded
+    #[arg(long, value_name = "MODE", num_args = 0..=1, default_missing_value = "enforce")]
+    pub interceptor: Option<How>,
+}
+
+/// What those who ask do with the answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum How {
+    /// A call that is not valid does not run
+    Enforce,
+    /// Every call runs
+    Audit,
+}
+
+impl From<How> for Mode {
+    fn from(how: How) -> Self {
+        match how {
+            How::Enforce => Self::Enforce,
+            How::Audit => Self::Audit,
+        }
+    }
 }
 
 /// Serves until the client is gone.
@@ -20,7 +44,8 @@ pub struct Args {
 /// Standard input or output cannot be used, or the address not be served.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let listening = args.http.settings()?;
-    let setting = Setting::of(context, &mut [])?;
+    let mut setting = Setting::of(context, &mut [])?;
+    setting.options.interceptor = args.interceptor.map(Mode::from);
     match listening {
         Some(listening) => listen::serve(listening, Vec::new(), setting, context),
         None => serve_here(&[], setting),

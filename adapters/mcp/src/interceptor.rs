@@ -1,0 +1,245 @@
+//! The guard as an interceptor: a validator of tool calls that a client, a gateway or a host asks before it forwards a call,
+//! and tells how the call ended.
+//!
+//! This is the draft of the interceptors extension (SEP-1763, continued as SEP-2624; `io.modelcontextprotocol/interceptors`):
+//! `interceptors/list` and `interceptor/invoke`, for the event `tools/call` in both phases. What may still change there is in
+//! this module alone. `interceptor/executeChain` is a convenience of the draft that belongs to whoever has several
+//! interceptors, and is not offered.
+//!
+//! The invoker is trusted as a platform is: it says which session a call belongs to (`context.sessionId`), and what came
+//! back. It is the invoker who blocks, so everything that keeps a call from being decided is an answer that blocks:
+//! `valid: false` with the severity `error`.
+
+mod payload;
+mod sessions;
+
+use phasegate_adapter::{Guard, Problem};
+use phasegate_core::event::Outcome;
+use phasegate_core::{Code, Decision, Effect, EventKind, Step};
+use serde_json::{Map, Value, json};
+
+use crate::denial::{self, Denied};
+use crate::events::{self, Named};
+use crate::{outcome, own};
+use payload::{Invocation, Phase};
+use sessions::Sessions;
+
+/// The method that lists interceptors.
+pub const LIST: &str = "interceptors/list";
+/// The method that invokes one.
+pub const INVOKE: &str = "interceptor/invoke";
+/// The extension's name among a server's capabilities.
+pub const EXTENSION: &str = "io.modelcontextprotocol/interceptors";
+/// The interceptor's name.
+pub const NAME: &str = "phasegate";
+/// The one event that is validated.
+const EVENT: &str = "tools/call";
+
+/// What an invoker does with the answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A call that is not valid does not run.
+    Enforce,
+    /// Every call runs; what would have been blocked is recorded.
+    Audit,
+}
+
+/// Who invokes: the session of the connection, and who is behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Invoker<'a> {
+    /// The session of calls that name none.
+    pub session: &'a str,
+    /// Who is behind the connection, where that is known.
+    pub principal: Option<&'a str>,
+}
+
+/// An error of the protocol: its number and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The number, as JSON-RPC has it.
+    pub number: i64,
+    /// What is wrong.
+    pub text: String,
+}
+
+/// The validator of one connection.
+#[derive(Debug)]
+pub struct Interceptor {
+    mode: Mode,
+    sessions: Sessions,
+}
+
+impl Interceptor {
+    /// A validator with no calls open.
+    #[must_use]
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, sessions: Sessions::default() }
+    }
+
+    /// What stands under [`EXTENSION`] among the capabilities.
+    #[must_use]
+    pub fn capability() -> Value {
+        json!({"supportedEvents": [EVENT]})
+    }
+
+    /// The result of a request; `None` if its method is not one of the extension's.
+    ///
+    /// # Errors
+    ///
+    /// The request is not in the draft's form, or means another interceptor.
+    pub async fn answer(
+        &self,
+        (method, params): (&str, &[u8]),
+        invoker: Invoker<'_>,
+        guard: &dyn Guard,
+    ) -> Option<Result<Value, Refused>> {
+        match method {
+            LIST => Some(Ok(self.list(params))),
+            INVOKE => Some(self.invoke(params, invoker, guard).await),
+            _ => None,
+        }
+    }
+
+    /// Ends the sessions that invocations named.
+    pub async fn end(&self, guard: &dyn Guard) {
+        self.sessions.end(guard).await;
+    }
+
+    fn list(&self, params: &[u8]) -> Value {
+        let asked = serde_json::from_slice::<Value>(params).unwrap_or_default();
+        let event = asked.get("event").and_then(Value::as_str);
+        let fits = event.is_none_or(|event| event == EVENT || event == "*");
+        json!({"interceptors": if fits { vec![self.described()] } else { Vec::new() }})
+    }
+
+    /// The descriptor. Earlier texts of the draft have `hook`, later ones `hooks`; whoever knows one skips the other.
+    fn described(&self) -> Value {
+        let hook = |phase: &str| json!({"events": [EVENT], "phase": phase});
+        let mut described = json!({
+            "name": NAME,
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Allows tool calls by the phase of the skill that the session is in",
+            "type": "validation",
+            "hook": hook("both"),
+            "hooks": [hook("request"), hook("response")],
+            "failOpen": false,
+            "configSchema": {
+                "type": "object",
+                "properties": {
+                    "server": {"type": "string", "description": "the name by which skills know the tool's server"}
+                },
+                "additionalProperties": false,
+            },
+        });
+        if let (Mode::Audit, Some(fields)) = (self.mode, described.as_object_mut()) {
+            fields.insert("mode".to_owned(), Value::from("audit"));
+        }
+        described
+    }
+
+    async fn invoke(&self, params: &[u8], invoker: Invoker<'_>, guard: &dyn Guard) -> Result<Value, Refused> {
+        let asked = Invocation::read(params)?;
+        let session = self.sessions.named(invoker.session, asked.session.as_deref());
+        let told = match asked.phase {
+            Phase::Request => self.request(&asked, (&session, invoker), guard).await,
+            Phase::Response => self.response(&asked, (&session, invoker), guard).await,
+        };
+        Ok(told.result(asked.phase, self.mode))
+    }
+
+    async fn request(&self, asked: &Invocation, (session, invoker): (&str, Invoker<'_>), guard: &dyn Guard) -> Told {
+        let call = match asked.call() {
+            Ok(call) => call,
+            Err(text) => return Told::denied(denial::problem("", &Problem::new(Code::BadInput, text))),
+        };
+        // The guard's own tools change no more than their own commands do, and those are decided where they are given.
+        if own::is_own(&call.name) {
+            return Told::valid();
+        }
+        let id = self.sessions.fresh();
+        let server = asked.server.as_deref().unwrap_or_default();
+        let mut kind = events::tool_call(&call, Named { id: id.clone(), server, tool: &call.name, labels: None });
+        if let (EventKind::ToolCall { server, .. }, None) = (&mut kind, &asked.server) {
+            *server = None;
+        }
+        match self.sessions.give(guard, (session, invoker), kind).await {
+            Ok(step) => {
+                let told = Told::of(&step, &call.name);
+                if told.valid {
+                    self.sessions.opened(session, asked.trace.as_deref(), (id, call.name));
+                }
+                told
+            }
+            Err(problem) if problem.code == Code::PolicyMissing && guard.unguarded().await => Told::valid(),
+            Err(problem) => Told::denied(denial::problem(&call.name, &problem)),
+        }
+    }
+
+    /// A result never is invalid: it happened. Which call it ends is known where only one can be meant; else nothing is
+    /// proven by it.
+    async fn response(&self, asked: &Invocation, (session, invoker): (&str, Invoker<'_>), guard: &dyn Guard) -> Told {
+        let open = self.sessions.ended(session, asked.trace.as_deref());
+        let outcome = match open.len() {
+            1 => outcome::of_result(asked.payload.to_string().as_bytes()).outcome,
+            _ => Outcome::Unknown,
+        };
+        for (id, tool) in open {
+            let result = events::tool_result(id, &tool, outcome);
+            // An outcome that cannot be recorded proves nothing.
+            drop(self.sessions.give(guard, (session, invoker), result).await);
+        }
+        Told::valid()
+    }
+}
+
+/// What an invocation is answered.
+struct Told {
+    valid: bool,
+    severity: Option<&'static str>,
+    message: Option<String>,
+    info: Option<Value>,
+}
+
+impl Told {
+    fn valid() -> Self {
+        Self { valid: true, severity: None, message: None, info: None }
+    }
+
+    fn denied(denied: Denied) -> Self {
+        Self { valid: false, severity: Some("error"), message: Some(denied.text), info: Some(denied.structured) }
+    }
+
+    fn of(step: &Step, tool: &str) -> Self {
+        let plain = |tool: &str, _: Option<&str>| tool.to_owned();
+        let told = |decision: &Decision| denial::denial(decision, &plain);
+        match &step.decision {
+            Some(decision) if !decision.lets_through() => Self::denied(told(decision)),
+            Some(decision) if decision.effect == Effect::Warn => {
+                let Denied { text, structured } = told(decision);
+                Self { valid: true, severity: Some("warn"), message: Some(text), info: Some(structured) }
+            }
+            Some(_) => Self::valid(),
+            None => Self::denied(denial::problem(tool, &Problem::new(Code::Internal, "the call was not decided"))),
+        }
+    }
+
+    fn result(self, phase: Phase, mode: Mode) -> Value {
+        let mut result = Map::new();
+        let mut put = |key: &str, value: Value| drop(result.insert(key.to_owned(), value));
+        put("interceptor", NAME.into());
+        put("type", "validation".into());
+        put("phase", phase.word().into());
+        put("valid", self.valid.into());
+        if let Some(severity) = self.severity {
+            put("severity", severity.into());
+            put("messages", json!([{"message": self.message.unwrap_or_default(), "severity": severity}]));
+        }
+        if let Some(info) = self.info {
+            put("info", info);
+        }
+        if mode == Mode::Audit {
+            put("mode", "audit".into());
+        }
+        Value::Object(result)
+    }
+}
