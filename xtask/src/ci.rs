@@ -32,7 +32,6 @@ const STEPS: &[Step] = &[
     ("conformance", || conformance::run(&conformance::Args::default())),
     ("plugins", shims::run),
     ("official MCP suite", || mcp_conformance::run(&mcp_conformance::Args::default())),
-    ("official MCP suite", || mcp_conformance::run(&mcp_conformance::Args::default())),
     ("MCP clients", mcp_clients::run),
     ("mutants", mutants::run),
 ];
