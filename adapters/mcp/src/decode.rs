@@ -41,7 +41,7 @@ fn key(server: &str, id: &Id) -> String {
 
 fn from_client(message: &Message, server: &str, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
     let mut events = Vec::new();
-    if message.method() == Some("initialize") || !pairing.started {
+    if !pairing.started {
         pairing.started = true;
         events.push(EventKind::SessionStart { source: SessionSource::Startup, parent: None });
     }

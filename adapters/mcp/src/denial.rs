@@ -9,6 +9,8 @@ use phasegate_core::{Code, Decision};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::object::{Object, replaced};
+
 /// The key in `_meta` under which the object stands where `structuredContent` is not free for it.
 pub const META: &str = "dev.phasegate/denial";
 
@@ -90,6 +92,36 @@ pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
     Denied { text, structured: serde_json::to_value(&details).unwrap_or_default() }
 }
 
+/// The key in `_meta` under which a warning stands where an answer has no list of content to add it to.
+pub const WARNING: &str = "dev.phasegate/warning";
+
+/// What the agent is told of a call that goes on although something is wrong with it.
+#[must_use]
+pub fn warning(decision: &Decision, names: Names<'_>) -> String {
+    let Denied { text, .. } = denial(decision, names);
+    match text.strip_prefix("Phase violation: ") {
+        Some(rest) => {
+            let rest = rest.strip_prefix(decision.reason.as_str()).unwrap_or(rest);
+            format!("Phase warning: {} (the call was let through){rest}", decision.reason)
+        }
+        None => text,
+    }
+}
+
+/// The result of a call with a warning in it, beside what the server answered; the rest stays the same bytes.
+#[must_use]
+pub fn warned(result: &[u8], warning: &str) -> Option<Vec<u8>> {
+    let read = Object::read(result).ok()?;
+    let block = json!({"type": "text", "text": warning}).to_string();
+    if let Some(list) = read.get("content").and_then(|list| list.strip_suffix(']')) {
+        let comma = if list.trim_end().ends_with('[') { "" } else { "," };
+        return replaced(result, "content", &format!("{list}{comma}{block}]"));
+    }
+    let meta = read.get("_meta").unwrap_or("{}");
+    let meta = replaced(meta.as_bytes(), WARNING, &Value::from(warning).to_string())?;
+    replaced(result, "_meta", std::str::from_utf8(&meta).ok()?)
+}
+
 /// The denial of a call that could not be decided.
 #[must_use]
 pub fn problem(tool: &str, problem: &Problem) -> Denied {
@@ -137,4 +169,26 @@ fn written(value: &impl Serialize) -> String {
 fn join(parts: &[String]) -> String {
     let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     parts.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::warned;
+
+    #[test]
+    fn a_warning_is_added_and_the_rest_stays() {
+        let block = r#"{"text":"w","type":"text"}"#;
+        for (result, expected) in [
+            (r#"{"content" : [ ],"x":1.0}"#, format!(r#"{{"content" : [ {block}],"x":1.0}}"#)),
+            (r#"{"content":[{"a":1} ]}"#, format!(r#"{{"content":[{{"a":1}} ,{block}]}}"#)),
+            (r#"{"task":{}}"#, r#"{"task":{},"_meta":{"dev.phasegate/warning":"w"}}"#.to_owned()),
+            (
+                r#"{"content":7,"_meta":{"k":1}}"#,
+                r#"{"content":7,"_meta":{"k":1,"dev.phasegate/warning":"w"}}"#.to_owned(),
+            ),
+        ] {
+            assert_eq!(String::from_utf8(warned(result.as_bytes(), "w").unwrap()).unwrap(), expected);
+        }
+        assert_eq!(warned(b"[]", "w"), None);
+    }
 }

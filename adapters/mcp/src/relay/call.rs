@@ -47,22 +47,22 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
     };
     let event = events::tool_call(&call, named);
     let message = if shared.servers.len() > 1 { several::own_name(message, &target.tool) } else { message };
-    let open = |id| OpenCall { id, session: session.clone(), tool: target.tool.clone() };
+    let open = |id, warning| OpenCall { id, session: session.clone(), tool: target.tool.clone(), warning };
     if host && decided_by_host(shared, &session, &event, &call).await {
-        return Act::Ask(target.server, message, Pending::Call(open(None)));
+        return Act::Ask(target.server, message, Pending::Call(open(None, None)));
     }
     let form = shared.form(Some(target.server), &target.tool, call.modern);
-    let denied = match shared.give(&session, event).await {
-        Ok(None) => None,
+    let judged = match shared.give(&session, event).await {
+        Ok(None) => Ok(None),
         Ok(Some(step)) => match step.decision {
             Some(decision) => judged(shared, &decision),
-            None => Some(denial::problem(&call.name, &Problem::new(Code::BadInput, "the call was not decided"))),
+            None => Err(denial::problem(&call.name, &Problem::new(Code::BadInput, "the call was not decided"))),
         },
-        Err(problem) => Some(denial::problem(&call.name, &problem)),
+        Err(problem) => Err(denial::problem(&call.name, &problem)),
     };
-    match denied {
-        Some(denied) => Act::Answer(id.clone(), encode::answered(&id, &denied.result(form))),
-        None => Act::Ask(target.server, message, Pending::Call(open(Some(event_id)))),
+    match judged {
+        Err(denied) => Act::Answer(id.clone(), encode::answered(&id, &denied.result(form))),
+        Ok(warning) => Act::Ask(target.server, message, Pending::Call(open(Some(event_id), warning))),
     }
 }
 
@@ -74,15 +74,17 @@ async fn decided_by_host(shared: &Shared, session: &str, event: &EventKind, call
     }
 }
 
-/// The denial that a decision is; `None` where the call goes on.
-fn judged(shared: &Shared, decision: &Decision) -> Option<Denied> {
+/// The denial that a decision is; else what the agent is told beside the answer.
+fn judged(shared: &Shared, decision: &Decision) -> Result<Option<String>, Denied> {
+    let names = |tool: &str, server: Option<&str>| shared.name_of(tool, server);
     if !decision.lets_through() {
-        return Some(denial::denial(decision, &|tool, server| shared.name_of(tool, server)));
+        return Err(denial::denial(decision, &names));
     }
-    if decision.effect == Effect::Warn {
-        tracing::warn!("{}", encode::warning(decision));
+    if decision.effect != Effect::Warn {
+        return Ok(None);
     }
-    None
+    tracing::warn!("{}", encode::warning(decision));
+    Ok(Some(denial::warning(decision, &names)))
 }
 
 /// A call of one of the guard's own tools.

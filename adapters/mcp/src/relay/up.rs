@@ -8,6 +8,7 @@ use tokio::sync::mpsc::Receiver;
 use super::down::{ended, gone};
 use super::shared::{Pending, Shared};
 use super::{gather, hello, list, several};
+use crate::denial;
 use crate::id::Id;
 use crate::link::{Arrived, Routed};
 use crate::message::{Fault, Kind, Malformed, Message};
@@ -74,8 +75,11 @@ async fn answer(shared: &Shared, server: usize, message: Message, pending: Pendi
             if let Some(task) = ending.task {
                 shared.table().tasks.insert((server, task), call.clone());
             }
+            let warning = call.warning.clone();
             ended(shared, call, ending.outcome).await;
-            message
+            let warned = warning.filter(|_| message.kind() == Kind::Result);
+            let content = warned.and_then(|warning| denial::warned(message.content(), &warning));
+            content.map_or_else(|| message.clone(), |content| message.with_content(&content))
         }
         Pending::Task(task) => {
             if let Some(outcome) = outcome::of_task_answer(&message) {

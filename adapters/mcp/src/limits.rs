@@ -1,0 +1,23 @@
+//! The ways to lose the guard that the protocol gives nobody the means to close.
+
+use phasegate_adapter::Limit;
+
+/// The list.
+pub(crate) const LIMITS: [Limit; 3] = [
+    Limit {
+        way: "a client is started with a list of servers in which the server stands without the relay",
+        then: "it speaks to the server directly, and nothing is decided; `phasegate doctor` looks at the lists that it knows, and \
+               a server that only the relay can start is the wall",
+        shown: &[],
+    },
+    Limit {
+        way: "a program that the user lets run starts the server itself, or does by other means what the server does",
+        then: "no message passes the relay; the host's adapter in the same project sees the program start",
+        shown: &[],
+    },
+    Limit {
+        way: "a server does more than its tool says, or something when no tool is called",
+        then: "calls are decided by name and arguments; what runs behind them is the server's",
+        shown: &[],
+    },
+];
