@@ -48,7 +48,8 @@ impl Adapter for Pi {
             rewrite: Ability::Yes,
             inject_context: Ability::Yes,
             hide_tools: Ability::Partly(
-                "the agent's list is shortened with its next request, in 0.73.1 with its next prompt",
+                "where the client is started with `PHASEGATE_HIDE_FORBIDDEN=1`, and not in 0.73.1, which takes a change up \
+                 with the next prompt only; else a forbidden call is denied when it comes",
             ),
             see_builtin_tools: Ability::Yes,
             see_subagents: Ability::Partly(
@@ -134,6 +135,10 @@ impl Adapter for Pi {
 
     fn limits(&self) -> &'static [Limit] {
         &limits::LIMITS
+    }
+
+    fn bridged(&self) -> bool {
+        true
     }
 
     fn version_command(&self) -> Option<[&'static str; 2]> {

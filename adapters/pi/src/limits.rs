@@ -4,23 +4,28 @@
 use phasegate_adapter::Limit;
 
 /// The list.
-pub(crate) const LIMITS: [Limit; 6] = [
+pub(crate) const LIMITS: [Limit; 7] = [
     Limit {
         way: "the extension is the project's, and the project is not trusted (0.87.1 and newer)",
         then: "the client does not load it and says nothing, in print and JSON mode always; install it for the user with \
                `phasegate init pi --user`, or start the client with `--approve` or `-e`",
-        shown: &["project-not-trusted"],
+        shown: &["no-approve"],
     },
     Limit {
         way: "the client is started with `--no-extensions`, or with another `PI_CODING_AGENT_DIR`",
         then: "the extension is not loaded and nothing says so; it is the choice of whoever starts the client",
-        shown: &["no-extensions"],
+        shown: &[],
     },
     Limit {
         way: "the extension's file is deleted while no client runs",
         then: "the client that starts then is not told of any guard; `phasegate doctor` says so, and a folder that is not the \
                agent's user's is the wall",
-        shown: &["extension-deleted"],
+        shown: &["plugin-deleted"],
+    },
+    Limit {
+        way: "the guard's program is replaced by another that speaks as the guard does",
+        then: "the extension takes its answers; keep the program where the agent's user cannot write",
+        shown: &[],
     },
     Limit {
         way: "another extension runs in the same process",
