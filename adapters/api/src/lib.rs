@@ -117,6 +117,11 @@ pub trait Adapter: Send + Sync {
         &[]
     }
 
+    /// Whether the platform has a plugin that speaks with `phasegate serve`; else it starts a process for every frame.
+    fn bridged(&self) -> bool {
+        false
+    }
+
     /// The program and the argument that make the platform say its version; `None` if none does.
     fn version_command(&self) -> Option<[&'static str; 2]> {
         None

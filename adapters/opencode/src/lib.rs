@@ -109,6 +109,10 @@ impl Adapter for OpenCode {
         &limits::LIMITS
     }
 
+    fn bridged(&self) -> bool {
+        true
+    }
+
     fn version_command(&self) -> Option<[&'static str; 2]> {
         Some(["opencode", "--version"])
     }

@@ -17,8 +17,12 @@ struct Bridge {
 
 impl Bridge {
     fn start(world: &World, variables: &[(&str, &str)]) -> Self {
+        Self::of(world, "claude-code", variables)
+    }
+
+    fn of(world: &World, platform: &str, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_phasegate"));
-        command.args(["serve", "--platform", "claude-code"]).current_dir(world.root()).env_clear();
+        command.args(["serve", "--platform", platform]).current_dir(world.root()).env_clear();
         command.envs(world.variables()).envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -218,4 +222,39 @@ fn the_heartbeat_says_which_bridge_was_started_last_and_is_kept_of_guarded_proje
     let beat: Value =
         serde_json::from_slice(&std::fs::read(world.state_file("bridge-claude-code.json")).unwrap()).unwrap();
     assert_eq!((&beat["client_version"], &beat["ended"]), (&json!("9.9.9"), &json!(true)));
+}
+
+/// What the doctor says of the plugin of the first platform that has one.
+fn plugin_finding(world: &World, platform: &str) -> Value {
+    let output = world.phasegate(&["--json", "doctor"]).output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of_platform = |section: &&Value| section["about"] == platform;
+    let sections = said["sections"].as_array().or_else(|| said.as_array()).unwrap();
+    let findings = sections.iter().find(of_platform).unwrap()["findings"].as_array().unwrap();
+    let plugin = |finding: &&Value| finding["what"].as_str().unwrap().starts_with("the plugin");
+    findings.iter().find(plugin).unwrap().clone()
+}
+
+#[test]
+fn the_doctor_says_when_a_plugin_was_last_at_work() {
+    for adapter in phasegate_adapters::all().into_iter().filter(|adapter| adapter.bridged()) {
+        let world = World::unguarded();
+        world.run(&["init", adapter.id(), "--mode", "block"], 0);
+        let never = plugin_finding(&world, adapter.id());
+        assert!(never["what"].as_str().unwrap().contains("never seen at work"), "{never}");
+        assert_eq!(never["level"], "warning");
+
+        let mut bridge = Bridge::of(&world, adapter.id(), &[]);
+        let mut hello = hello(&world);
+        hello["hello"]["platform"] = adapter.id().into();
+        bridge.say(&hello);
+        assert!(bridge.read()["hello"].is_object());
+        bridge.say(&json!({"ping": 1}));
+        bridge.read();
+        let works = plugin_finding(&world, adapter.id());
+        assert!(works["what"].as_str().unwrap().starts_with("the plugin is at work in 9.9.9"), "{works}");
+        assert_eq!(bridge.end().0, Some(0));
+        let worked = plugin_finding(&world, adapter.id());
+        assert!(worked["what"].as_str().unwrap().starts_with("the plugin was last at work in 9.9.9"), "{worked}");
+    }
 }

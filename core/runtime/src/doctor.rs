@@ -1,5 +1,6 @@
 //! The doctor: whether the guard is really there, and what it stands on. Nothing is changed.
 
+mod bridge;
 mod client;
 mod policy;
 mod sessions;

@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_report_is_stale_when_adapter_or_scenarios_changed_or_a_row_is_missing() {
-        let client = crate::e2e::CLIENT;
+        let client = crate::record::FIRST;
         let now = Report {
             client: client.into(),
             client_version: "0".into(),

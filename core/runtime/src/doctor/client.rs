@@ -46,6 +46,9 @@ pub(super) fn examine(
         let what = format!("a change of settings would not be refused in a session that starts now: {why}");
         examined.findings.push(Finding::new(Level::Warning, what).with("run `phasegate init` again"));
     }
+    if adapter.bridged() && adapter.unguarded(&request.install).is_none() {
+        examined.findings.push(super::bridge::examine(locations, project, adapter));
+    }
     examined.findings.insert(0, what);
     examined.findings.extend(unreadable);
     examined.findings.extend(examined.programs.iter().map(|program| program_finding(program)));
