@@ -14,6 +14,7 @@ mod bridged;
 pub(crate) mod claude_code;
 mod opencode;
 mod pi;
+mod terminal;
 mod verdict;
 pub(crate) mod session;
 pub(crate) mod tee;

@@ -1,7 +1,5 @@
 //! The driver of the real Claude Code client.
 
-mod terminal;
-
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -12,6 +10,7 @@ use super::later::Which;
 use super::played::Said;
 use super::scratch::Scratch;
 use super::story::Call;
+use super::terminal;
 use crate::failure::{Failure, Result};
 use crate::root::write;
 
@@ -97,6 +96,7 @@ impl Client for ClaudeCode {
     }
 
     fn terminal(&self, command: &Command, stage: &Stage<'_>) -> Result {
+        settle_in(stage.scratch)?;
         terminal::live(command, &stage.story.terminal, stage.scratch)
     }
 
@@ -160,4 +160,15 @@ mod tests {
         assert_eq!(about("PreToolUse"), (Some("PreToolUse".into()), Some("c1".into())));
         assert_eq!(about("PostToolUse"), (Some("PostToolUse".into()), None));
     }
+}
+
+/// What the client asks a new user is answered before: theme, key, trust in the folder.
+fn settle_in(scratch: &Scratch) -> Result {
+    let project = scratch.path("project").display().to_string();
+    let settled = json!({
+        "hasCompletedOnboarding": true, "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+        "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []}},
+    });
+    write(&scratch.path("home/.claude.json"), &settled.to_string())
 }

@@ -11,6 +11,7 @@ use super::later::Which;
 use super::played::Said;
 use super::scratch::Scratch;
 use super::story::Call;
+use super::terminal;
 use crate::failure::{Failure, Result};
 use crate::root::write;
 
@@ -39,10 +40,15 @@ impl Client for OpenCode {
         let input = renamed(call, &names);
         let (name, input) = match call.tool.as_str() {
             "Agent" => {
-                let agent = json!({
+                let mut agent = json!({
                     "description": argument(call, "description"), "prompt": argument(call, "prompt"),
                     "subagent_type": "general",
                 });
+                if let (Some(fields), Some(true)) =
+                    (agent.as_object_mut(), call.input.get("run_in_background").and_then(Value::as_bool))
+                {
+                    fields.insert("background".into(), true.into());
+                }
                 ("task".to_string(), agent)
             }
             "Skill" => ("skill".to_string(), json!({"name": argument(call, "skill")})),
@@ -97,6 +103,9 @@ impl Client for OpenCode {
             command.env(name, "1");
         }
         command.env("TMPDIR", scratch.path("tmp"));
+        command.env("OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS", "1");
+        // What the agent of a story starts a child with.
+        command.env("STORY_CLIENT", program);
         Ok(command)
     }
 
@@ -110,6 +119,18 @@ impl Client for OpenCode {
             Some((name, rest)) => command.args(["--command", name, "--", rest]),
             None => command.args(["--", prompt]),
         };
+    }
+
+    /// Without arguments it shows its own interface.
+    fn terminal(&self, command: &Command, stage: &Stage<'_>) -> Result {
+        let mut own = Command::new(command.get_program());
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                own.env(name, value);
+            }
+        }
+        own.env_remove("CI");
+        terminal::live(&own, &stage.story.terminal, stage.scratch)
     }
 
     /// A command's text is replaced by the file of its skill.

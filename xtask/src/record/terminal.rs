@@ -6,12 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use crate::failure::{Failure, Result};
 use crate::record::later::Typed;
 use crate::record::scratch::Scratch;
-use crate::root::write;
 
 /// How long the screen may take to show what is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -19,9 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Lets the client live in a terminal, which `script` of util-linux gives it, until it ends by itself.
-pub(super) fn live(client: &Command, typed: &[Typed], scratch: &Scratch) -> Result {
+///
+/// # Errors
+///
+/// The screen never shows what is waited for, or the client cannot be run.
+pub(crate) fn live(client: &Command, typed: &[Typed], scratch: &Scratch) -> Result {
     let failed = |error: std::io::Error| Failure::new(format!("the terminal: {error}"));
-    settle_in(scratch)?;
     let words = std::iter::once(client.get_program()).chain(client.get_args());
     let line: Vec<String> = words.map(|word| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"))).collect();
     let mut terminal = scratch.command(Path::new("script"));
@@ -50,17 +50,6 @@ pub(super) fn live(client: &Command, typed: &[Typed], scratch: &Scratch) -> Resu
         }
     }
     crate::record::client::wait(&mut child)
-}
-
-/// What the client asks a new user is answered before: theme, key, trust in the folder.
-fn settle_in(scratch: &Scratch) -> Result {
-    let project = scratch.path("project").display().to_string();
-    let settled = json!({
-        "hasCompletedOnboarding": true, "theme": "dark",
-        "customApiKeyResponses": {"approved": [super::KEY], "rejected": []},
-        "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []}},
-    });
-    write(&scratch.path("home/.claude.json"), &settled.to_string())
 }
 
 type Screen = Arc<Mutex<String>>;
