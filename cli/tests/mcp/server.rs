@@ -11,6 +11,7 @@ pub(crate) const START: &str = "--be-a-server";
 const TOOLS: [&str; 6] = ["look", "store", "start_lsp", "blast_radius", "find_references", "apply_edit"];
 
 /// Serves standard input until it ends.
+#[expect(clippy::zombie_processes, reason = "whether somebody else ends the child is what is asked")]
 pub(crate) fn run() {
     let args: Vec<String> = std::env::args().collect();
     let (way, log) = (args[2].as_str(), args[3].as_str());
