@@ -1,5 +1,5 @@
 //! The guard of a process that lives long: sessions stay loaded between events, and events that wait at the same time are
-//! decided as a batch and made durable together (rules 8.5).
+//! decided as a batch and made durable together (rules 8.8).
 //!
 //! Nothing is taken for granted that another process could have changed: the journals are locked for each batch, and a
 //! file that is not as it was left is read again as a hook would. An answer goes out after its record was written, and
