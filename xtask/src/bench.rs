@@ -7,6 +7,7 @@ mod build;
 mod disk;
 mod engine;
 mod hooks;
+mod mcp;
 mod process;
 mod project;
 mod reference;
@@ -22,7 +23,10 @@ use reference::Figures;
 
 /// What is measured, and what is done with it.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    part: Option<Part>,
     /// How many rounds are timed; each starts every process once.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(20..))]
     pairs: u64,
@@ -46,8 +50,18 @@ pub(crate) struct Args {
     bless: bool,
 }
 
+/// Something else that is measured.
+#[derive(clap::Subcommand)]
+enum Part {
+    /// Measure what the MCP proxy adds to a call.
+    Mcp(mcp::Args),
+}
+
 /// Measures one decision in process, then hooks as processes.
 pub(crate) fn run(args: &Args) -> Result {
+    if let Some(Part::Mcp(args)) = &args.part {
+        return mcp::run(args);
+    }
     let mut figures = Figures::default();
     engine::measure(&mut figures)?;
     if !args.engine {

@@ -10,7 +10,6 @@ mod bless;
 mod tidy;
 mod conformance;
 mod mcp_conformance;
-mod mcp_sessions;
 mod demo;
 mod mutants;
 mod bench;
@@ -53,8 +52,6 @@ enum Task {
     Conformance(conformance::Args),
     /// Run the official MCP conformance suite against servers alone and behind the proxy.
     McpConformance(mcp_conformance::Args),
-    /// Measure what many sessions over HTTP cost the MCP proxy in memory.
-    McpSessions(mcp_sessions::Args),
     /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
     Demo(demo::Args),
     /// Change the decision table in ten ways, one at a time; its test must notice each.
@@ -100,7 +97,6 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Conformance(args) => conformance::run(&args),
         Task::McpConformance(args) => mcp_conformance::run(&args),
-        Task::McpSessions(args) => mcp_sessions::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Bench(args) => bench::run(&args),

@@ -3,6 +3,7 @@
 //! What passes through is forwarded as the same bytes. Only the envelope is read; parameters and results stay text.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
@@ -24,7 +25,11 @@ pub enum Kind {
 
 /// One JSON-RPC message in one line: no line break is in its bytes.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct Message(Arc<Read>);
+
+/// What was read of a message. Copies share it: many wait in many links at once.
+#[derive(Clone, Debug)]
+struct Read {
     bytes: Bytes,
     kind: Kind,
     id: Option<Id>,
@@ -124,7 +129,7 @@ impl Message {
         }
         let at = |json: Option<&str>| json.and_then(|json| span(&bytes, json));
         let (id_at, content_at) = (at(object.get("id")).unwrap_or_default(), at(content));
-        Ok(Self { kind, id, method, id_at, content_at, bytes })
+        Ok(Self(Arc::new(Read { kind, id, method, id_at, content_at, bytes })))
     }
 
     /// A message that was made here; `None` if it is none, which no caller's JSON is.
@@ -136,68 +141,68 @@ impl Message {
     /// The message as it is sent, without a line break.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {
-        &self.bytes
+        &self.0.bytes
     }
 
     /// The message as text.
     #[must_use]
     pub fn to_text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
+        String::from_utf8_lossy(&self.0.bytes).into_owned()
     }
 
     /// What the message is.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        self.kind
+        self.0.kind
     }
 
     /// The id: of a request always, of a result always, of an error where the one who answers knew it.
     #[must_use]
     pub fn id(&self) -> Option<&Id> {
-        self.id.as_ref()
+        self.0.id.as_ref()
     }
 
     /// The method of a request or notification, with its escapes read.
     #[must_use]
     pub fn method(&self) -> Option<&str> {
-        self.method.as_deref()
+        self.0.method.as_deref()
     }
 
     /// The JSON text of the parameters, the result or the error; empty if there are no parameters.
     #[must_use]
     pub fn content(&self) -> &[u8] {
-        self.content_at.clone().and_then(|at| self.bytes.get(at)).unwrap_or_default()
+        self.0.content_at.clone().and_then(|at| self.0.bytes.get(at)).unwrap_or_default()
     }
 
     /// The same message under another id.
     #[must_use]
     pub fn with_id(&self, id: &Id) -> Self {
-        self.spliced(self.id_at.clone(), id.json().as_bytes(), Some(id.clone()))
+        self.spliced(self.0.id_at.clone(), id.json().as_bytes(), Some(id.clone()))
     }
 
     /// The same message with other parameters, or another result or error; without parameters, they are added.
     #[must_use]
     pub fn with_content(&self, json: &[u8]) -> Self {
-        match &self.content_at {
-            Some(at) => self.spliced(at.clone(), json, self.id.clone()),
+        match &self.0.content_at {
+            Some(at) => self.spliced(at.clone(), json, self.0.id.clone()),
             None => {
                 let mut field = b",\"params\":".to_vec();
                 field.extend_from_slice(json);
-                let end = self.bytes.iter().rposition(|byte| *byte == b'}').unwrap_or(self.bytes.len());
-                self.spliced(end..end, &field, self.id.clone())
+                let end = self.0.bytes.iter().rposition(|byte| *byte == b'}').unwrap_or(self.0.bytes.len());
+                self.spliced(end..end, &field, self.0.id.clone())
             }
         }
     }
 
     fn spliced(&self, at: Range<usize>, with: &[u8], id: Option<Id>) -> Self {
         let (before, after) =
-            (self.bytes.get(..at.start).unwrap_or_default(), self.bytes.get(at.end..).unwrap_or_default());
+            (self.0.bytes.get(..at.start).unwrap_or_default(), self.0.bytes.get(at.end..).unwrap_or_default());
         let mut bytes = BytesMut::with_capacity(before.len() + with.len() + after.len());
         for piece in [before, with, after] {
             bytes.put_slice(piece);
         }
         // What was a message is one still; should it not be, the message stays as it was.
-        Self::read(bytes.freeze()).unwrap_or_else(|_| Self { id, ..self.clone() })
+        Self::read(bytes.freeze()).unwrap_or_else(|_| Self(Arc::new(Read { id, ..Read::clone(&self.0) })))
     }
 }
 

@@ -84,6 +84,7 @@ pub fn over_stdio(specs: &[Spec], session: Session, guard: Arc<dyn Guard>, optio
             () = stop => {
                 // As if the client had closed its end: servers are ended, and the session is.
                 carried.reading.abort();
+                stdio::tell_all_to_end();
                 joined.await;
                 Ended::Stopped
             }

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::FileType;
@@ -35,6 +36,21 @@ pub struct Child {
     group: Option<Pid>,
 }
 
+/// The groups of the servers that run, so that a signal reaches them at once.
+static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+fn groups() -> MutexGuard<'static, Vec<Pid>> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells every server that this process started to end.
+pub fn tell_all_to_end() {
+    for group in groups().iter() {
+        // A group that is empty needs no signal.
+        let _ = kill_process_group(*group, Signal::TERM);
+    }
+}
+
 /// How long a server may take to end once its input has; then it is told to, and then made to.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -57,6 +73,7 @@ impl Command {
         };
         let (link, wire) = link();
         lines::carry(wire, output, input);
+        groups().extend(group);
         Ok((link, Child { process, group }))
     }
 }
@@ -69,6 +86,7 @@ impl Child {
             self.over_soon().await;
         }
         self.signal(Signal::KILL);
+        self.forget();
         let _ = self.process.wait().await;
         self.group = None;
     }
@@ -90,6 +108,10 @@ impl Child {
         over()
     }
 
+    fn forget(&self) {
+        groups().retain(|group| Some(*group) != self.group);
+    }
+
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
             // A group that is empty needs no signal.
@@ -100,6 +122,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
+        self.forget();
         self.signal(Signal::KILL);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::matching::fits;
 
 /// How long anything may take before a test is given up; nothing is measured by it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Client {
     process: Child,
@@ -23,8 +23,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn start(mut command: Command) -> Self {
-        let mut process =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (output, mut errors) = (process.stdout.take().unwrap(), process.stderr.take().unwrap());
         let (sender, lines) = channel();
         std::thread::spawn(move || {

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 pub(crate) const START: &str = "--be-a-server";
 
 /// Names of tools that do something else than to say that they ran.
-const TOOLS: [&str; 6] = ["look", "write", "start_lsp", "blast_radius", "find_references", "apply_edit"];
+const TOOLS: [&str; 6] = ["look", "store", "start_lsp", "blast_radius", "find_references", "apply_edit"];
 
 /// Serves standard input until it ends.
+#[expect(clippy::zombie_processes, reason = "whether somebody else ends the child is what is asked")]
 pub(crate) fn run() {
     let args: Vec<String> = std::env::args().collect();
     let (way, log) = (args[2].as_str(), args[3].as_str());
@@ -144,8 +145,8 @@ fn call(id: &Value, params: &Value, way: &str) {
         }
         "deep" => say(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"structuredContent":{{"a":{}{}}}}}}}"#,
-            "[".repeat(5000),
-            "]".repeat(5000)
+            "[".repeat(110),
+            "]".repeat(110)
         )),
         "fail" => reply(id, &json!({"content": [{"type": "text", "text": "no"}], "isError": true})),
         "error" => say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -1, "message": "no", "data": 7}}).to_string()),

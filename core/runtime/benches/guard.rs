@@ -22,7 +22,7 @@ use phasegate_core::{Event, Step};
 use phasegate_runtime::{Locations, Project, ProjectGuard, Runtime};
 use serde_json::{Value, json};
 
-const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [look_up, search]\n    \
+const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nservers: [index]\nphases:\n  look:\n    allowed: [look_up, search]\n    \
                      forbidden: [apply]\n    done_when: { ok: look_up }\n  change:\n    allowed: [apply]\n";
 /// How long each figure is measured.
 const EACH: Duration = Duration::from_secs(3);
@@ -87,10 +87,12 @@ impl Place {
         self.call(session, "first", "look_up");
     }
 
+    /// A call and its result. What a tool can do is not said of `search`, so that each of its arguments is looked at.
     fn call(&self, session: &str, id: &str, tool: &str) {
-        let input = json!({"query": "where is it used", "limit": 20});
+        let input = json!({"query": "where is it used", "folder": "src/inner", "limit": 20});
+        let labels = if tool == "look_up" { json!(["read"]) } else { json!(null) };
         let call = json!({"event": "tool_call", "id": id, "tool": tool, "server": "index", "input": input,
-            "labels": ["read"]});
+            "labels": labels});
         let step = self.give(session, call);
         assert!(step.decision.is_some_and(|decision| decision.lets_through()), "{tool} is allowed");
         let _ = self.give(session, json!({"event": "tool_result", "id": id, "outcome": "ok"}));
@@ -131,17 +133,19 @@ fn a_session_begins(bencher: divan::Bencher<'_, '_>) {
 fn percentiles() {
     let place = Place::new();
     place.begin("s");
-    let (mut taken, began, mut number) = (Vec::new(), Instant::now(), 0_u64);
-    while began.elapsed() < EACH {
-        number += 1;
-        let before = Instant::now();
-        place.call("s", &number.to_string(), "search");
-        taken.push(before.elapsed());
+    for tool in ["look_up", "search"] {
+        let (mut taken, began, mut number) = (Vec::new(), Instant::now(), 0_u64);
+        while began.elapsed() < EACH {
+            number += 1;
+            let before = Instant::now();
+            place.call("s", &number.to_string(), tool);
+            taken.push(before.elapsed());
+        }
+        taken.sort_unstable();
+        let at = |share: usize| taken.get(taken.len() * share / 100).copied().unwrap_or_default().as_secs_f64() * 1e6;
+        println!("a call of `{tool}` (two events), one session: p50 {:.1} µs, p99 {:.1} µs", at(50), at(99));
+        println!("calls a second, one session: {:.0}", number as f64 / began.elapsed().as_secs_f64());
     }
-    taken.sort_unstable();
-    let at = |share: usize| taken.get(taken.len() * share / 100).copied().unwrap_or_default().as_secs_f64() * 1e6;
-    println!("a call (two events), one session: p50 {:.1} µs, p99 {:.1} µs", at(50), at(99));
-    println!("calls a second, one session: {:.0}", number as f64 / began.elapsed().as_secs_f64());
     for (sessions, tool) in [(64_usize, "search"), (64, "look_up")] {
         println!("calls a second, {sessions} sessions, `{tool}`: {:.0}", together(sessions, tool));
     }

@@ -41,12 +41,20 @@ pub struct KeptSession {
     /// journal has come.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub anchor_due: bool,
+    /// How many of its records the project had noted, as far as the session saw; the project forgets the oldest notes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub anchored: u64,
     /// How many records of the project's journal were on the disk for good.
     pub project: u64,
     /// Whether the session was under way when first seen, and nothing was known of its project: it is denied in block
     /// mode until it starts anew.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The state in a project's journal.

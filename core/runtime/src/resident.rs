@@ -1,5 +1,5 @@
 //! The guard of a process that lives long: sessions stay loaded between events, and events that wait at the same time are
-//! decided as a batch and made durable together (rules 8.5).
+//! decided as a batch and made durable together (rules 8.8).
 //!
 //! Nothing is taken for granted that another process could have changed: the journals are locked for each batch, and a
 //! file that is not as it was left is read again as a hook would. An answer goes out after its record was written, and
@@ -14,7 +14,7 @@ pub(crate) mod slot;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -66,8 +66,20 @@ pub(crate) struct Resident {
     shared: Option<(Rest, Shared)>,
     sessions: BTreeMap<String, Idle>,
     batch: Option<Batch>,
+    /// Whether somebody makes journals durable in the background; then which, how far.
+    lazy: bool,
+    pub(crate) to_sync: Vec<Sync>,
     /// The calls of other guards that were told of, by session.
     told: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// A session's journal that is to be made durable, up to a record.
+#[derive(Debug)]
+pub(crate) struct Sync {
+    session: String,
+    pub(crate) path: PathBuf,
+    seq: u64,
+    head: String,
 }
 
 /// A session between two batches.
@@ -116,8 +128,20 @@ struct Pending {
 impl Resident {
     /// Nothing is loaded yet.
     pub(crate) fn new(runtime: Arc<Runtime>, project: Project) -> Self {
-        let (caches, sessions, told) = Default::default();
-        Self { runtime, project, caches, shared: None, sessions, batch: None, told }
+        let (caches, sessions, to_sync, told) = Default::default();
+        Self { runtime, project, caches, shared: None, sessions, batch: None, lazy: false, to_sync, told }
+    }
+
+    /// The same, where somebody empties `to_sync` after each batch.
+    pub(crate) fn lazy(self) -> Self {
+        Self { lazy: true, ..self }
+    }
+
+    /// A journal was made durable.
+    pub(crate) fn synced(&mut self, done: Sync) {
+        if let Some(own) = self.sessions.get_mut(&done.session).and_then(|idle| idle.own.as_mut()) {
+            (own.durable, own.asked) = (Some((done.seq, done.head)), false);
+        }
     }
 
     /// Decides an event; its answer waits for [`Resident::finish`]. The job comes back where a journal is locked and was
@@ -285,6 +309,7 @@ impl Resident {
                 Open { journal, own, root: idle.root }
             }
         };
+        open.own.lazy = self.lazy;
         self.caches.policy_of(&self.runtime.store, &open.journal, &mut open.own);
         let Open { journal, own, root } = &mut open;
         let root = RefCell::new(root);
@@ -311,7 +336,11 @@ impl Resident {
         if saved.is_ok() && forget.is_none() {
             self.shared = journal.rest().ok().flatten().map(|rest| (rest, shared));
         }
-        for (id, Open { journal, own, root }) in sessions {
+        for (id, Open { journal, mut own, root }) in sessions {
+            if std::mem::take(&mut own.wants_sync) && !std::mem::replace(&mut own.asked, true) {
+                let (session, path) = (id.clone(), self.project.session_journal(&id));
+                self.to_sync.push(Sync { session, path, seq: journal.seq(), head: journal.head() });
+            }
             if forget != Some(id.as_str()) && !problems.contains_key(&id) {
                 let rest = journal.rest().ok().flatten();
                 self.sessions.insert(id, Idle { rest, own: Some(own), root, used: Instant::now() });

@@ -26,6 +26,8 @@ use crate::{audit, facts, place, reading};
 
 /// A session's anchor in the project journal is renewed after so many of its records.
 const ANCHOR_EVERY: u64 = 16;
+/// In a guard that stays, which has the disk asked in the background, it is renewed after so many at the latest.
+const ANCHOR_LATEST: u64 = 256;
 
 /// Both journals of a session, locked, and all that a decision depends on.
 pub(crate) struct Transaction<'a> {
@@ -178,7 +180,8 @@ impl<'a> Transaction<'a> {
             return Ok(());
         }
         let event = json!({"event": "session", "session": self.session});
-        self.save_project(event, (self.runtime.now)(), Durability::Synced)
+        let anchor = Anchor { seq: 0, head: self.session_journal.head(), time: (self.runtime.now)() };
+        self.save_project(event, anchor, Durability::Synced)
     }
 
     /// Records that a frame could not be read.
@@ -237,26 +240,38 @@ impl<'a> Transaction<'a> {
     fn record_project(&mut self, event: &Event, answer: &Step, time: i64) -> Result<(), Problem> {
         let key = session_key(&self.session);
         let seq = self.session_journal.seq();
-        let anchored = self.shared.kept.sessions.get(&key).map_or(0, |anchor| anchor.seq);
-        let anchor_due = seq == 0 || self.own.anchor_due || anchored == 0 || seq >= anchored + ANCHOR_EVERY;
+        let noted = self.shared.kept.sessions.get(&key).map_or(self.own.anchored, |anchor| anchor.seq);
         let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
         let changed = self.shared.kept.project != answer.state.project;
-        if !(anchor_due || turns || changed) {
+        let now = seq == 0 || self.own.anchor_due || noted == 0 || turns || changed;
+        if !now && seq < noted + ANCHOR_EVERY {
             return Ok(());
         }
+        let mut anchor = Anchor { seq, head: self.session_journal.head(), time };
         // What is noted of the session must not be ahead of what a crash leaves of it.
-        if seq > 0 && (!self.own.anchor_due || self.session_journal.holds()) {
+        if !now && self.own.lazy && seq < noted + ANCHOR_LATEST {
+            match self.own.durable.take().filter(|(durable, _)| *durable >= noted + ANCHOR_EVERY) {
+                Some((durable, head)) => (anchor.seq, anchor.head) = (durable, head),
+                None => {
+                    self.own.wants_sync = true;
+                    return Ok(());
+                }
+            }
+        } else if seq > 0 && (!self.own.anchor_due || self.session_journal.holds()) {
+            // The session's records say which of the project's were there.
+            self.project_journal.write_held(false)?;
             self.session_journal.sync()?;
         }
         self.shared.kept.project = answer.state.project.clone();
         let durability = if changed || seq == 0 { Durability::Synced } else { Durability::Written };
-        self.save_project(json!({"event": event.name(), "session": self.session}), time, durability)
+        self.save_project(json!({"event": event.name(), "session": self.session}), anchor, durability)
     }
 
     /// Appends to the project's journal, with how far that of the session has come.
-    fn save_project(&mut self, event: Value, time: i64, durability: Durability) -> Result<(), Problem> {
-        let (seq, head) = (self.session_journal.seq(), self.session_journal.head());
-        self.shared.kept.anchor(&session_key(&self.session), Anchor { seq, head, time });
+    fn save_project(&mut self, event: Value, anchor: Anchor, durability: Durability) -> Result<(), Problem> {
+        let time = anchor.time;
+        self.own.anchored = anchor.seq;
+        self.shared.kept.anchor(&session_key(&self.session), anchor);
         self.shared.kept.guarded |= self.shared.remembered.is_some();
         if durability == Durability::Synced {
             self.shared.kept.synced = self.project_journal.seq() + 1;
@@ -280,6 +295,7 @@ impl<'a> Transaction<'a> {
         to_value(&KeptSession {
             session: state.session.clone(),
             principal: self.own.principal.clone(),
+            anchored: self.own.anchored,
             memory: self.own.memory.clone(),
             clients: self.own.clients.clone(),
             settings: self.own.settings.clone(),

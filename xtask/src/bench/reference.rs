@@ -42,9 +42,11 @@ impl Figures {
         }
     }
 
-    /// Writes the figures as those to compare with.
+    /// Writes the figures as those to compare with; those that were not measured now stay.
     pub(super) fn bless(&self) -> Result {
-        let text = serde_json::to_string_pretty(&self.found).map_err(failed)?;
+        let mut all: BTreeMap<String, f64> = serde_json::from_str(&read(&path())?).map_err(failed)?;
+        all.extend(self.found.clone());
+        let text = serde_json::to_string_pretty(&all).map_err(failed)?;
         write(&path(), &format!("{text}\n"))
     }
 

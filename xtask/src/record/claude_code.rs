@@ -58,7 +58,14 @@ impl Client for ClaudeCode {
         let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
         let servers = scratch.path("mcp.json");
         if !servers.exists() {
-            write(&servers, &json!({"mcpServers": {"lsp": {"command": own, "args": ["lsp-double"]}}}).to_string())?;
+            let mut words = vec![own.display().to_string(), "lsp-double".into()];
+            if story.relay {
+                let relay = scratch.path("bin/answers").display().to_string();
+                let before = ["mcp", "proxy", "--server", "lsp", "--"].map(str::to_string);
+                words = std::iter::once(relay).chain(before).chain(words).collect();
+            }
+            let (command, args) = words.split_first().ok_or_else(|| Failure::new("no server"))?;
+            write(&servers, &json!({"mcpServers": {"lsp": {"command": command, "args": args}}}).to_string())?;
         }
         let mut command = scratch.command(program);
         command.args(["--model", "claude-sonnet-4-5"]);

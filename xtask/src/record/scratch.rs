@@ -24,6 +24,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Makes the folders.
     pub(crate) fn new(name: &str) -> Result<Self> {
+        let name = name.replace('/', "-");
         let base = std::env::temp_dir().join(format!("phasegate-{}-{name}", std::process::id()));
         let scratch = Self { base };
         for folder in ["project", "home", "tmp", "state", "machine", "bin"] {

@@ -34,6 +34,9 @@ pub(crate) struct Story {
     pub(crate) skill: Option<String>,
     /// The skill's mode, `warn` or `block`.
     pub(crate) mode: String,
+    /// Whether the guard's relay stands before the MCP server, besides what guards the client.
+    #[serde(default)]
+    pub(crate) relay: bool,
     /// The project's files, by path.
     #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,

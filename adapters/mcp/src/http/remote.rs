@@ -36,6 +36,8 @@ impl std::error::Error for BadRemote {}
 
 /// How long a connection may take to be made.
 const CONNECTING: Duration = Duration::from_secs(10);
+/// How many connections without a request are kept for the next ones, of all sessions together.
+const IDLE: usize = 32;
 /// How many times a server may send on to another address of its own.
 const REDIRECTS: usize = 5;
 /// Headers that the protocol or the connection sets.
@@ -98,6 +100,7 @@ fn client(url: &Url) -> reqwest::Result<reqwest::Client> {
         .connect_timeout(CONNECTING)
         .tcp_keepalive(Duration::from_secs(60))
         .pool_idle_timeout(Duration::from_secs(60))
+        .pool_max_idle_per_host(IDLE)
         .tcp_nodelay(true)
         .redirect(Policy::custom(followed))
         .user_agent(concat!("phasegate/", env!("CARGO_PKG_VERSION")));

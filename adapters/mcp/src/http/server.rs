@@ -61,7 +61,9 @@ impl Default for Listen {
     }
 }
 
-/// How long a client may take to send the head of a request, and between two pieces of its body.
+/// How long a client may take to send the head of a request; a connection that waits for another one stays as long.
+const WAITING: Duration = Duration::from_secs(120);
+/// How long a client may take between two pieces of a request's body.
 const SLOW: Duration = Duration::from_secs(30);
 /// How long sessions may take to end when the listening does.
 const ENDING: Duration = Duration::from_secs(5);
@@ -137,7 +139,7 @@ async fn connected(
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(SLOW)
+        .header_read_timeout(WAITING)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(connection), service);
     tokio::select! {

@@ -132,7 +132,7 @@ impl Sessions {
         if self.held().count() >= self.limit {
             return Err(full());
         }
-        self.tell(&id, &json!({"event": "session_start", "source": "startup"})).await;
+        self.tell(&key.0, &id, json!({"event": "session_start", "source": "startup"})).await;
         let seat = self.seat(of_others(&key.0, &id), true);
         self.held().stateless.insert(key, Kept { id, seat: Arc::clone(&seat) });
         Ok(seat)
@@ -143,7 +143,7 @@ impl Sessions {
         let kept = self.held().stateless.remove(&(principal.clone(), Some(handle.to_owned())));
         if let Some(kept) = kept {
             kept.seat.close();
-            self.tell(&kept.id, &json!({"event": "session_end"})).await;
+            self.tell(principal, &kept.id, json!({"event": "session_end"})).await;
         }
     }
 
@@ -179,7 +179,8 @@ impl Sessions {
             for kept in held.stateless.values() {
                 kept.seat.close();
             }
-            let ids: Vec<String> = held.stateless.into_values().map(|kept| kept.id).collect();
+            let ids: Vec<(Principal, String)> =
+                held.stateless.into_iter().map(|((principal, _), kept)| (principal, kept.id)).collect();
             (ids, std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner)))
         };
         let mut tasks = tasks;
@@ -189,8 +190,8 @@ impl Sessions {
         }
         // Dropping a task drops what it holds: connections are closed, children killed.
         tasks.shutdown().await;
-        for id in ids {
-            self.tell(&id, &json!({"event": "session_end"})).await;
+        for (principal, id) in ids {
+            self.tell(&principal, &id, json!({"event": "session_end"})).await;
         }
     }
 
@@ -206,8 +207,9 @@ impl Sessions {
     }
 
     /// Tells the guard of a session. What it cannot record, it denies later by itself.
-    async fn tell(&self, session: &str, event: &serde_json::Value) {
-        let Ok(event) = Event::from_value(event.clone()) else { return };
+    async fn tell(&self, principal: &Principal, session: &str, event: serde_json::Value) {
+        let Ok(event) = Event::from_value(event) else { return };
+        let event = Event { principal: Some(principal.name().to_owned()), ..event };
         if let Err(problem) = self.guard.handle(session, event).await {
             tracing::debug!(session, code = problem.code.id(), "the guard was not told of a session");
         }

@@ -196,7 +196,12 @@ pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
         Pending::Part(number) => return gather::part(shared, number, (server, None)).await,
         Pending::Plain | Pending::Tools { .. } | Pending::Hello | Pending::Task(_) => {}
     }
-    let Some(server) = shared.servers.get(server) else { return };
+    // Whoever gave the request up, or has closed, waits for no answer.
+    let given_up = shared.table().given_up.remove(id);
+    let Some(server) = shared.servers.get(server).filter(|_| !given_up && !shared.closing()) else {
+        shared.table().open.remove(id);
+        return;
+    };
     let why = server.trouble.as_deref().unwrap_or("its own output on standard error may say why");
     shared.fail(id, -32000, &format!("the server `{}` is gone: {why}", server.name), None).await;
 }
@@ -212,17 +217,22 @@ pub(super) async fn ended(shared: &Shared, call: OpenCall, outcome: Outcome) {
 async fn cancel(shared: &Shared, message: Message) {
     let id = Object::read(message.content()).ok().and_then(|params| Id::read(params.get("requestId")?.as_bytes()));
     let Some(id) = id else { return };
+    if gather::cancelled(shared, &id, &message).await {
+        return;
+    }
     let (server, call) = {
         let mut table = shared.table();
         table.listening.retain(|listening| *listening != id);
         let Some(server) = table.open.get(&id).copied().flatten() else { return };
-        let call = match table.pending.get_mut(&(server, id.clone())) {
+        table.given_up.insert(id.clone());
+        // An answer that comes all the same is passed on, and proves nothing.
+        let pending = table.pending.get_mut(&(server, id));
+        let call = match pending {
             Some(Pending::Call(call)) => Some(call.clone()),
             _ => None,
         };
-        // No answer need come to what was cancelled; one that comes all the same is passed on.
-        if call.is_some() {
-            table.pending.insert((server, id.clone()), Pending::Plain);
+        if let (Some(pending), true) = (pending, call.is_some()) {
+            *pending = Pending::Plain;
         }
         (server, call)
     };

@@ -101,6 +101,26 @@ pub(super) async fn part(shared: &Shared, number: u64, (server, message): (usize
     }
 }
 
+/// Gives up a request that several servers answer, if this is one: each is told under the id that it knows.
+pub(super) async fn cancelled(shared: &Shared, id: &Id, message: &Message) -> bool {
+    let parts: Vec<(usize, Id)> = {
+        let mut table = shared.table();
+        let Some(number) = table.gathers.iter().find(|(_, gather)| gather.id == *id).map(|(number, _)| *number) else {
+            return false;
+        };
+        table.gathers.remove(&number);
+        table.open.remove(id);
+        let of_it = |pending: &mut Pending| matches!(pending, Pending::Part(part) if *part == number);
+        table.pending.extract_if(|_, pending| of_it(pending)).map(|(key, _)| key).collect()
+    };
+    for (server, part) in parts {
+        if let Some(content) = replaced(message.content(), "requestId", &part.json()) {
+            shared.send(server, message.with_content(&content)).await;
+        }
+    }
+    true
+}
+
 async fn finish(shared: &Shared, number: u64) {
     let Some(gather) = shared.table().gathers.remove(&number) else { return };
     let results: Vec<(usize, &Message)> =
@@ -113,6 +133,9 @@ async fn finish(shared: &Shared, number: u64) {
         && let Some(error) = gather.answers.values().next()
     {
         return shared.answer(&gather.id, error.with_id(&gather.id).to_text()).await;
+    }
+    if results.is_empty() && matches!(gather.what, What::Initialize | What::Discover) {
+        return shared.fail(&gather.id, -32000, "none of the servers is there", None).await;
     }
     let result = match gather.what {
         What::Nothing => "{}".to_owned(),

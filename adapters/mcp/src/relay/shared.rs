@@ -1,6 +1,6 @@
 //! What both directions of a relay share: the servers, what is open, and the way to the guard.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -102,6 +102,8 @@ pub(super) struct OpenCall {
 pub(super) struct Table {
     /// The client's requests that were not answered; at which server, once forwarded.
     pub(super) open: HashMap<Id, Option<usize>>,
+    /// Those of them that the client gave up.
+    pub(super) given_up: HashSet<Id>,
     /// What answers mean, by server and id.
     pub(super) pending: HashMap<(usize, Id), Pending>,
     /// Calls that go on as tasks, by server and task.

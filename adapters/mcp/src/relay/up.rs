@@ -61,7 +61,11 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
         return None;
     }
     let message = answer(shared, server, message, pending).await;
-    shared.table().open.remove(&id);
+    {
+        let mut table = shared.table();
+        table.open.remove(&id);
+        table.given_up.remove(&id);
+    }
     Some(Routed { message, related: Some(id) })
 }
 

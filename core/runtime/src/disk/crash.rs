@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use phasegate_core::decision::Effect;
@@ -16,6 +17,8 @@ use crate::deadline::{Deadline, LIMIT};
 use crate::kept::matters;
 use crate::locations::Locations;
 use crate::project::Project;
+use crate::resident::slot::{Answer, Slot};
+use crate::resident::{Job, Resident};
 use crate::runtime::Runtime;
 use crate::stance::{Stance, Watch};
 use crate::transaction::Transaction;
@@ -72,17 +75,52 @@ impl World {
     }
 
     /// Gives the events one after the other, up to the first that is not answered. The states after those that were.
-    fn tell(&self, state: &str, story: &[Value]) -> Vec<State> {
+    fn tell(&self, state: &str, story: &[Value], by: &mut By) -> Vec<State> {
         let runtime = self.runtime(state);
         let mut states = vec![State::default()];
-        for event in story {
-            match open(&runtime, &self.project(&runtime)).and_then(|mut open| decide(&mut open, event)) {
-                Ok(step) => states.push(step.state),
-                Err(_) => break,
+        let slots = match by {
+            By::Itself => {
+                for event in story {
+                    match open(&runtime, &self.project(&runtime)).and_then(|mut open| decide(&mut open, event)) {
+                        Ok(step) => states.push(step.state),
+                        Err(_) => break,
+                    }
+                }
+                return states;
             }
-        }
+            By::Resident(guard, batch) => {
+                let guard = guard
+                    .get_or_insert_with(|| Box::new(Resident::new(Arc::new(runtime.clone()), self.project(&runtime))));
+                let mut slots = Vec::new();
+                for event in story {
+                    slots.push(hand_in(guard, event));
+                    if !*batch {
+                        guard.finish(None);
+                    }
+                }
+                guard.finish(None);
+                slots
+            }
+        };
+        let answers = slots.into_iter().map_while(|slot| slot.taken().and_then(Result::ok));
+        states.extend(answers.map(|step| step.state));
         states
     }
+}
+
+/// Who decides the events of a story.
+enum By {
+    /// A transaction of its own decides each.
+    Itself,
+    /// A guard that stays; `true`: all events that are given at once are one batch.
+    Resident(Option<Box<Resident>>, bool),
+}
+
+fn hand_in(guard: &mut Resident, event: &Value) -> Slot {
+    let (slot, deadline) = (Slot::default(), Deadline::new(LIMIT));
+    let (session, answer) = (SESSION.to_string(), Answer(slot.clone()));
+    guard.take(Job { session, event: timed(event), deadline, answer }, true).unwrap();
+    slot
 }
 
 fn open<'a>(runtime: &'a Runtime, project: &Project) -> Result<Transaction<'a>, Stance> {
@@ -97,10 +135,14 @@ fn open<'a>(runtime: &'a Runtime, project: &Project) -> Result<Transaction<'a>, 
 }
 
 fn decide(transaction: &mut Transaction<'_>, event: &Value) -> Result<Step, Stance> {
+    transaction.decide(timed(event)).map_err(|_| Stance::Block)
+}
+
+fn timed(event: &Value) -> Event {
     let mut event = Event::from_value(event.clone()).unwrap();
     // The same length in every run, whatever the clock says.
     event.time = Some(1_700_000_000_000 + i64::try_from(event.name().len()).unwrap());
-    transaction.decide(event).map_err(|_| Stance::Block)
+    event
 }
 
 /// What is left of the files of a story.
@@ -209,20 +251,23 @@ struct Told {
     /// All changes, and how many there were when each event was answered.
     changes: Vec<Change>,
     answered: Vec<usize>,
+    /// How many events are answered together.
+    together: usize,
     tried: usize,
 }
 
-fn tell(story: &[Value]) -> Told {
+fn tell(story: &[Value], mut by: By) -> Told {
     let world = World::new();
     let (mut changes, mut answered, mut states) = (Vec::new(), vec![0], vec![State::default()]);
-    for event in story {
-        let (told, made) = watched(None, || world.tell("state", std::slice::from_ref(event)));
-        assert_eq!(told.len(), 2, "{event} is answered");
+    let together = if matches!(by, By::Resident(_, true)) { story.len() } else { 1 };
+    for events in story.chunks(together) {
+        let (told, made) = watched(None, || world.tell("state", events, &mut by));
+        assert_eq!(told.len(), together + 1, "{events:?} are answered");
         states.extend(told.into_iter().skip(1));
         changes.extend(made);
-        answered.push(changes.len());
+        answered.resize(states.len(), changes.len());
     }
-    Told { world, states, changes, answered, tried: 0 }
+    Told { world, states, changes, answered, together, tried: 0 }
 }
 
 impl Told {
@@ -233,7 +278,7 @@ impl Told {
         let (from, to) = (self.world.folder.path().join("state"), self.world.folder.path().join(&name));
         image.write(&from, &to);
         let answered = self.answered.iter().rposition(|at| *at <= done).unwrap();
-        check_after(&self.world, &name, &self.states, answered, what);
+        check_after(&self.world, &name, (&self.states, answered, self.together), what);
         if whole {
             let runtime = self.world.runtime(&name);
             let report = verify(&runtime.locations, &self.world.project(&runtime), &mut |_, _| {});
@@ -244,7 +289,7 @@ impl Told {
 }
 
 /// After a crash: what was answered is there, or the next call is denied.
-fn check_after(world: &World, name: &str, states: &[State], answered: usize, what: &str) {
+fn check_after(world: &World, name: &str, (states, answered, together): (&[State], usize, usize), what: &str) {
     let runtime = world.runtime(name);
     let project = world.project(&runtime);
     let mut transaction = match open(&runtime, &project) {
@@ -256,7 +301,7 @@ fn check_after(world: &World, name: &str, states: &[State], answered: usize, wha
         }
     };
     let found = transaction.state.clone();
-    let may_be: Vec<_> = states[answered..].iter().take(2).collect();
+    let may_be: Vec<_> = states[answered..].iter().take(together + 1).collect();
     let session = may_be
         .iter()
         .any(|state| !matters(&State { session: state.session.clone(), project: found.project.clone() }, &found));
@@ -271,15 +316,17 @@ fn check_after(world: &World, name: &str, states: &[State], answered: usize, wha
     }
 }
 
-fn crash_everywhere(story: &[Value]) {
-    let mut told = tell(story);
+fn crash_everywhere(story: &[Value], by: By) {
+    // What a guard that stays writes are the same bytes in other pieces.
+    let step = if matches!(by, By::Itself) { 1 } else { 32 };
+    let mut told = tell(story, by);
     let changes = told.changes.clone();
     for done in 1..=changes.len() {
         for (image, whole) in images(&changes[..done], |_, _| true) {
             told.check(&image, whole, done, &format!("after {done} changes, {:?}", changes.get(done)));
         }
         let Some(Change::Written { path, at, bytes }) = changes.get(done) else { continue };
-        for k in 1..bytes.len() {
+        for k in (1..bytes.len()).step_by(step) {
             let mut torn = changes[..done].to_vec();
             torn.push(Change::Written { path: path.clone(), at: *at, bytes: bytes[..k].to_vec() });
             // All of what was not synced is there; for some bytes also: only what was cut short is.
@@ -295,17 +342,26 @@ fn crash_everywhere(story: &[Value]) {
             }
         }
     }
-    assert!(told.tried > 1000, "only {} crashes were tried", told.tried);
+    assert!(told.tried * step > 1000, "only {} crashes were tried", told.tried);
 }
 
 #[test]
 fn after_any_crash_a_run_that_began_and_an_approval_are_there_or_the_next_call_is_denied() {
-    crash_everywhere(&[start(), skill(), approve()]);
+    crash_everywhere(&[start(), skill(), approve()], By::Itself);
 }
 
 #[test]
 fn after_any_crash_evidence_is_there_or_the_next_call_is_denied() {
-    crash_everywhere(&[start(), skill(), call("1", "Read"), result("1")]);
+    crash_everywhere(&[start(), skill(), call("1", "Read"), result("1")], By::Itself);
+}
+
+#[test]
+fn after_any_crash_of_a_guard_that_stays_what_it_answered_is_there_or_the_next_call_is_denied() {
+    let stories = [vec![start(), skill(), approve()], vec![start(), skill(), call("1", "Read"), result("1")]];
+    for story in stories {
+        crash_everywhere(&story, By::Resident(None, false));
+        crash_everywhere(&story, By::Resident(None, true));
+    }
 }
 
 /// The bytes after which the disk is full: each of a journal's, and some of a small file's.
@@ -323,15 +379,26 @@ fn places(changes: &[Change]) -> Vec<u64> {
     places
 }
 
-#[test]
-fn a_disk_that_is_full_after_any_byte_loses_nothing_that_was_answered() {
+fn fill_everywhere(by: impl Fn() -> By, step: usize) {
     let story = [start(), skill(), call("1", "Read")];
-    let told = tell(&story);
-    for room in places(&told.changes) {
+    let told = tell(&story, by());
+    for room in places(&told.changes).into_iter().step_by(step) {
         let name = format!("full-{room}");
-        let (states, _) = watched(Some(room), || told.world.tell(&name, &story));
+        let (states, _) = watched(Some(room), || told.world.tell(&name, &story, &mut by()));
         assert!(states.len() <= story.len(), "an event that could not be written was answered");
-        check_after(&told.world, &name, &told.states, states.len() - 1, &format!("full after {room} bytes"));
+        let known = (told.states.as_slice(), states.len() - 1, told.together);
+        check_after(&told.world, &name, known, &format!("full after {room} bytes"));
         fs::remove_dir_all(told.world.folder.path().join(&name)).unwrap();
     }
+}
+
+#[test]
+fn a_disk_that_is_full_after_any_byte_loses_nothing_that_was_answered() {
+    fill_everywhere(|| By::Itself, 1);
+}
+
+#[test]
+fn nor_does_it_in_a_guard_that_stays() {
+    fill_everywhere(|| By::Resident(None, false), 7);
+    fill_everywhere(|| By::Resident(None, true), 7);
 }

@@ -2,6 +2,7 @@
 //! wait together for a worker. A second thread watches the clock for those that wait.
 
 use std::collections::VecDeque;
+use std::fs::OpenOptions;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::Builder;
@@ -11,8 +12,10 @@ use phasegate_adapter::Problem;
 use phasegate_core::{Code, Event};
 
 use super::slot::{Answer, Awaited, Slot};
-use super::{Job, Resident};
+use super::{Job, Resident, Sync};
 use crate::deadline::Deadline;
+use crate::disk::{Disk as _, disk};
+use crate::files;
 
 /// The most events of one batch.
 const BATCH: usize = 256;
@@ -41,6 +44,8 @@ struct Queue {
     waiting: VecDeque<(Deadline, Slot)>,
     /// Whether a batch is to be finished.
     open: bool,
+    /// Journals that are to be made durable when nothing else waits.
+    syncs: Vec<Sync>,
     started: bool,
     closed: bool,
 }
@@ -49,7 +54,7 @@ impl Desk {
     /// A desk at which an answer may take so long.
     pub(crate) fn new(resident: Resident, limit: Duration) -> Self {
         let (queue, work, clock) = Default::default();
-        Self { inner: Arc::new(Inner { resident: Mutex::new(resident), queue, work, clock }), limit }
+        Self { inner: Arc::new(Inner { resident: Mutex::new(resident.lazy()), queue, work, clock }), limit }
     }
 
     /// Hands in an event. Where nothing stands in its way, and nothing need be made durable, the answer is there already.
@@ -85,7 +90,7 @@ impl Drop for Desk {
 
 impl Inner {
     /// Decides an event on this thread, unless it would have to wait. The job, if so.
-    fn at_once(&self, mut resident: MutexGuard<'_, Resident>, job: Job) -> Option<Job> {
+    fn at_once(self: &Arc<Self>, mut resident: MutexGuard<'_, Resident>, job: Job) -> Option<Job> {
         if !lock(&self.queue).jobs.is_empty() {
             return Some(job);
         }
@@ -93,8 +98,21 @@ impl Inner {
         // Whoever must wait for the disk waits together with others.
         if left.is_none() && !resident.must_sync() {
             resident.finish(None);
+            let syncs = std::mem::take(&mut resident.to_sync);
+            drop(resident);
+            if !syncs.is_empty() {
+                self.sync_later(syncs);
+            }
         }
         left
+    }
+
+    fn sync_later(self: &Arc<Self>, syncs: Vec<Sync>) {
+        let mut queue = lock(&self.queue);
+        queue.syncs.extend(syncs);
+        self.start_threads(&mut queue);
+        drop(queue);
+        self.work.notify_one();
     }
 
     /// Leaves an event, or the batch that it is in, to the worker.
@@ -107,10 +125,7 @@ impl Inner {
         }
         let calm = queue.waiting.is_empty();
         queue.waiting.push_back(waiting);
-        if !queue.started {
-            queue.started = self.start("guard", Self::work) && self.start("guard-clock", Self::watch);
-        }
-        let started = queue.started;
+        let started = self.start_threads(&mut queue);
         drop(queue);
         if started {
             self.work.notify_one();
@@ -123,6 +138,14 @@ impl Inner {
         }
     }
 
+    /// Starts the threads, if that is still to be done; whether they are there.
+    fn start_threads(self: &Arc<Self>, queue: &mut Queue) -> bool {
+        if !queue.started {
+            queue.started = self.start("guard", Self::work) && self.start("guard-clock", Self::watch);
+        }
+        queue.started
+    }
+
     fn start(self: &Arc<Self>, name: &str, work: fn(&Self)) -> bool {
         let inner = Arc::clone(self);
         Builder::new().name(name.to_string()).spawn(move || work(&inner)).is_ok()
@@ -132,14 +155,28 @@ impl Inner {
     fn work(&self) {
         loop {
             let mut queue = lock(&self.queue);
-            while queue.jobs.is_empty() && !queue.open {
+            while queue.jobs.is_empty() && !queue.open && queue.syncs.is_empty() {
                 if queue.closed {
                     return;
                 }
                 queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
-            drop(queue);
-            self.do_batch();
+            if queue.jobs.is_empty() && !queue.open {
+                let syncs = std::mem::take(&mut queue.syncs);
+                drop(queue);
+                syncs.into_iter().for_each(|sync| self.sync(sync));
+            } else {
+                drop(queue);
+                self.do_batch();
+            }
+        }
+    }
+
+    /// Makes a journal durable. Where that fails, an event does it, and says so.
+    fn sync(&self, sync: Sync) {
+        let opened = files::open_own(&sync.path, OpenOptions::new().read(true));
+        if opened.and_then(|file| disk().sync(&file, &sync.path)).is_ok() {
+            lock(&self.resident).synced(sync);
         }
     }
 
@@ -162,6 +199,8 @@ impl Inner {
         if done.is_err() {
             resident.forget();
         }
+        let syncs = std::mem::take(&mut resident.to_sync);
+        lock(&self.queue).syncs.extend(syncs);
     }
 
     /// Answers those that have waited too long.

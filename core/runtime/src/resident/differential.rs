@@ -277,7 +277,7 @@ fn compare(acts: &[Act], ways: &[(bool, bool)]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_resident_guard_decides_and_records_as_a_process_for_each_event(

@@ -34,6 +34,16 @@ pub(crate) struct Own {
     pub(super) anchor_due: bool,
     /// How many records of the project's journal were on the disk for good, as the last record says.
     pub(super) saw: u64,
+    /// How many of its records the project had noted, as far as the session saw.
+    pub(super) anchored: u64,
+    /// Whether somebody asks the disk in the background, so that an event need not wait for a note of history.
+    pub(crate) lazy: bool,
+    /// Whether the journal is to be made durable in the background.
+    pub(crate) wants_sync: bool,
+    /// Whether somebody was asked to.
+    pub(crate) asked: bool,
+    /// The number and chain hash of a record that was, and is still to be noted.
+    pub(crate) durable: Option<(u64, String)>,
     /// Whether what was known of the session may be lost: it is denied until it starts anew.
     pub(super) lost: bool,
     /// Whether it is kept which project the session began in.
@@ -71,6 +81,11 @@ impl Own {
             policy_digest: kept.policy_digest,
             anchor_due: kept.anchor_due,
             saw: kept.project,
+            anchored: kept.anchored,
+            lazy: false,
+            wants_sync: false,
+            asked: false,
+            durable: None,
             lost: kept.lost,
             rooted: false,
             without_policy: false,
