@@ -9,7 +9,7 @@ pub(crate) const LIMITS: [Limit; 7] = [
         way: "the plugin is deleted, or cannot be loaded, when the client starts",
         then: "the client starts without it and says nothing; `phasegate doctor` says so, and the plugin's heartbeat is missing; keep the \
                plugin in a folder that the agent's user cannot write",
-        shown: &["plugin-deleted-at-start", "plugin-broken-at-start"],
+        shown: &["plugin-deleted", "plugin-emptied", "plugin-syntax", "plugin-import", "plugin-throws"],
     },
     Limit {
         way: "the client is started with `--pure` or `OPENCODE_PURE=1`, or with `OPENCODE_DISABLE_PROJECT_CONFIG=1` where the plugin is the project's",
@@ -19,7 +19,7 @@ pub(crate) const LIMITS: [Limit; 7] = [
     Limit {
         way: "the guard's program is replaced by another that speaks as the guard does",
         then: "the plugin takes its answers; keep the program where the agent's user cannot write",
-        shown: &["program-replaced"],
+        shown: &[],
     },
     Limit {
         way: "a line that the user gives the client with `!`, or in a command file between `!` and back-quotes",
