@@ -107,7 +107,7 @@ impl Client for ClaudeCode {
         terminal::live(command, &stage.story.terminal, stage.scratch)
     }
 
-    fn shown(&self, stream: &str) -> (Value, String) {
+    fn shown(&self, stream: &str, _errors: &str) -> (Value, String) {
         let lines: Vec<Value> = stream.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let messages = lines.iter().filter_map(|line| line.get("message").cloned()).collect();
         let last = lines.iter().rev().find_map(|line| line.get("result")?.as_str().map(str::to_string));

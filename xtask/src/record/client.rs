@@ -86,8 +86,8 @@ pub(crate) trait Client: Sync {
         Err(Failure::new(format!("{} is not driven in a terminal", self.id())))
     }
 
-    /// The messages that the client printed, and what it ended with.
-    fn shown(&self, stream: &str) -> (Value, String) {
+    /// The messages that the client printed, and what it ended with, from its output and its errors.
+    fn shown(&self, stream: &str, _errors: &str) -> (Value, String) {
         (Value::Null, tail(stream))
     }
 
@@ -219,11 +219,8 @@ fn played(client: &dyn Client, stage: &Stage<'_>, model: &Model) -> Result<Playe
     if let Some(failure) = &state.failed {
         return Err(Failure::new(failure.clone()));
     }
-    let (shown, mut last_word) = client.shown(&read(&stage.scratch.path("stream.jsonl"))?);
-    if state.asked.is_empty() {
-        // Where it did not even begin, it says why in another place.
-        last_word = read(&stage.scratch.path("stderr.txt")).unwrap_or(last_word);
-    }
+    let errors = read(&stage.scratch.path("stderr.txt")).unwrap_or_default();
+    let (shown, last_word) = client.shown(&read(&stage.scratch.path("stream.jsonl"))?, &errors);
     let mut played = Played { asked: !state.asked.is_empty(), last_word, ..Played::default() };
     for (id, _) in stage.story.calls() {
         let asked = state.asked.iter().find_map(|asked| messages::result(&asked.messages, &id));

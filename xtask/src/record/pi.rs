@@ -144,6 +144,11 @@ impl Client for Pi {
         if prompt.starts_with('/') { "Work through the phases in their order.".into() } else { prompt.to_string() }
     }
 
+    /// What it tells its user without a terminal, and why it does not start, goes to its errors.
+    fn shown(&self, _stream: &str, errors: &str) -> (Value, String) {
+        (Value::Null, errors.to_string())
+    }
+
     fn about(&self, input: &Value) -> (Option<String>, Option<String>) {
         let text = |pointer: &str| input.pointer(pointer).and_then(Value::as_str).map(str::to_string);
         let event = text("/event/type");
