@@ -86,6 +86,10 @@ pub(super) fn reason<'a>(reasons: &'a BTreeMap<String, String>, version: &str) -
 pub(super) fn files(client: &str) -> Result<BTreeMap<String, String>> {
     let folder = folder(client);
     let path = root().join(&folder);
+    if !path.is_dir() {
+        // Not every platform has a client that can be run so.
+        return Ok(BTreeMap::new());
+    }
     let listed = std::fs::read_dir(&path).map_err(|error| Failure::file(&path, error))?;
     let mut files = BTreeMap::new();
     for file in listed.flatten().map(|entry| entry.path()) {
