@@ -126,7 +126,7 @@ mod tests {
     use crate::proxy::Origin;
 
     fn read(text: &str, only: Option<&str>) -> Result<Vec<(String, String)>, String> {
-        let variable = |name: &str| (name == "HOME").then(|| "/home/u".to_owned());
+        let variable = |name: &str| (name == "HOME").then(|| "/folder".to_owned());
         let specs = servers(text, only, variable)?;
         let shown = |origin: &Origin| match origin {
             Origin::Command(command) => format!("{} {}", command.program, command.args.join(" ")),
@@ -143,7 +143,7 @@ mod tests {
             "a": {"command": "go"}
         }, "other": 1}"#;
         let pair = |name: &str, line: &str| (name.to_owned(), line.to_owned());
-        assert_eq!(read(text, None), Ok(vec![pair("a", "go "), pair("b", "/home/u/run x $Y")]));
+        assert_eq!(read(text, None), Ok(vec![pair("a", "go "), pair("b", "/folder/run x $Y")]));
         assert_eq!(read(text, Some("a")), Ok(vec![pair("a", "go ")]));
     }
 

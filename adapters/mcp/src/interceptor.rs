@@ -215,8 +215,8 @@ impl Told {
         match &step.decision {
             Some(decision) if !decision.lets_through() => Self::denied(told(decision)),
             Some(decision) if decision.effect == Effect::Warn => {
-                let Denied { text, structured } = told(decision);
-                Self { valid: true, severity: Some("warn"), message: Some(text), info: Some(structured) }
+                let text = denial::warning(decision, &plain);
+                Self { valid: true, severity: Some("warn"), message: Some(text), info: Some(told(decision).structured) }
             }
             Some(_) => Self::valid(),
             None => Self::denied(denial::problem(tool, &Problem::new(Code::Internal, "the call was not decided"))),

@@ -67,6 +67,8 @@ interface Request {
   body: { event: unknown } | { probe: unknown[] }
   /** How many bridges may be asked, one after another, while they give no answer. */
   tries: number
+  /** Whether it was given to a process that had been started for another one and had not greeted yet. */
+  joined?: boolean
   settle: (line: Line | undefined, trouble?: string) => void
 }
 
@@ -81,9 +83,9 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const written = (value: unknown): string =>
   JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
 
-/** A text that is short enough to be quoted. */
+/** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {
-  const line = text.trim().replace(/\s+/g, " ")
+  const line = text.trim().replace(/\s+/g, " ").replace(/[^\x20-\x7e]+/g, "?")
   return line.length > 200 ? `${line.slice(0, 200)}...` : line
 }
 
@@ -120,7 +122,9 @@ class BridgeProcess {
       child.once("close", fail)
       setTimeout(fail, GRACE_MS).unref?.()
     })
-    child.stdin?.on("error", (error) => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`))
+    // Where it has ended, its end says more.
+    const deaf = (error: Error): void => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`)
+    child.stdin?.on("error", (error) => setTimeout(deaf, GRACE_MS, error).unref?.())
     child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text))
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-1_000)
@@ -139,6 +143,10 @@ class BridgeProcess {
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  get greeted(): boolean {
+    return this.#answered
   }
 
   /** Asks; the request is settled in time, or handed back. */
@@ -331,9 +339,10 @@ class Bridge {
     return { deny: reply?.deny as string | undefined, reply }
   }
 
-  #send(request: Request): void {
+  #send(request: Request, joins = true): void {
+    const waits = this.#process && !this.#process.ended && !this.#process.greeted
     const running = this.#running()
-    if (running) running.send(request)
+    if (running) running.send({ ...request, joined: joins && waits })
     else this.#lost([request], false)
   }
 
@@ -356,6 +365,11 @@ class Bridge {
 
   #lost(requests: Request[], greeted: boolean): void {
     for (const request of requests) {
+      // A program that never greeted has seen nothing, and may have been replaced since it was started.
+      if (!greeted && request.joined) {
+        this.#send(request, false)
+        continue
+      }
       // Where no bridge could be started, none was asked.
       const tries = request.tries > 1 && greeted ? request.tries - 1 : request.tries
       if (request.tries > 1 && this.#kept.length < KEPT) this.#kept.push({ ...request, tries })

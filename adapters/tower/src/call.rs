@@ -75,6 +75,8 @@ impl Call {
 pub enum Answer<R> {
     /// It ran, and answered this.
     Ran(R),
+    /// It ran and answered this, although something is wrong with it: the agent must read why beside the answer.
+    Warned(R, String),
     /// It did not run.
     Denied(Box<Denied>),
 }

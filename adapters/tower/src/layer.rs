@@ -10,9 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt as _;
 use futures_util::lock::Mutex;
-use phasegate_adapter::{Guard, Problem};
+use phasegate_adapter::{Guard, Problem, text};
 use phasegate_core::event::{Outcome, SessionSource};
-use phasegate_core::{Code, Event, EventKind, Step};
+use phasegate_core::{Code, Effect, Event, EventKind, Step};
 use tower_service::Service;
 
 use crate::call::{Answer, Call, Denied};
@@ -24,6 +24,14 @@ use crate::call::{Answer, Call, Denied};
 pub struct Layer<E> {
     shared: Arc<Shared>,
     ended: E,
+}
+
+/// How a call runs.
+struct Passed {
+    /// Whether its outcome is told.
+    told: bool,
+    /// What the agent is told beside the answer.
+    warning: Option<String>,
 }
 
 struct Shared {
@@ -110,17 +118,20 @@ where
         let layer = self.layer.clone();
         Box::pin(async move {
             let id = layer.shared.id();
-            let told = match layer.shared.decide(&call, &id).await {
-                Ok(told) => told,
+            let passed = match layer.shared.decide(&call, &id).await {
+                Ok(passed) => passed,
                 Err(denied) => return Ok(Answer::Denied(Box::new(denied))),
             };
-            let asked = told.then(|| call.clone());
+            let asked = passed.told.then(|| call.clone());
             let answer = ready.call(call).await;
             if let Some(call) = asked {
                 let outcome = answer.as_ref().map_or(Outcome::Failed, &layer.ended);
                 layer.shared.outcome(&call, id, outcome).await;
             }
-            answer.map(Answer::Ran)
+            answer.map(|answer| match passed.warning {
+                Some(warning) => Answer::Warned(answer, warning),
+                None => Answer::Ran(answer),
+            })
         })
     }
 }
@@ -137,20 +148,25 @@ impl Shared {
         handled.unwrap_or_else(|_| Err(Problem::new(Code::Internal, "the guard failed while it decided")))
     }
 
-    /// Whether the call's outcome is to be told, or why the call does not run. In a project that nothing guards it runs
-    /// and nobody is told.
-    async fn decide(&self, call: &Call, id: &str) -> Result<bool, Denied> {
+    /// How the call runs, or why it does not. In a project that nothing guards it runs and nobody is told.
+    async fn decide(&self, call: &Call, id: &str) -> Result<Passed, Denied> {
         let step = match self.begin(call).await {
             Ok(()) => self.handle(call.event(id)).await,
             Err(problem) => Err(problem),
         };
         match step {
             Ok(step) => match step.decision {
-                Some(decision) if decision.lets_through() => Ok(true),
+                Some(decision) if decision.lets_through() => {
+                    let warns = decision.effect == Effect::Warn;
+                    let warning = warns.then(|| text::warning(&decision, |tool, _| tool.to_owned()));
+                    Ok(Passed { told: true, warning })
+                }
                 Some(decision) => Err(Denied::Decision(decision)),
                 None => Err(Denied::Problem(Problem::new(Code::Internal, "the call was not decided"))),
             },
-            Err(problem) if problem.code == Code::PolicyMissing && self.unguarded().await => Ok(false),
+            Err(problem) if problem.code == Code::PolicyMissing && self.unguarded().await => {
+                Ok(Passed { told: false, warning: None })
+            }
             Err(problem) => Err(Denied::Problem(problem)),
         }
     }

@@ -15,6 +15,7 @@
 //! let guarded = ServiceBuilder::new().layer(Layer::new(guard, ran)).service(tools);
 //! match guarded.oneshot(Call::new("session 1", "apply_edit")).await? {
 //!     Answer::Ran(text) => println!("{text}"),
+//!     Answer::Warned(text, warning) => println!("{text}\n\n{warning}"),
 //!     Answer::Denied(denied) => println!("{}", denied.text()),
 //! }
 //! # Ok(())

@@ -71,7 +71,7 @@ fn answer(message: &Value, line: &str, way: &str) {
         "tasks/result" => reply(id, &json!({"content": [], "isError": params["taskId"] == "bad"})),
         "subscriptions/listen" => say(
             &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params":
-                    {"notifications": params["notifications"], "_meta": {"io.modelcontextprotocol/subscriptionId": id}}})
+                    {"notifications": {}, "_meta": {"io.modelcontextprotocol/subscriptionId": id}}})
             .to_string(),
         ),
         "test/raw" => say(params["text"].as_str().unwrap_or_default()),

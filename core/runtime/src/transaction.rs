@@ -3,6 +3,7 @@
 mod choose;
 pub(crate) mod halves;
 
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Memory, Problem};
@@ -70,10 +71,10 @@ impl<'a> Transaction<'a> {
         (runtime, watch): (&'a Runtime, &'a Watch),
         (project, session): (Project, &str),
         (project_journal, session_journal): (Journal, Journal),
-        (shared, mut own): (Shared, Own),
+        (mut shared, mut own): (Shared, Own),
         current: Option<Current>,
     ) -> Self {
-        let state = State { session: std::mem::take(&mut own.state), project: shared.kept.project.clone() };
+        let state = State { session: take(&mut own.state), project: take(&mut shared.kept.project) };
         let session = session.to_string();
         let transaction =
             Self { runtime, watch, project, session, project_journal, session_journal, shared, own, state, current };
@@ -86,7 +87,7 @@ impl<'a> Transaction<'a> {
 
     /// What stays when the transaction is over.
     pub(crate) fn over(mut self) -> ((Journal, Journal), (Shared, Own)) {
-        self.own.state = self.state.session;
+        (self.own.state, self.shared.kept.project) = (self.state.session, self.state.project);
         ((self.project_journal, self.session_journal), (self.shared, self.own))
     }
 
@@ -115,8 +116,8 @@ impl<'a> Transaction<'a> {
             let joined = State { session, ..State::default() };
             self.own.policy = self.with_earlier(&joined)?;
         }
-        let (answer, used) = settle(&self.own.policy, &self.state, &event, &self.project.root)?;
-        self.record(&event, &answer, used)?;
+        let (mut answer, used) = settle(&self.own.policy, &self.state, &event, &self.project.root)?;
+        self.record(&event, &mut answer, used)?;
         self.state = answer.state.clone();
         self.note_stance();
         self.remember()?;
@@ -136,7 +137,7 @@ impl<'a> Transaction<'a> {
             ..Entry::default()
         };
         shorten_event(&mut entry.event, &self.own.settings.redact);
-        let state = self.session_value(&self.state, self.own.anchor_due);
+        let state = self.value_now();
         let saved = self.announce().and_then(|()| self.save(&entry, state, Durability::Written));
         match saved {
             Ok(()) => problem,
@@ -157,7 +158,7 @@ impl<'a> Transaction<'a> {
             event: json!({"frame": digest_of(frame)}),
             ..Entry::default()
         };
-        let state = self.session_value(&self.state, self.own.anchor_due);
+        let state = self.value_now();
         self.announce()?;
         self.save(&entry, state, Durability::Written)
     }
@@ -181,6 +182,7 @@ impl<'a> Transaction<'a> {
         }
         let event = json!({"event": "session", "session": self.session});
         let anchor = Anchor { seq: 0, head: self.session_journal.head(), time: (self.runtime.now)() };
+        self.shared.kept.project.clone_from(&self.state.project);
         self.save_project(event, anchor, Durability::Synced)
     }
 
@@ -196,7 +198,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Appends what an event led to: to the project's journal where that is due, then to the session's.
-    fn record(&mut self, event: &Event, answer: &Step, used: Facts) -> Result<(), Problem> {
+    fn record(&mut self, event: &Event, answer: &mut Step, used: Facts) -> Result<(), Problem> {
         let matters = matters(&self.state, &answer.state);
         let durability = if matters { Durability::Synced } else { Durability::Written };
         let time = event.time.unwrap_or_default();
@@ -213,7 +215,7 @@ impl<'a> Transaction<'a> {
             problem: None,
             project_seq: Some(self.project_journal.seq()),
         };
-        let state = self.session_value(&answer.state, matters);
+        let state = self.session_value(&mut answer.state.session, matters);
         self.save(&entry, state, durability)?;
         self.own.anchor_due = matters;
         let place = audit::line::Place {
@@ -242,7 +244,7 @@ impl<'a> Transaction<'a> {
         let seq = self.session_journal.seq();
         let noted = self.shared.kept.sessions.get(&key).map_or(self.own.anchored, |anchor| anchor.seq);
         let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
-        let changed = self.shared.kept.project != answer.state.project;
+        let changed = self.state.project != answer.state.project;
         let now = seq == 0 || self.own.anchor_due || noted == 0 || turns || changed;
         if !now && seq < noted + ANCHOR_EVERY {
             return Ok(());
@@ -291,20 +293,35 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    fn session_value(&self, state: &State, anchor_due: bool) -> Value {
-        to_value(&KeptSession {
-            session: state.session.clone(),
-            principal: self.own.principal.clone(),
-            anchored: self.own.anchored,
-            memory: self.own.memory.clone(),
-            clients: self.own.clients.clone(),
-            settings: self.own.settings.clone(),
-            policy_digest: self.own.policy_digest.clone(),
-            unwired: self.own.unwired.clone(),
+    /// What the session's journal keeps with this state of the engine. Nothing is copied for it.
+    fn session_value(&mut self, session: &mut state::Session, anchor_due: bool) -> Value {
+        let own = &mut self.own;
+        let kept = KeptSession {
+            session: take(session),
+            principal: take(&mut own.principal),
+            memory: take(&mut own.memory),
+            clients: take(&mut own.clients),
+            settings: take(&mut own.settings),
+            policy_digest: take(&mut own.policy_digest),
+            unwired: take(&mut own.unwired),
+            anchored: own.anchored,
             anchor_due,
             project: self.shared.kept.synced,
-            lost: self.own.lost,
-        })
+            lost: own.lost,
+        };
+        let value = to_value(&kept);
+        *session = kept.session;
+        (own.principal, own.memory, own.clients) = (kept.principal, kept.memory, kept.clients);
+        (own.settings, own.policy_digest, own.unwired) = (kept.settings, kept.policy_digest, kept.unwired);
+        value
+    }
+
+    /// The same, where the state is as it was.
+    fn value_now(&mut self) -> Value {
+        let mut session = take(&mut self.state.session);
+        let value = self.session_value(&mut session, self.own.anchor_due);
+        self.state.session = session;
+        value
     }
 
     /// Tells the watch what a problem from here on would meet.

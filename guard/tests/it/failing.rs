@@ -30,6 +30,9 @@ impl Guard for Scripted {
         let mut step = phasegate_core::step(&Policy::default(), &State::default(), &event, &Facts::default());
         match what.as_str() {
             "forbidden" | "shaped" => step.decision = Some(Decision { effect: Effect::Deny, ..Decision::allow() }),
+            "doubtful" => {
+                step.decision = Some(Decision { effect: Effect::Warn, reason: "not so".into(), ..Decision::allow() });
+            }
             "asked" => step.decision = Some(Decision { effect: Effect::Ask, ..Decision::allow() }),
             "undecided" => step.decision = None,
             "busy" => return Err(Problem::new(Code::StateBusy, "busy")),
@@ -60,6 +63,16 @@ async fn a_call_that_is_not_let_through_does_not_run() {
     // The connection lives on, and what is allowed runs.
     assert_eq!(call(&client, "look").await.is_error, Some(false));
     assert_eq!(tools.ran(), ["look"]);
+}
+
+#[tokio::test]
+async fn the_agent_reads_a_warning_beside_the_answer() {
+    let tools = Tools::default();
+    let client = connect(&Gate::new(Arc::new(Scripted::default()), "box"), &tools).await;
+    let result = call(&client, "doubtful").await;
+    let texts: Vec<_> = result.content.iter().map(|block| block.as_text().unwrap().text.clone()).collect();
+    assert_eq!((result.is_error, tools.ran().len(), texts.len()), (Some(false), 1, 2));
+    assert!(texts[0] == "done" && texts[1].contains("not so"), "{texts:?}");
 }
 
 #[tokio::test]

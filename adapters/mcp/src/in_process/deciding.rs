@@ -6,9 +6,9 @@ use futures_util::FutureExt as _;
 use phasegate_adapter::Problem;
 use phasegate_core::event::Outcome;
 use phasegate_core::state::Record;
-use phasegate_core::{Code, EventKind, Step};
+use phasegate_core::{Code, Effect, EventKind, Step};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResponse, CallToolResult, DetailedTask, ResultType, TaskPayload};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, ResultType, TaskPayload};
 
 use super::sessions::Seat;
 use super::{Shared, lock};
@@ -27,6 +27,8 @@ pub(super) enum Fate {
         open: Open,
         /// Whether a run moved by the decision.
         moved: bool,
+        /// What the agent is told of a call that runs although something is wrong with it.
+        warning: Option<String>,
     },
     /// It does not run.
     Denied(Denied),
@@ -65,7 +67,8 @@ impl Shared {
         match step {
             Ok(step) => match &step.decision {
                 Some(decision) if decision.lets_through() => {
-                    Fate::Run { open: Open { seat, id, tool: call.name.clone() }, moved: moved(&step) }
+                    let warning = (decision.effect == Effect::Warn).then(|| denial::warning(decision, &plain_name));
+                    Fate::Run { open: Open { seat, id, tool: call.name.clone() }, moved: moved(&step), warning }
                 }
                 Some(decision) => Fate::Denied(denial::denial(decision, &plain_name)),
                 None => {
@@ -147,10 +150,25 @@ fn of_result(result: &CallToolResult) -> Outcome {
     }
 }
 
+/// The server's answer with a warning beside it. One that asks for input carries none:
+/// the call comes again.
+pub(super) fn warned(answer: CallToolResponse, warning: String) -> CallToolResponse {
+    match answer {
+        CallToolResponse::Complete(mut result) => {
+            result.content.push(ContentBlock::text(warning));
+            CallToolResponse::Complete(result)
+        }
+        CallToolResponse::Task(mut task) => {
+            task.meta.get_or_insert_default().0.insert(denial::WARNING.to_owned(), warning.into());
+            CallToolResponse::Task(task)
+        }
+        other => other,
+    }
+}
+
 /// A denial as the server's answer. The form is ours, so it can be read.
 pub(super) fn answer(denied: &Denied, form: Form) -> CallToolResult {
-    parsed(&denied.result(form))
-        .unwrap_or_else(|| CallToolResult::error(vec![rmcp::model::ContentBlock::text(denied.text.clone())]))
+    parsed(&denied.result(form)).unwrap_or_else(|| CallToolResult::error(vec![ContentBlock::text(denied.text.clone())]))
 }
 
 /// A result that was written as JSON text.

@@ -8,7 +8,7 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use super::deciding::{Fate, answer};
+use super::deciding::{Fate, answer, warned};
 use super::listing::Learned;
 use super::own_tools::ACTIVATE;
 use super::sessions::{ARGUMENT, META, Seat};
@@ -116,19 +116,22 @@ impl<H: ServerHandler> Guarded<H> {
             return Ok(result.into());
         }
         let labels = if self.gate.trusted { known.labels } else { None };
-        let open = match self.gate.shared.decide(seat.clone(), &call, labels).await {
+        let (open, warning) = match self.gate.shared.decide(seat.clone(), &call, labels).await {
             Fate::Plain => return self.inner.call_tool(request, context).await,
             Fate::Denied(denied) => return Ok(answer(&denied, form).into()),
-            Fate::Run { open, moved } => {
+            Fate::Run { open, moved, warning } => {
                 self.announce(moved, &seat.session, peer.as_ref()).await;
-                open
+                (open, warning)
             }
         };
         let cancelled = context.ct.clone();
         let answered = self.inner.call_tool(request, context).await;
         let moved = self.gate.shared.ended(open, &answered, cancelled.is_cancelled()).await;
         self.announce(moved, &seat.session, peer.as_ref()).await;
-        answered
+        match warning {
+            Some(warning) => answered.map(|answer| warned(answer, warning)),
+            None => answered,
+        }
     }
 
     /// What the server says of a tool; asked of the handler where it was not listed yet.

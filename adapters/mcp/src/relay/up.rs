@@ -12,6 +12,7 @@ use crate::denial;
 use crate::id::Id;
 use crate::link::{Arrived, Routed};
 use crate::message::{Fault, Kind, Malformed, Message};
+use crate::object::{Object, replaced};
 use crate::outcome;
 
 /// How many answers are recorded at once.
@@ -47,6 +48,7 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
     if !matches!(message.kind(), Kind::Result | Kind::Error) {
         let several = shared.servers.len() > 1;
         let message = if several { several::from_server(shared, server, message) } else { message };
+        let message = acknowledged(shared, message);
         return Some(Routed { message, related });
     }
     let id = message.id().cloned();
@@ -65,8 +67,30 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
         let mut table = shared.table();
         table.open.remove(&id);
         table.given_up.remove(&id);
+        table.listening.retain(|listening| *listening != id);
     }
     Some(Routed { message, related: Some(id) })
+}
+
+/// What the client is promised of a subscription: changed lists of tools too, where we change them.
+fn acknowledged(shared: &Shared, message: Message) -> Message {
+    if message.method() != Some("notifications/subscriptions/acknowledged") || !shared.options.hide_forbidden {
+        return message;
+    }
+    let promised = || {
+        let params = Object::read(message.content()).ok()?;
+        let meta = Object::read(params.get("_meta")?.as_bytes()).ok()?;
+        let id = Id::read(meta.get("io.modelcontextprotocol/subscriptionId")?.as_bytes())?;
+        if !shared.table().listening.contains(&id) {
+            return None;
+        }
+        let honoured = replaced(params.get("notifications")?.as_bytes(), "toolsListChanged", "true")?;
+        replaced(message.content(), "notifications", std::str::from_utf8(&honoured).ok()?)
+    };
+    match promised() {
+        Some(content) => message.with_content(&content),
+        None => message,
+    }
 }
 
 async fn answer(shared: &Shared, server: usize, message: Message, pending: Pending) -> Message {

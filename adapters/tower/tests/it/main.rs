@@ -34,6 +34,9 @@ impl Guard for Scripted {
                     ..Decision::allow()
                 });
             }
+            "doubtful" => {
+                step.decision = Some(Decision { effect: Effect::Warn, reason: "not so".into(), ..Decision::allow() });
+            }
             "asked" => step.decision = Some(Decision { effect: Effect::Ask, ..Decision::allow() }),
             "undecided" => step.decision = None,
             "broken" => return Err(Problem::new(Code::StateBusy, "busy")),
@@ -101,6 +104,14 @@ async fn a_denial_says_why_and_how_to_get_on() {
     let (answer, _) = call(&guard(), "s", "broken").await;
     let Ok(Answer::Denied(denied)) = answer else { panic!("{answer:?}") };
     assert!(matches!(*denied, Denied::Problem(ref problem) if problem.code == Code::StateBusy));
+}
+
+#[tokio::test]
+async fn a_warning_comes_beside_the_answer() {
+    let (answer, ran) = call(&guard(), "s", "doubtful").await;
+    let Ok(Answer::Warned(text, warning)) = answer else { panic!("{answer:?}") };
+    assert_eq!((text.as_str(), ran.len()), ("doubtful", 1));
+    assert!(warning.contains("not so"), "{warning}");
 }
 
 #[tokio::test]

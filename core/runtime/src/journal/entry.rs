@@ -4,6 +4,8 @@ use phasegate_core::{Decision, Facts, state::Record};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::patch::Patch;
+
 /// The format that this version writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
 
@@ -54,5 +56,5 @@ pub(crate) struct Line<'a> {
     pub(crate) state: Option<&'a Value>,
     /// The change of the state, as a merge patch against the state before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) patch: Option<Value>,
+    pub(crate) patch: Option<Patch<'a>>,
 }

@@ -1,28 +1,46 @@
 //! JSON merge patches (RFC 7396): how a journal record says what changed in the state.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// A patch, with the values of the state that it leads to.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Patch<'a> {
+    /// The field goes.
+    Gone(()),
+    /// The field is this from now on.
+    Set(&'a Value),
+    /// Of the object's fields these change.
+    Fields(BTreeMap<&'a str, Patch<'a>>),
+}
+
 /// The patch that makes `old` into `new`; `None` if no merge patch can, because `new` has a null in an object.
-pub(crate) fn difference(old: &Value, new: &Value) -> Option<Value> {
+pub(crate) fn difference<'a>(old: &'a Value, new: &'a Value) -> Option<Patch<'a>> {
     let (Value::Object(before), Value::Object(after)) = (old, new) else {
         return None;
     };
-    differences(before, after).map(Value::Object)
+    differences(before, after).map(Patch::Fields)
 }
 
-fn differences(before: &Map<String, Value>, after: &Map<String, Value>) -> Option<Map<String, Value>> {
-    let mut patch = Map::new();
+fn differences<'a>(
+    before: &'a Map<String, Value>,
+    after: &'a Map<String, Value>,
+) -> Option<BTreeMap<&'a str, Patch<'a>>> {
+    let mut patch = BTreeMap::new();
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
-        patch.insert(name.clone(), Value::Null);
+        patch.insert(name.as_str(), Patch::Gone(()));
     }
     for (name, value) in after {
         match (before.get(name), value) {
             (Some(same), _) if same == value => {}
             (Some(Value::Object(before)), Value::Object(after)) => {
-                patch.insert(name.clone(), Value::Object(differences(before, after)?));
+                patch.insert(name, Patch::Fields(differences(before, after)?));
             }
             _ => {
-                patch.insert(name.clone(), Some(value).filter(|value| can_be_set(value))?.clone());
+                patch.insert(name, Patch::Set(Some(value).filter(|value| can_be_set(value))?));
             }
         }
     }
@@ -62,6 +80,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    /// The patch as it is written.
+    fn difference(old: &Value, new: &Value) -> Option<Value> {
+        super::difference(old, new).map(|patch| serde_json::to_value(patch).unwrap())
+    }
 
     #[test]
     fn the_examples_of_the_rfc_hold() {
