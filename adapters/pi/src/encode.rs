@@ -151,6 +151,5 @@ fn json(output: &Output) -> Reply {
         return Reply::silent();
     }
     stdout.push(b'\n');
-    let stderr = output.deny.as_ref().map(|text| format!("{text}\n").into_bytes()).unwrap_or_default();
-    Reply { stdout, stderr, status: if output.deny.is_some() { 2 } else { 0 } }
+    Reply { stdout, stderr: Vec::new(), status: if output.deny.is_some() { 2 } else { 0 } }
 }

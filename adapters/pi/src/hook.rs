@@ -69,11 +69,13 @@ impl Hook {
         })
     }
 
-    /// Whether a denial keeps from happening what the event is about.
+    /// Whether a denial keeps from happening what the event is about. A prompt could be denied; but it does nothing by
+    /// itself, and the agent is told more by the denials of its calls.
     pub(crate) fn can_be_denied(self) -> bool {
         match self {
-            Self::ToolCall | Self::Input | Self::Command => true,
-            Self::SessionStart
+            Self::ToolCall | Self::Command => true,
+            Self::Input
+            | Self::SessionStart
             | Self::SessionShutdown
             | Self::SessionBeforeCompact
             | Self::SessionCompact

@@ -28,7 +28,7 @@ fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
         ("no tool name", text(r#"{"type":"tool_call","input":{}}"#), Code::BadInput),
         ("no input", text(r#"{"type":"tool_call","toolName":"edit"}"#), Code::BadInput),
         ("tool name of another type", text(r#"{"type":"tool_call","toolName":1,"input":{}}"#), Code::BadInput),
-        ("a prompt without a text", text(r#"{"type":"input"}"#), Code::BadInput),
+        ("a command without a text", text(r#"{"type":"command"}"#), Code::BadInput),
     ]
 }
 
