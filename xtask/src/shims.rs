@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::failure::{Failure, Result};
 use crate::npm::{self, Packages};
-use crate::process::{cargo, run as run_command};
+use crate::process::{cargo, output, run as run_command};
 use crate::root::{read, root, target, write};
 
 /// Where what all plugins share is, with the list of what they are checked against.
@@ -19,6 +19,9 @@ const OLDER: [(&str, &str, &str); 1] = [("pi", "@earendil-works/pi-coding-agent"
 pub(crate) fn run() -> Result {
     let packages = npm::install(FOLDER)?;
     types(&packages)?;
+    for plugin in crate::generate::shims::plugins() {
+        packed(&plugin)?;
+    }
     run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate"]))?;
     run_command(&mut faults(&packages)?)
 }
@@ -60,6 +63,21 @@ fn check(packages: &Packages, place: &Path, files: &[PathBuf], instead: &[(&str,
     let mut compiler = Command::new(packages.node()?);
     compiler.arg(packages.file("typescript/bin/tsc")).arg("--project").arg(&project).current_dir(place);
     run_command(&mut compiler).map_err(|failure| Failure::new(format!("the plugins have the wrong types: {failure}")))
+}
+
+/// Packs a plugin as the registry would have it, and looks whether it is in there.
+fn packed(plugin: &Path) -> Result {
+    let (Some(folder), Some(name)) = (plugin.parent(), plugin.file_name()) else { return Ok(()) };
+    let mut npm = Command::new("npm");
+    npm.args(["pack", "--dry-run", "--json", "--ignore-scripts", "--loglevel=error"]).current_dir(folder);
+    let said = output(&mut npm)?;
+    let listed: serde_json::Value = serde_json::from_str(&said).map_err(|error| Failure::file(folder, error))?;
+    let files = listed.pointer("/0/files").and_then(serde_json::Value::as_array).into_iter().flatten();
+    let mut names = files.filter_map(|file| file.get("path")?.as_str());
+    match names.any(|file| name == file) {
+        true => Ok(()),
+        false => Err(Failure::file(folder, "the package does not hold the plugin")),
+    }
 }
 
 fn faults(packages: &Packages) -> Result<Command> {
