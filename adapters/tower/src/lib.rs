@@ -2,15 +2,16 @@
 //! told. It knows no protocol. Whatever keeps a call from being decided denies it.
 //!
 //! ```
+//! use std::convert::Infallible;
 //! use std::sync::Arc;
 //! use phasegate_adapter::Guard;
 //! use phasegate_core::event::Outcome;
 //! use phasegate_tower::{Answer, Call, Layer};
 //! use tower::{ServiceBuilder, ServiceExt, service_fn};
 //!
-//! # async fn serve(guard: Arc<dyn Guard>) -> Result<(), std::convert::Infallible> {
+//! # async fn serve(guard: Arc<dyn Guard>) -> Result<(), Infallible> {
 //! // A tool is a service from a call to a text, and `ran` says how a call ended by what it answered.
-//! let tools = service_fn(|call: Call| async move { Ok(format!("ran {}", call.tool)) });
+//! let tools = service_fn(|call: Call| async move { Ok::<_, Infallible>(format!("ran {}", call.tool)) });
 //! let ran = |_: &String| Outcome::Ok;
 //! let guarded = ServiceBuilder::new().layer(Layer::new(guard, ran)).service(tools);
 //! match guarded.oneshot(Call::new("session 1", "apply_edit")).await? {

@@ -146,6 +146,18 @@ fn percentiles() {
         println!("a call of `{tool}` (two events), one session: p50 {:.1} µs, p99 {:.1} µs", at(50), at(99));
         println!("calls a second, one session: {:.0}", number as f64 / began.elapsed().as_secs_f64());
     }
+    for open in 0..63 {
+        let input = json!({"query": format!("{open}")});
+        let call = json!({"event": "tool_call", "id": format!("open-{open}"), "tool": "look_up", "server": "index",
+            "input": input, "labels": ["read"]});
+        let _ = place.give("s", call);
+    }
+    let (began, mut number) = (Instant::now(), 0_u64);
+    while began.elapsed() < EACH {
+        number += 1;
+        place.call("s", &number.to_string(), "look_up");
+    }
+    println!("calls a second, one session, 63 others open: {:.0}", number as f64 / began.elapsed().as_secs_f64());
     for (sessions, tool) in [(64_usize, "search"), (64, "look_up")] {
         println!("calls a second, {sessions} sessions, `{tool}`: {:.0}", together(sessions, tool));
     }

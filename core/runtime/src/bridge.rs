@@ -1,4 +1,4 @@
-//! The bridge: many frames in one process, for plugins that live inside their client (rules 6.1).
+//! The bridge: many frames in one process, for plugins that live inside their client (rules 6.5).
 //!
 //! One line in, one line out; a line is decided as a hook decides its frame, with the same deadline and the same
 //! denials. Frames of one session are decided in the order of their lines, sessions side by side.

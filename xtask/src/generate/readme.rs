@@ -21,7 +21,10 @@ pub(super) fn page() -> Generated {
 
 fn part() -> String {
     let mut text = String::new();
-    for adapter in phasegate_adapters::all() {
+    for adapter in phasegate_adapters::all().into_iter().filter(|adapter| !adapter.limits().is_empty()) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
         let _ = writeln!(text, "Ways to lose the guard that {} gives nobody the means to close:\n", adapter.name());
         text.push_str("| way | what happens then, and what helps |\n|---|---|\n");
         for limit in adapter.limits() {

@@ -230,3 +230,124 @@ impl Inner {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Wake, Waker};
+    use std::thread::{Thread, sleep, spawn};
+
+    use phasegate_core::Step;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::deadline::LIMIT;
+    use crate::journal::Journal;
+    use crate::locations::Locations;
+    use crate::project::Project;
+    use crate::runtime::Runtime;
+    use crate::verify::verify;
+
+    const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nleave_skill: agent\nphases:\n  look:\n    \
+                         allowed: [Read]\n    forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: \
+                         [Edit]\n";
+
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    fn answer(awaited: Awaited) -> Result<Step, Problem> {
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let (mut awaited, mut context) = (pin!(awaited), Context::from_waker(&waker));
+        loop {
+            match awaited.as_mut().poll(&mut context) {
+                Poll::Ready(outcome) => return outcome,
+                Poll::Pending => std::thread::park(),
+            }
+        }
+    }
+
+    fn desk(top: &Path, limit: Duration) -> (Arc<Runtime>, Project, Desk) {
+        let skills = top.join("project/.phasegate/skills");
+        std::fs::create_dir_all(&skills).unwrap();
+        std::fs::write(skills.join("work.yaml"), SKILL).unwrap();
+        let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| top.join(name));
+        let runtime = Arc::new(Runtime::new(Locations { state, user, machine, home }, []));
+        let project = Project::find(&runtime.locations, &top.join("project"));
+        let resident = Resident::new(Arc::clone(&runtime), project.clone());
+        (runtime, project, Desk::new(resident, limit))
+    }
+
+    fn give(desk: &Desk, session: &str, event: Value) -> Result<Step, Problem> {
+        answer(desk.hand_in(session, Event::from_value(event).unwrap()))
+    }
+
+    fn begin(desk: &Desk, session: &str) {
+        for event in [
+            json!({"event": "session_start", "source": "startup"}),
+            json!({"event": "skill", "name": "work", "by": "human"}),
+        ] {
+            let _ = give(desk, session, event).unwrap();
+        }
+    }
+
+    #[test]
+    fn many_at_once_are_all_answered_and_what_they_leave_fits() {
+        let folder = tempfile::tempdir().unwrap();
+        let (runtime, project, desk) = desk(folder.path(), Duration::from_secs(60));
+        ["a", "b", "c"].into_iter().for_each(|session| begin(&desk, session));
+        let desk = &desk;
+        let calls = |thread: usize| {
+            for number in 0..30 {
+                let (session, id) = (["a", "b", "c"][(thread + number) % 3], format!("{thread}-{number}"));
+                let tool = if number % 4 == 0 { "Edit" } else { "Read" };
+                let call = json!({"event": "tool_call", "id": id, "tool": tool, "input": {"file_path": "x"}});
+                let _ = give(desk, session, call).unwrap();
+                let _ = give(desk, session, json!({"event": "tool_result", "id": id, "outcome": "ok"})).unwrap();
+                if number % 7 == 6 {
+                    let anew = json!({"event": "skill", "name": "work", "by": "agent"});
+                    let leave = json!({"event": "command", "by": "human", "name": "deactivate_skill",
+                        "args": {"skill_name": "work"}});
+                    let _ = (give(desk, session, leave).unwrap(), give(desk, session, anew).unwrap());
+                }
+            }
+        };
+        std::thread::scope(|scope| (0..6).for_each(|thread| drop(scope.spawn(move || calls(thread)))));
+        let records = |session: &str| desk.with(|resident| resident.probe(session, &[]).map(|_| ()).is_some());
+        assert!(["a", "b", "c"].into_iter().all(records), "they are still loaded");
+        let events = 3 * 2 + 6 * (30 * 2 + 4 * 2);
+        let count = |session: &str| crate::journal::read_last(&project.session_journal(session)).unwrap().unwrap().seq;
+        assert_eq!(["a", "b", "c"].into_iter().map(count).sum::<u64>(), events);
+        let report = verify(&runtime.locations, &project, &mut |_, _| {});
+        assert!(report.fits(), "{:#?}", report.findings);
+    }
+
+    #[test]
+    fn what_stays_locked_is_busy_and_what_hangs_is_late() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, project, desk) = desk(folder.path(), Duration::from_millis(400));
+        begin(&desk, "s");
+        let call = || json!({"event": "tool_call", "id": "1", "tool": "Read", "input": {}});
+        let locked = Journal::open(&project.journal(), &Deadline::new(LIMIT)).unwrap();
+        assert_eq!(give(&desk, "s", call()).unwrap_err().code, Code::StateBusy);
+        drop(locked);
+        let desk = Arc::new(desk);
+        let (hung, before) = (Arc::clone(&desk), std::sync::mpsc::channel());
+        let hangs = spawn(move || {
+            hung.with(|_| {
+                before.0.send(()).unwrap();
+                sleep(Duration::from_millis(1500));
+            });
+        });
+        before.1.recv().unwrap();
+        assert_eq!(give(&desk, "s", call()).unwrap_err().code, Code::Deadline);
+        hangs.join().unwrap();
+        let decided = || give(&desk, "s", call()).is_ok_and(|step| step.decision.is_some());
+        assert!((0..10).any(|_| decided()), "it goes on");
+    }
+}
