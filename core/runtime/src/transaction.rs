@@ -156,6 +156,7 @@ impl<'a> Transaction<'a> {
             engine: env!("CARGO_PKG_VERSION"),
             policy: self.version(),
             event: json!({"frame": digest_of(frame)}),
+            project_seq: Some(self.project_journal.seq()),
             ..Entry::default()
         };
         let state = self.value_now();

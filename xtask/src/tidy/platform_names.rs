@@ -22,6 +22,7 @@ const ALLOWED: &[&str] = &[
     "xtask/src/record/pi",
     "xtask/src/e2e",
     "xtask/src/overhead.rs",
+    "xtask/src/traffic.rs",
 ];
 
 /// No source outside an adapter names a platform.
