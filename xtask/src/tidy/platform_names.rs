@@ -23,6 +23,7 @@ const ALLOWED: &[&str] = &[
     "xtask/src/e2e",
     "xtask/src/overhead.rs",
     "xtask/src/shims.rs",
+    "xtask/src/traffic.rs",
 ];
 
 /// No source outside an adapter names a platform.

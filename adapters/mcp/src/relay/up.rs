@@ -52,6 +52,10 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
         return Some(Routed { message, related });
     }
     let id = message.id().cloned();
+    if id.is_none() {
+        // An error that belongs to no request: the server could not read one.
+        return Some(Routed { message, related });
+    }
     let pending = id.as_ref().and_then(|id| shared.table().pending.remove(&(server, id.clone())));
     let Some((id, pending)) = id.zip(pending) else {
         tracing::warn!(server, "an answer to nothing that was asked was dropped");
