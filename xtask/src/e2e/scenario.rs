@@ -37,7 +37,7 @@ pub(super) struct Scenario {
     #[serde(default)]
     pub(super) agent: Vec<Attempt>,
     /// What an outside hand does then to mend it: commands of a shell, in the scratch folder. Where something is done, a
-    /// call that nothing forbids must run afterwards.
+    /// call that nothing forbids must run afterwards, at the second try at the latest.
     #[serde(default)]
     pub(super) repair: Vec<String>,
     /// How long the client has to notice, in milliseconds.

@@ -130,6 +130,10 @@ impl Stage {
         let hand = if scenario.when == When::Session { scenario.hand.clone() } else { Vec::new() };
         self.story.turns.push(Turn { calls, hand, after_ms: scenario.wait_ms, ..Turn::default() });
         self.story.turns.push(Turn { hand: scenario.repair.clone(), ..turn(vec![bash(AFTER)]) });
+        if !scenario.repair.is_empty() {
+            // What was started before it was mended may have to be given up first: the agent tries again, as it is told.
+            self.story.turns.push(turn(vec![bash(AFTER)]));
+        }
         self.story.turns.push(Turn { text: "done".into(), ..Turn::default() });
     }
 }
