@@ -5,7 +5,7 @@
 
 pub(crate) mod story;
 mod later;
-mod frame;
+pub(crate) mod frame;
 pub(crate) mod played;
 pub(crate) mod scratch;
 mod model;

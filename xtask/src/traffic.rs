@@ -3,6 +3,7 @@
 
 mod provenance;
 pub(crate) mod scenario;
+mod session;
 pub(crate) mod tee;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ pub(crate) const CASES: &str = "conformance/cases/mcp";
 /// Which scenarios.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Scenarios by name (`conformance/cases/mcp/scripts/NAME.json`); without any, all that need no `--claude`.
+    /// Scenarios (`conformance/cases/mcp/scripts/NAME.json`) and stories (`conformance/stories/mcp/NAME.json`) by name;
+    /// without any, all that need no `--claude`.
     scenarios: Vec<String>,
     /// The binary of Claude Code, for the scenarios that it lives.
     #[arg(long)]
@@ -46,6 +48,13 @@ pub(crate) fn run(args: &Args) -> Result {
     }
     let clients = Clients::installed()?;
     for name in names(args)? {
+        if session::file(&name).is_file() {
+            for revision in session::REVISIONS {
+                let frames = session::record(&name, revision, &clients)?;
+                anstream::println!("{} {name}: {frames} frames, a session in {revision}", "recorded".green().bold());
+            }
+            continue;
+        }
         let path = root().join(CASES).join("scripts").join(format!("{name}.json"));
         let scenario = Scenario::parse(&read(&path)?).map_err(|error| Failure::file(&path, error))?;
         if args.scenarios.is_empty() && scenario.client == claude_code::ID && args.claude.is_none() {
@@ -61,10 +70,12 @@ fn names(args: &Args) -> Result<Vec<String>> {
     if !args.scenarios.is_empty() {
         return Ok(args.scenarios.clone());
     }
-    let folder = root().join(CASES).join("scripts");
-    let entries = std::fs::read_dir(&folder).map_err(|error| Failure::file(&folder, error))?.flatten();
-    let stem = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().strip_suffix(".json").map(str::to_string);
-    let mut names: Vec<String> = entries.filter_map(stem).collect();
+    let mut names = Vec::new();
+    for folder in [root().join(CASES).join("scripts"), root().join("conformance/stories/mcp")] {
+        let entries = std::fs::read_dir(&folder).map_err(|error| Failure::file(&folder, error))?.flatten();
+        let files = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.extend(files.filter_map(|name| name.strip_suffix(".json").map(str::to_string)));
+    }
     names.sort();
     Ok(names)
 }
@@ -118,9 +129,14 @@ fn server(scenario: &Scenario, clients: &Clients) -> Result<(Vec<String>, String
 
 /// What stands before the server's command, so that its messages are kept.
 fn tee(scenario: &Scenario, log: &Path, session: usize) -> Result<Vec<String>> {
+    tee_words(&scenario.server, log, &session.to_string())
+}
+
+/// The same, by the server's name and the session's.
+fn tee_words(server: &str, log: &Path, session: &str) -> Result<Vec<String>> {
     let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
-    let words = [own.display().to_string(), "mcp-tee".into(), log.display().to_string(), scenario.server.clone()];
-    Ok(words.into_iter().chain([session.to_string(), "--".into()]).collect())
+    let words = [&own.display().to_string(), "mcp-tee", &log.display().to_string(), server, session, "--"];
+    Ok(words.map(str::to_string).to_vec())
 }
 
 /// One process of the inspector for each step.

@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The name by which a platform's agent calls a tool, given the tool's canonical name and its server, if it has one.
-pub type Native = fn(&str, Option<&str>) -> String;
+pub trait Native: Fn(&str, Option<&str>) -> String + Copy {}
+
+impl<F: Fn(&str, Option<&str>) -> String + Copy> Native for F {}
 
 /// The object at the end of a text. Its keys are in alphabetical order, as the seed prints them.
 #[derive(Serialize)]
@@ -17,7 +19,7 @@ struct Details<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<Code>,
     current_phase: &'a str,
-    error: &'static str,
+    error: &'a str,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     missing: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +44,7 @@ fn is_empty(input: &Value) -> bool {
 
 /// The text of a denial or a question.
 #[must_use]
-pub fn denial(decision: &Decision, native: Native) -> String {
+pub fn denial(decision: &Decision, native: impl Native) -> String {
     if is_phase(decision) {
         let head = format!("Phase violation: {}", decision.reason);
         return join(&[head, recovery(decision), details(decision, native)]);
@@ -52,7 +54,7 @@ pub fn denial(decision: &Decision, native: Native) -> String {
 
 /// The text of a warning: the call goes on, and the agent is told what was wrong with it.
 #[must_use]
-pub fn warning(decision: &Decision, native: Native) -> String {
+pub fn warning(decision: &Decision, native: impl Native) -> String {
     if is_phase(decision) {
         let head = format!("Phase warning: {} (the call was let through)", decision.reason);
         return join(&[head, recovery(decision), details(decision, native)]);
@@ -62,7 +64,7 @@ pub fn warning(decision: &Decision, native: Native) -> String {
 
 /// What the agent is to be told beside an answer: warnings first, then the obligations, each once.
 #[must_use]
-pub fn context(steps: &[Step], native: Native) -> Option<String> {
+pub fn context(steps: &[Step], native: impl Native) -> Option<String> {
     let warnings = steps
         .iter()
         .filter_map(|step| step.decision.as_ref())
@@ -95,26 +97,36 @@ fn recovery(decision: &Decision) -> String {
     if decision.recovery.is_empty() { String::new() } else { format!("Recovery: {}", decision.recovery) }
 }
 
-fn details(decision: &Decision, native: Native) -> String {
-    json(&Details {
+/// The object that says the same as the text of a denial, with the seed's keys.
+#[must_use]
+pub fn structured(decision: &Decision, native: impl Native) -> Value {
+    serde_json::to_value(of(decision, native)).unwrap_or_default()
+}
+
+fn details(decision: &Decision, native: impl Native) -> String {
+    json(&of(decision, native))
+}
+
+fn of(decision: &Decision, native: impl Native) -> Details<'_> {
+    Details {
         code: decision.code,
         current_phase: decision.phase.as_deref().unwrap_or_default(),
-        error: "phase_violation",
+        error: if is_phase(decision) { "phase_violation" } else { decision.code.map_or("denied", Code::id) },
         missing: &decision.missing,
         next_calls: decision.next_calls.iter().map(|call| next(call, native)).collect(),
         reason: &decision.reason,
         recovery: &decision.recovery,
         skill: decision.skill.as_deref().unwrap_or_default(),
         tool: &decision.tool,
-    })
+    }
 }
 
-fn next_calls(decision: &Decision, native: Native) -> String {
+fn next_calls(decision: &Decision, native: impl Native) -> String {
     let calls: Vec<Next> = decision.next_calls.iter().map(|call| next(call, native)).collect();
     if calls.is_empty() { String::new() } else { format!("Next calls: {}", json(&calls)) }
 }
 
-fn next(call: &NextCall, native: Native) -> Next {
+fn next(call: &NextCall, native: impl Native) -> Next {
     Next { input: sorted(&call.input), tool: native(&call.tool, call.server.as_deref()) }
 }
 

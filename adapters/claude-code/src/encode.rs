@@ -9,13 +9,12 @@
 //! * A block answered to `Stop` or `SubagentStop` makes the agent go on, and one answered to `PostToolBatch` ends its turn:
 //!   there a problem is told and nothing is blocked.
 
-use phasegate_adapter::{Frame, Problem, Reply};
-use phasegate_core::state::ObligationKind;
+use phasegate_adapter::{Frame, Problem, Reply, text};
 use phasegate_core::{Decision, Effect, Step};
 use serde::Serialize;
 
 use crate::hook::Hook;
-use crate::text;
+use crate::tools;
 use crate::wire::Head;
 
 /// A reply's JSON, in the client's spelling.
@@ -57,7 +56,7 @@ struct Behavior<'a> {
 /// The reply to a frame whose events led to `steps`.
 pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
     let hook = hook(frame);
-    let context = context(steps);
+    let context = text::context(steps, tools::native);
     let strictest = steps
         .iter()
         .filter_map(|step| step.decision.as_ref())
@@ -97,7 +96,7 @@ fn unread(frame: &Frame) -> Option<Hook> {
 }
 
 fn denied(hook: Option<Hook>, decision: &Decision, context: Option<&str>) -> Reply {
-    let text = text::denial(decision);
+    let text = text::denial(decision, tools::native);
     if decision.effect == Effect::Ask && hook == Some(Hook::PreToolUse) {
         return json(&tool_answer("ask", &text, context), None, 0);
     }
@@ -178,25 +177,6 @@ fn told(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {
 
 fn told_context(hook: Hook, context: Option<&str>) -> Option<Specific<'_>> {
     Some(Specific { hook_event_name: hook.context_name()?, additional_context: Some(context?), ..Specific::default() })
-}
-
-/// What the agent is to be told: warnings first, then the obligations, each once.
-fn context(steps: &[Step]) -> Option<String> {
-    let warnings = steps
-        .iter()
-        .filter_map(|step| step.decision.as_ref())
-        .filter(|decision| decision.effect == Effect::Warn)
-        .map(text::warning);
-    let mut seen: Vec<&str> = Vec::new();
-    let mut parts: Vec<String> = warnings.collect();
-    for obligation in steps.iter().flat_map(|step| &step.obligations) {
-        if !seen.contains(&obligation.id.as_str()) {
-            seen.push(&obligation.id);
-            let ObligationKind::Context(text) = &obligation.kind;
-            parts.push(text.clone());
-        }
-    }
-    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 fn json(output: &Output<'_>, stderr: Option<&str>, status: u8) -> Reply {

@@ -12,7 +12,6 @@ mod limits;
 mod notice;
 mod outcome;
 mod pairing;
-mod text;
 mod tools;
 mod wire;
 

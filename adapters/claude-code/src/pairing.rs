@@ -120,7 +120,7 @@ fn digest(tool: &str, input: &Value) -> String {
     let mut hasher = Sha256::new();
     hasher.update(tool.as_bytes());
     hasher.update([0]);
-    hasher.update(crate::text::sorted(input).to_string().as_bytes());
+    hasher.update(phasegate_adapter::text::sorted(input).to_string().as_bytes());
     hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -2,12 +2,9 @@
 //!
 //! The one place where a denial gets its form; the relay, the adapter and guards inside of servers all come here.
 
-use phasegate_adapter::Problem;
-use phasegate_core::code::Area;
-use phasegate_core::decision::NextCall;
-use phasegate_core::{Code, Decision};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use phasegate_adapter::{Problem, text};
+use phasegate_core::Decision;
+use serde_json::{Value, json};
 
 use crate::object::{Object, replaced};
 
@@ -35,61 +32,10 @@ pub struct Form {
     pub declared: bool,
 }
 
-/// The object. Its keys are in alphabetical order, as the seed prints them.
-#[derive(Serialize)]
-struct Details<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<Code>,
-    current_phase: &'a str,
-    error: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    missing: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    next_calls: Vec<Next>,
-    reason: &'a str,
-    recovery: &'a str,
-    skill: &'a str,
-    tool: &'a str,
-}
-
-/// A call that would be allowed now, under the name by which the client calls it.
-#[derive(Serialize)]
-struct Next {
-    #[serde(skip_serializing_if = "is_empty")]
-    input: Value,
-    tool: String,
-}
-
-fn is_empty(input: &Value) -> bool {
-    input.is_null() || input.as_object().is_some_and(Map::is_empty)
-}
-
 /// The denial that a decision is, or the question that nobody can be asked here.
 #[must_use]
 pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
-    let next_calls: Vec<Next> = decision.next_calls.iter().map(|call| next(call, names)).collect();
-    let calls = if next_calls.is_empty() { String::new() } else { format!("Next calls: {}", written(&next_calls)) };
-    let phase = decision.code.is_some_and(|code| code.area() == Area::Phase);
-    let details = Details {
-        code: decision.code,
-        current_phase: decision.phase.as_deref().unwrap_or_default(),
-        error: if phase { "phase_violation" } else { decision.code.map_or("denied", Code::id) },
-        missing: &decision.missing,
-        next_calls,
-        reason: &decision.reason,
-        recovery: &decision.recovery,
-        skill: decision.skill.as_deref().unwrap_or_default(),
-        tool: &decision.tool,
-    };
-    let recovery =
-        if decision.recovery.is_empty() { String::new() } else { format!("Recovery: {}", decision.recovery) };
-    let text = if phase {
-        join(&[format!("Phase violation: {}", decision.reason), recovery, written(&details)])
-    } else {
-        let code = decision.code.map(|code| format!(" [{code}]")).unwrap_or_default();
-        join(&[format!("phasegate{code}: {}", decision.reason), recovery, calls])
-    };
-    Denied { text, structured: serde_json::to_value(&details).unwrap_or_default() }
+    Denied { text: text::denial(decision, names), structured: text::structured(decision, names) }
 }
 
 /// The key in `_meta` under which a warning stands where an answer has no list of content to add it to.
@@ -98,14 +44,7 @@ pub const WARNING: &str = "dev.phasegate/warning";
 /// What the agent is told of a call that goes on although something is wrong with it.
 #[must_use]
 pub fn warning(decision: &Decision, names: Names<'_>) -> String {
-    let Denied { text, .. } = denial(decision, names);
-    match text.strip_prefix("Phase violation: ") {
-        Some(rest) => {
-            let rest = rest.strip_prefix(decision.reason.as_str()).unwrap_or(rest);
-            format!("Phase warning: {} (the call was let through){rest}", decision.reason)
-        }
-        None => text,
-    }
+    text::warning(decision, names)
 }
 
 /// The result of a call with a warning in it, beside what the server answered; the rest stays the same bytes.
@@ -155,20 +94,6 @@ impl Denied {
         }
         result.to_string()
     }
-}
-
-fn next(call: &NextCall, names: Names<'_>) -> Next {
-    Next { input: call.input.clone(), tool: names(&call.tool, call.server.as_deref()) }
-}
-
-/// These values always can be written: their keys are text and their numbers finite.
-fn written(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn join(parts: &[String]) -> String {
-    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    parts.join("\n\n")
 }
 
 #[cfg(test)]

@@ -70,11 +70,11 @@ fn answer(message: &Value, line: &str, way: &str) {
         "resources/read" => reply(id, &json!({"contents": [{"uri": params["uri"], "text": way}]})),
         "completion/complete" => reply(id, &json!({"completion": {"values": [params["ref"]["name"]]}})),
         "tasks/result" => reply(id, &json!({"content": [], "isError": params["taskId"] == "bad"})),
-        "subscriptions/listen" => say(
-            &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params":
+        "subscriptions/listen" => {
+            say(&json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params":
                     {"notifications": {}, "_meta": {"io.modelcontextprotocol/subscriptionId": id}}})
-            .to_string(),
-        ),
+            .to_string())
+        }
         "test/raw" => say(params["text"].as_str().unwrap_or_default()),
         "" if !id.is_null() && message.get("result").is_some() => {
             // The client's answer to a question of ours: the call that asked is over.

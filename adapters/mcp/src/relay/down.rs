@@ -203,7 +203,7 @@ pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
         return;
     };
     let why = server.trouble.as_deref().unwrap_or("its own output on standard error may say why");
-    shared.fail(id, -32000, &format!("the server `{}` is gone: {why}", server.name), None).await;
+    shared.fail(id, -32603, &format!("the server `{}` is gone: {why}", server.name), None).await;
 }
 
 /// Gives the guard the end of a call.

@@ -135,7 +135,7 @@ async fn finish(shared: &Shared, number: u64) {
         return shared.answer(&gather.id, error.with_id(&gather.id).to_text()).await;
     }
     if results.is_empty() && matches!(gather.what, What::Initialize | What::Discover) {
-        return shared.fail(&gather.id, -32000, "none of the servers is there", None).await;
+        return shared.fail(&gather.id, -32603, "none of the servers is there", None).await;
     }
     let result = match gather.what {
         What::Nothing => "{}".to_owned(),
