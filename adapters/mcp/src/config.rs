@@ -106,15 +106,16 @@ pub fn filled(text: &str, variable: &impl Fn(&str) -> Option<String>) -> Result<
 }
 
 /// Whether tools of several servers can be told apart by `SERVER__TOOL`: the names differ as they are written there, and
-/// hold no `__` themselves.
+/// hold no `__` themselves, nor one with what follows.
 fn check_names(specs: &[Spec]) -> Result<(), String> {
     let names: Vec<String> = specs.iter().map(|spec| server_name(&spec.name)).collect();
     for (place, name) in names.iter().enumerate().filter(|_| specs.len() > 1) {
         if names.iter().take(place).any(|before| before == name) {
             return Err(format!("two servers would both be called `{name}` in the names of tools"));
         }
-        if name.contains("__") {
-            return Err(format!("the server `{name}` cannot stand before tools of several servers: its name has `__`"));
+        if name.contains("__") || name.ends_with('_') {
+            let why = "its name has `__`, or ends with `_`";
+            return Err(format!("the server `{name}` cannot stand before tools of several servers: {why}"));
         }
     }
     Ok(())
@@ -158,6 +159,7 @@ mod tests {
             (r#"{"mcpServers": {"a": {"command": "${NOT_SET}"}}}"#, None),
             (r#"{"mcpServers": {"a b": {"command": "x"}, "a_b": {"command": "y"}}}"#, None),
             (r#"{"mcpServers": {"a__b": {"command": "x"}, "c": {"command": "y"}}}"#, None),
+            (r#"{"mcpServers": {"a": {"command": "x"}, "a_": {"command": "y"}}}"#, None),
         ] {
             assert!(read(text, only).is_err(), "{text}");
         }
