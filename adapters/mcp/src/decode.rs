@@ -98,7 +98,7 @@ fn from_server(message: &Message, server: &str, pairing: &mut Pairing) -> Vec<Ev
     let key = key(server, id);
     let event = match pairing.asked.remove(&key) {
         None => None,
-        Some(Asked::List) => events::tools(server, message.content()).filter(|_| message.kind() == Kind::Result),
+        Some(Asked::List) => events::tools(server, message.content()).ok().filter(|_| message.kind() == Kind::Result),
         Some(Asked::Call(tool)) => {
             let ending = outcome::of_answer(message);
             if let Some(task) = ending.task {

@@ -6,7 +6,8 @@ use phasegate_core::tool::{Labels, Reading};
 use serde_json::Value;
 
 use crate::call::Call;
-use crate::object::Object;
+use crate::object::{Object, folded};
+use crate::strict;
 
 /// A call with what the message itself does not say.
 #[derive(Clone, Debug)]
@@ -50,9 +51,27 @@ pub fn tool_result(id: String, tool: &str, outcome: Outcome) -> EventKind {
     }
 }
 
-/// What a server's answer to `tools/list` says; `None` if it lists nothing that can be read.
-#[must_use]
-pub fn tools(server: &str, result: &[u8]) -> Option<EventKind> {
-    let tools: Vec<Value> = serde_json::from_str(Object::read(result).ok()?.get("tools")?).ok()?;
-    Some(EventKind::Tools { server: server.to_owned(), tools })
+/// The keys of a tool that a model or a rule goes by.
+const PARTS: [&str; 6] = ["name", "description", "inputSchema", "outputSchema", "annotations", "title"];
+
+/// What a server's answer to `tools/list` says.
+///
+/// # Errors
+///
+/// It lists nothing that can be read, or something that can be read in more than one way: what is pinned must be what the
+/// client reads. What is wrong, as a fragment.
+pub fn tools(server: &str, result: &[u8]) -> Result<EventKind, String> {
+    let result = Object::read(result)?;
+    if let Some(key) = result.doubtful(&["tools"]) {
+        return Err(format!("the key `{key}` is given twice, or is one key to some and another to others"));
+    }
+    let json = result.get("tools").ok_or("`tools` is missing")?;
+    let Value::Array(tools) = strict::read(json).map_err(|error| format!("`tools`: {error}"))? else {
+        return Err("`tools` is not a list".into());
+    };
+    let alike = |key: &&String| PARTS.iter().any(|part| part != key && folded(part) == folded(key));
+    match tools.iter().filter_map(Value::as_object).find_map(|tool| tool.keys().find(alike)) {
+        Some(key) => Err(format!("`tools`: the key `{key}` is one key to some and another to others")),
+        None => Ok(EventKind::Tools { server: server.to_owned(), tools }),
+    }
 }

@@ -52,8 +52,7 @@ impl<'a> Object<'a> {
         let names = || self.fields.iter().map(|(name, _)| name.as_ref());
         names().enumerate().find_map(|(place, name)| {
             let twice = names().take(place).any(|before| before == name);
-            let folded = folded(name);
-            let alike = known.iter().any(|known| *known != name && folded.eq(*known));
+            let alike = known.iter().any(|known| *known != name && folded(known) == folded(name));
             (twice || alike).then_some(name)
         })
     }
@@ -169,9 +168,10 @@ mod tests {
             (r#"{"name":1,"Name":2}"#, Some("Name")),
             (r#"{"argumentſ":1}"#, Some("argumentſ")),
             (r#"{"other":1,"Other":2}"#, None),
+            (r#"{"isError":false,"iserror":true}"#, Some("iserror")),
         ] {
             let object = Object::read(json.as_bytes()).unwrap();
-            assert_eq!(object.doubtful(&["name", "arguments"]), doubtful, "{json}");
+            assert_eq!(object.doubtful(&["name", "arguments", "isError"]), doubtful, "{json}");
         }
     }
 

@@ -59,6 +59,10 @@ fn answer(message: &Value, line: &str, way: &str) {
             &json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 9,
                     "cacheScope": "public"}),
         ),
+        "tools/list" if params["raw"].is_string() => {
+            let raw = params["raw"].as_str().unwrap_or_default();
+            say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{raw}}}"#));
+        }
         "tools/list" => reply(id, &tools(params, way)),
         "tools/call" => call(id, params, way),
         "prompts/list" => reply(id, &json!({"prompts": [{"name": "ask", "x": 1}]})),

@@ -51,7 +51,7 @@ pub(crate) fn decide(
     let changed = pins::judge(policy, state, &call);
     let mut decision =
         protected.into_iter().chain(changed).chain([judged]).reduce(stricter).unwrap_or_else(Decision::allow);
-    let mut open = open_call(&call, event, decision.effect);
+    let mut open = open_call(&call, event, (state.session.events, decision.effect));
     let lets_through = decision.lets_through();
     for opinion in &opinions {
         let Some(run) = state.run_mut(&opinion.run) else { continue };
@@ -203,8 +203,9 @@ fn caller(state: &State, event: &Event) -> (Option<String>, String) {
     (Some(id.to_string()), kind)
 }
 
-fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
+fn open_call(call: &Call, event: &Event, (number, effect): (u64, Effect)) -> OpenCall {
     OpenCall {
+        number,
         id: call.id.clone(),
         agent: event.subagent().map(ToString::to_string),
         tool: call.tool.name.clone(),

@@ -26,6 +26,7 @@ mod judge;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod moves;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+mod numbered;
 pub mod pins;
 mod observe;
 mod control;

@@ -2,7 +2,7 @@
 //!
 //! A server can change what a tool says of itself, to the model and to the rules, after a person came to trust it.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -40,9 +40,11 @@ pub struct Pin {
 /// The pins of all servers: by the server's name, then by the tool's.
 pub type Pins = BTreeMap<String, BTreeMap<String, Pin>>;
 
-/// Takes what a server says of its tools: a tool that is new is pinned, one that differs is noted.
+/// Takes what a server says of its tools: a tool that is new is pinned, one that differs is noted. One that is described
+/// twice, and once otherwise than it was pinned, differs: nobody knows which of the two a client takes.
 pub(crate) fn observe(project: &mut Project, server: &str, tools: &[Value], records: &mut Vec<Record>) {
     let pins = Arc::make_mut(&mut project.servers).entry(server.to_string()).or_default();
+    let mut differing = BTreeSet::new();
     for tool in tools {
         let text = |key: &str| tool.get(key).and_then(Value::as_str);
         let (Some(name), Some(sha256)) = (text("name"), text("sha256")) else { continue };
@@ -54,6 +56,11 @@ pub(crate) fn observe(project: &mut Project, server: &str, tools: &[Value], reco
             continue;
         };
         let changed = (pin.sha256 != sha256).then(|| sha256.to_string());
+        match changed {
+            Some(_) => drop(differing.insert(name)),
+            None if differing.contains(name) => continue,
+            None => {}
+        }
         if changed.is_some() && changed != pin.changed {
             records.push(Record::ToolChanged { server: server.to_string(), tool: name.to_string() });
         }

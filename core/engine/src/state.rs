@@ -77,7 +77,8 @@ pub struct Session {
     pub runs_begun: u64,
     /// The runs of session scope, oldest first: the live ones, and ended ones up to [`KEPT`].
     pub runs: Vec<Run>,
-    /// Calls that have not ended.
+    /// Calls that have not ended, oldest first.
+    #[serde(with = "crate::numbered")]
     pub calls: Vec<OpenCall>,
     /// Subagents that have not ended.
     pub agents: Vec<AgentInfo>,
@@ -214,6 +215,9 @@ pub struct Skipped {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenCall {
+    /// The number of the event that it was decided with; no other call of the session has it.
+    #[serde(skip)]
+    pub number: u64,
     /// The platform's id, where it gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

@@ -1,5 +1,6 @@
 //! The guard that adapters in a long-running process are handed: the runtime, bound to one project.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -22,6 +23,8 @@ pub struct ProjectGuard {
     project: Project,
     desk: Arc<Desk>,
     host: Arc<Mutex<Host>>,
+    /// Whether an event of the project was decided: from then on nothing can make it one that was never guarded.
+    guarded: Arc<AtomicBool>,
 }
 
 impl ProjectGuard {
@@ -31,7 +34,7 @@ impl ProjectGuard {
         let runtime = Arc::new(runtime);
         let resident = Resident::new(Arc::clone(&runtime), project.clone());
         let desk = Arc::new(Desk::new(resident, limit_from_environment()));
-        Self { runtime, project, desk, host: Arc::default() }
+        Self { runtime, project, desk, host: Arc::default(), guarded: Arc::default() }
     }
 }
 
@@ -42,7 +45,9 @@ impl Guard for ProjectGuard {
     /// in all. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
     /// another.
     async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
-        self.desk.hand_in(session, event).await
+        let step = self.desk.hand_in(session, event).await?;
+        self.guarded.store(true, Ordering::Relaxed);
+        Ok(step)
     }
 
     async fn probe(&self, session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {
@@ -55,7 +60,8 @@ impl Guard for ProjectGuard {
     }
 
     async fn unguarded(&self) -> bool {
-        matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
+        // Whoever takes away both the configs and the state while the guard runs has not undone what it saw.
+        !self.guarded.load(Ordering::Relaxed) && matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
     }
 
     async fn decided(&self, session: &str, call: &Event, ids: Vec<String>) -> bool {
@@ -201,6 +207,18 @@ mod tests {
         assert_eq!(as_principal("b", Some("two"), start()), 0, "a call of another client is open");
         assert_eq!(as_principal("c", Some("one"), call), 0, "it was not seen to start");
         assert_eq!(as_principal("d", None, start()), 1, "a session of this machine may come from that call");
+    }
+
+    #[test]
+    fn a_project_that_was_guarded_stays_so_for_a_guard_that_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = guarded(folder.path());
+        let call = json!({"event": "tool_call", "tool": "Edit", "input": {}});
+        assert!(give(&guard, json!({"event": "session_start", "source": "startup"})).is_ok());
+        std::fs::remove_dir_all(folder.path().join("state")).unwrap();
+        std::fs::remove_dir_all(folder.path().join("project/.phasegate")).unwrap();
+        assert_eq!(give(&guard, call).unwrap_err().code, Code::PolicyMissing);
+        assert!(!block_on(guard.unguarded()));
     }
 
     #[test]

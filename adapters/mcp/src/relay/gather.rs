@@ -194,7 +194,7 @@ fn greeted(shared: &Shared, what: What, results: &[(usize, &Message)]) -> String
 async fn tools(shared: &Shared, results: &[(usize, &Message)], (first, modern): (bool, bool)) -> String {
     let mut texts = Vec::new();
     for (server, message) in results {
-        match list::entries(shared, *server, message).await {
+        match list::entries(shared, *server, message, first).await {
             Ok(list::Entries::Edited(entries)) => texts.extend(entries),
             Ok(list::Entries::Plain) => texts.extend(plain(shared, *server, message)),
             // Left out: the calls of its tools are denied with the reason.

@@ -1,8 +1,8 @@
 //! A server's list of tools: told to the guard, without what the phase forbids, with the guard's own.
 
 use phasegate_adapter::Problem;
-use phasegate_core::EventKind;
 use phasegate_core::tool::Reading;
+use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -25,7 +25,7 @@ pub(super) enum Entries {
 
 /// The list that the client gets. `first`: its first page; `modern`: the client keeps lists for as long as they say.
 pub(super) async fn edited(shared: &Shared, server: usize, message: Message, (first, modern): (bool, bool)) -> Message {
-    let mut texts = match entries(shared, server, &message).await {
+    let mut texts = match entries(shared, server, &message, first).await {
         Ok(Entries::Plain) => return message,
         Ok(Entries::Edited(texts)) => texts,
         // A list that the guard does not know could hide that a tool changed.
@@ -59,17 +59,34 @@ pub(super) async fn edited(shared: &Shared, server: usize, message: Message, (fi
     }
 }
 
-/// The tools of one server's answer, told to the guard, without those that are hidden or have a name of ours.
+/// The tools of one server's answer, told to the guard, without those that are hidden or have a name of ours. `first`: it
+/// is the list's first page.
 ///
 /// # Errors
 ///
-/// The guard could not work.
-pub(super) async fn entries(shared: &Shared, server: usize, message: &Message) -> Result<Entries, Problem> {
+/// The guard could not work, or what the list says is in doubt.
+pub(super) async fn entries(
+    shared: &Shared,
+    server: usize,
+    message: &Message,
+    first: bool,
+) -> Result<Entries, Problem> {
     let name = shared.servers.get(server).map(|server| server.name.clone()).unwrap_or_default();
-    let event = events::tools(&name, message.content()).filter(|_| message.kind() == Kind::Result);
-    let Some(event) = event else { return Ok(Entries::Plain) };
-    let EventKind::Tools { tools, .. } = &event else { return Ok(Entries::Plain) };
-    let tools = tools.clone();
+    if message.kind() != Kind::Result {
+        return Ok(Entries::Plain);
+    }
+    let mut event = match events::tools(&name, message.content()) {
+        Ok(event) => event,
+        Err(_) if shared.guard.unguarded().await => return Ok(Entries::Plain),
+        // What cannot be pinned is not shown: a client may read it all the same.
+        Err(text) => {
+            let text = format!("the server `{name}` lists its tools in a form that is in doubt: {text}");
+            return Err(Problem::new(Code::BadInput, text));
+        }
+    };
+    let EventKind::Tools { tools: told, .. } = &mut event else { return Ok(Entries::Plain) };
+    let tools = told.clone();
+    told.extend(otherwise(shared, server, &tools, first));
     let (session, _) = shared.session_now();
     learn(shared, server, &tools);
     if shared.give(&session, event).await?.is_none() {
@@ -92,6 +109,26 @@ pub(super) fn renamed(shared: &Shared, server: usize, json: &str) -> String {
         String::from_utf8(replaced(json.as_bytes(), "name", &name)?).ok()
     };
     renamed().unwrap_or_else(|| json.to_owned())
+}
+
+/// What earlier pages of the same list said of tools that this page describes otherwise: which of them the client takes,
+/// nobody knows.
+fn otherwise(shared: &Shared, server: usize, tools: &[Value], first: bool) -> Vec<Value> {
+    let Some(server) = shared.servers.get(server) else { return Vec::new() };
+    let mut listed = lock(&server.listed);
+    if first {
+        listed.clear();
+    }
+    let mut found = Vec::new();
+    for tool in tools {
+        let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
+        match listed.get(name) {
+            Some(before) if before != tool => found.push(before.clone()),
+            Some(_) => {}
+            None => drop(listed.insert(name.to_owned(), tool.clone())),
+        }
+    }
+    found
 }
 
 /// Notes what is needed of each tool when it is called.

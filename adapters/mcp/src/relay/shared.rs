@@ -33,6 +33,8 @@ pub(super) struct Server {
     pub(super) capabilities: Mutex<Option<Map<String, Value>>>,
     /// What is known of its tools, by their own names.
     pub(super) tools: Mutex<HashMap<String, Known>>,
+    /// What the list of its tools has said so far, page by page, since its first one.
+    pub(super) listed: Mutex<HashMap<String, Value>>,
 }
 
 /// What is known of a tool.
@@ -53,6 +55,7 @@ impl Server {
             to: Mutex::new(Some(to)),
             capabilities: Mutex::default(),
             tools: Mutex::default(),
+            listed: Mutex::default(),
         }
     }
 
