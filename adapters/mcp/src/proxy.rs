@@ -82,9 +82,9 @@ pub fn over_stdio(specs: &[Spec], session: Session, guard: Arc<dyn Guard>, optio
         let ended = tokio::select! {
             ended = &mut joined => ended,
             () = stop => {
-                // As if the client had closed its end: servers are ended, and the session is.
-                carried.reading.abort();
+                // As if the client had closed its end, but that the session has not ended.
                 stdio::tell_all_to_end();
+                carried.reading.abort();
                 joined.await;
                 Ended::Stopped
             }

@@ -22,6 +22,7 @@ use tokio::sync::mpsc::Receiver;
 
 use crate::link::{Arrived, Link};
 use crate::options::{Options, Session};
+use crate::stdio;
 use shared::{Server, Shared};
 
 /// A server behind the relay.
@@ -76,7 +77,8 @@ pub async fn relay(
         }
         () = &mut up => Ended::ServerGone,
     };
-    shared.end().await;
+    // Who has made a server end, or this process, has not begun anew: what starts next goes on where this one stood.
+    shared.end(ended == Ended::ClientClosed && !stdio::ending()).await;
     ended
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -43,8 +44,17 @@ fn groups() -> MutexGuard<'static, Vec<Pid>> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether this process was told to end.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process was told to end.
+pub(crate) fn ending() -> bool {
+    ENDING.load(Ordering::Relaxed)
+}
+
 /// Tells every server that this process started to end.
 pub fn tell_all_to_end() {
+    ENDING.store(true, Ordering::Relaxed);
     for group in groups().iter() {
         // A group that is empty needs no signal.
         let _ = kill_process_group(*group, Signal::TERM);

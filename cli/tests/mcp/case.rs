@@ -64,6 +64,8 @@ enum Step {
     Close,
     /// The program gets a signal.
     Signal(String),
+    /// The program has ended, and the client starts it again.
+    Again,
 }
 
 /// Lives through the case.
@@ -81,6 +83,10 @@ pub(crate) fn run(path: &Path) -> Result<(), String> {
     }
     let mut client = Client::start(command(&case, folder.path(), &root));
     for (number, step) in case.steps.iter().enumerate() {
+        if matches!(step, Step::Again) {
+            std::mem::replace(&mut client, Client::start(command(&case, folder.path(), &root))).end();
+            continue;
+        }
         if let Err(what) = play(step, &mut client) {
             client.close();
             let (status, errors, _) = client.end();
@@ -229,6 +235,7 @@ fn play(step: &Step, client: &mut Client) -> Result<(), String> {
         }
         Step::Close => client.close(),
         Step::Signal(name) => client.signal(name),
+        Step::Again => {}
     }
     Ok(())
 }

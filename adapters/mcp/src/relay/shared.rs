@@ -253,19 +253,22 @@ impl Shared {
         let mut began = self.began.lock().await;
         if !*began {
             *began = true;
-            let start = EventKind::SessionStart { source: SessionSource::Startup, parent: None };
+            // Nobody says that a person began it, unless a server for many knows who is behind it.
+            let known = self.session.principal.is_some();
+            let source = if known { SessionSource::Startup } else { SessionSource::Child };
+            let start = EventKind::SessionStart { source, parent: None };
             // What is wrong shows again with the first call, which is denied then.
             let _ = self.give(&session, start).await;
         }
     }
 
-    /// Ends the session, if we began it.
-    pub(super) async fn end(&self) {
+    /// Ends the session, if we began it and its client has left it in good order.
+    pub(super) async fn end(&self, orderly: bool) {
         #[cfg(feature = "interceptor")]
         if let Some(interceptor) = &self.interceptor {
             interceptor.end(self.guard.as_ref()).await;
         }
-        if *self.began.lock().await {
+        if (orderly || self.session.principal.is_some()) && *self.began.lock().await {
             let _ = self.give(&self.session.id, EventKind::SessionEnd {}).await;
         }
     }
