@@ -3,7 +3,7 @@
 use phasegate_adapter::Limit;
 
 /// The list.
-pub(crate) const LIMITS: [Limit; 3] = [
+pub(crate) const LIMITS: [Limit; 4] = [
     Limit {
         way: "a client is started with a list of servers in which the server stands without the relay",
         then: "it speaks to the server directly, and nothing is decided; `phasegate doctor` looks at the lists that it knows, and \
@@ -13,6 +13,13 @@ pub(crate) const LIMITS: [Limit; 3] = [
     Limit {
         way: "a program that the user lets run starts the server itself, or does by other means what the server does",
         then: "no message passes the relay; the host's adapter in the same project sees the program start",
+        shown: &[],
+    },
+    Limit {
+        way: "over HTTP, a program that can reach the address (and has a token, where they are asked for) opens a session of \
+              its own, or leaves a handle out",
+        then: "each session and handle is judged by its own runs, and a new one has none; keep the token where only the client \
+               reads it, and use `--no-handles` where one client serves one agent",
         shown: &[],
     },
     Limit {
