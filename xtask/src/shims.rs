@@ -56,8 +56,11 @@ fn check(packages: &Packages, place: &Path, files: &[PathBuf], instead: &[(&str,
         .map_err(|error| Failure::new(format!("tsconfig.json: {error}")))?;
     let paths: serde_json::Map<_, _> =
         instead.iter().map(|(name, older)| ((*name).to_string(), serde_json::json!([packages.file(older)]))).collect();
-    settings["files"] = serde_json::json!(files);
-    settings["compilerOptions"]["paths"] = paths.into();
+    if let Some(fields) = settings.as_object_mut() {
+        fields.insert("files".into(), serde_json::json!(files));
+    }
+    let options = settings.get_mut("compilerOptions").and_then(serde_json::Value::as_object_mut);
+    options.ok_or_else(|| Failure::new("tsconfig.json has no compilerOptions"))?.insert("paths".into(), paths.into());
     let project = place.join("tsconfig.json");
     write(&project, &settings.to_string())?;
     let mut compiler = Command::new(packages.node()?);

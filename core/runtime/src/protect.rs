@@ -6,6 +6,7 @@
 mod below;
 mod pattern;
 
+use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -44,14 +45,19 @@ pub(crate) struct Protected<'a> {
     skill_folders: &'a [&'static str],
     settings: &'a [&'static str],
     /// The places outside of projects, and those of the project, without links.
-    places: Vec<(PathBuf, Part, Reach)>,
+    places: Vec<Place>,
     /// Whether a folder of configs is protected wherever it lies.
     anywhere: bool,
     /// The root of the project, where there is one.
     root: Option<PathBuf>,
     /// What is known of links by now.
     links: Rc<Links>,
+    /// Where links among the configs and the skills lead, once that was asked.
+    targets: OnceCell<Vec<Place>>,
 }
+
+/// A place that the guard stands on, what it is, and how far it reaches.
+type Place = (PathBuf, Part, Reach);
 
 impl<'a> Protected<'a> {
     /// The guard with these folders, on these platforms' places, in the project with this root; without one, as far as it
@@ -70,6 +76,7 @@ impl<'a> Protected<'a> {
             anywhere: root.is_some(),
             root: root.map(Path::to_path_buf),
             links: Rc::default(),
+            targets: OnceCell::new(),
         };
         protected.add(&locations.state, Part::State, Reach::Tree);
         protected.add(&locations.user, Part::Policy, Reach::Tree);
@@ -133,15 +140,22 @@ impl<'a> Protected<'a> {
 
     /// Whether a link among the configs or the skills leads to the path: what lies there is read as if it lay here.
     fn led_to(&self, parts: &[String], change: Change) -> Option<Part> {
+        let targets = self.targets.get_or_init(|| self.targets());
+        targets.iter().find(|place| touches(parts, place, change)).map(|(_, part, _)| *part)
+    }
+
+    /// Where the links among the configs and the skills lead.
+    fn targets(&self) -> Vec<Place> {
         // State is never read through links in it.
-        self.places.iter().filter(|(_, part, _)| *part != Part::State).find_map(|(place, part, reach)| {
+        let read = self.places.iter().filter(|(_, part, _)| *part != Part::State);
+        read.flat_map(|(place, part, reach)| {
             let targets = links_in(place, *reach).into_iter().filter_map(|link| link.canonicalize().ok());
-            let mut places = targets.flat_map(|target| match reach {
+            targets.flat_map(|target| match reach {
                 Reach::Skills => vec![(target.join("SKILL.md"), *part, Reach::Alone), (target, *part, Reach::Alone)],
                 Reach::Tree | Reach::Alone => vec![(target, *part, Reach::Tree)],
-            });
-            places.any(|place| touches(parts, &place, change)).then_some(*part)
+            })
         })
+        .collect()
     }
 
     /// Whether the path is part of what another guarded project stands on.
@@ -150,8 +164,8 @@ impl<'a> Protected<'a> {
             if self.root.as_deref() == Some(root) || !Project::at(self.locations, root).memory().exists() {
                 return None;
             }
-            let (places, links) = (Vec::new(), Rc::clone(&self.links));
-            let mut theirs = Self { places, links, root: None, ..*self };
+            let (places, links, targets) = (Vec::new(), Rc::clone(&self.links), OnceCell::new());
+            let mut theirs = Self { places, links, targets, root: None, ..*self };
             theirs.add_project(root);
             let parts = folded(path);
             theirs.places.iter().find(|place| touches(&parts, place, change)).map(|(_, part, _)| *part)
@@ -293,7 +307,7 @@ fn programs() -> Vec<PathBuf> {
 }
 
 /// Whether a change of the path with these parts touches the place.
-fn touches(parts: &[String], (place, _, reach): &(PathBuf, Part, Reach), change: Change) -> bool {
+fn touches(parts: &[String], (place, _, reach): &Place, change: Change) -> bool {
     let place = folded(place);
     let above = parts.len() <= place.len() && place.starts_with(parts);
     if above && (change == Change::Remove || parts.len() == place.len()) {

@@ -140,6 +140,17 @@ fn field(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_string)
 }
 
+/// What the client asks a new user is answered before: theme, key, trust in the folder.
+fn settle_in(scratch: &Scratch) -> Result {
+    let project = scratch.path("project").display().to_string();
+    let settled = json!({
+        "hasCompletedOnboarding": true, "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+        "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []}},
+    });
+    write(&scratch.path("home/.claude.json"), &settled.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -167,15 +178,4 @@ mod tests {
         assert_eq!(about("PreToolUse"), (Some("PreToolUse".into()), Some("c1".into())));
         assert_eq!(about("PostToolUse"), (Some("PostToolUse".into()), None));
     }
-}
-
-/// What the client asks a new user is answered before: theme, key, trust in the folder.
-fn settle_in(scratch: &Scratch) -> Result {
-    let project = scratch.path("project").display().to_string();
-    let settled = json!({
-        "hasCompletedOnboarding": true, "theme": "dark",
-        "customApiKeyResponses": {"approved": [KEY], "rejected": []},
-        "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []}},
-    });
-    write(&scratch.path("home/.claude.json"), &settled.to_string())
 }
