@@ -218,7 +218,9 @@ impl<'a> Protected<'a> {
             let last = |path: &Path| path.file_name().map(|name| fold(&name.to_string_lossy()));
             !loose || last(place).is_some_and(|name| known.contains(&name))
         };
-        self.places.iter().find_map(|(place, part, reach)| {
+        // A pattern of names takes away only what is there.
+        let there = |place: &Path| change != Change::Remove || place.symlink_metadata().is_ok();
+        self.places.iter().filter(|(place, ..)| there(place)).find_map(|(place, part, reach)| {
             let inner = inner(place, *reach);
             let above = place.ancestors().skip(1).filter(|_| change == Change::Remove);
             let found = above.into_iter().any(|place| named(place) && fits(place, Reach::Alone))
