@@ -14,7 +14,8 @@ fn adapters_name_every_capability_with_its_limit_and_what_is_detected() {
     let world = World::unguarded();
     let before = json(&world, &["--json", "adapters"]);
     assert_eq!(before[0]["detected"], Value::Array(vec![]));
-    for sign in phasegate_adapters::all()[0].places().signs.iter().filter(|sign| !sign.starts_with('~')) {
+    let signs = phasegate_adapters::all().into_iter().flat_map(|adapter| adapter.places().signs);
+    for sign in signs.filter(|sign| !sign.starts_with('~')) {
         std::fs::create_dir_all(world.root().join(sign)).unwrap();
     }
     let rows = json(&world, &["--json", "adapters"]);
