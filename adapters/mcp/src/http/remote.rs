@@ -131,9 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn headers_take_variables() {
-        let remote =
-            made("https://x.example/mcp", &[("Authorization", "Bearer ${TOKEN}"), ("x-a", "$${TOKEN}")]).unwrap();
+    fn headers_are_sent_as_they_are_and_shown_to_nobody() {
+        let remote = made("https://x.example/mcp", &[("Authorization", "Bearer secret"), ("x-a", "${TOKEN}")]).unwrap();
         assert_eq!(remote.headers["authorization"], "Bearer secret");
         assert_eq!(remote.headers["x-a"], "${TOKEN}");
         assert!(!format!("{remote:?}").contains("secret"));
