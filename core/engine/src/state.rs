@@ -163,6 +163,56 @@ pub struct Run {
     pub history: VecDeque<String>,
 }
 
+impl Run {
+    /// Whether all but the calls that it judged is as in the other one.
+    #[must_use]
+    pub fn stands_as(&self, other: &Self) -> bool {
+        let Self {
+            id,
+            skill,
+            version,
+            mode,
+            scope,
+            parent,
+            by,
+            call,
+            status,
+            phase,
+            phase_before,
+            visit,
+            visits,
+            kept,
+            provisional,
+            evidence,
+            skipped,
+            backs,
+            failed,
+            variables,
+            history: _,
+        } = self;
+        *id == other.id
+            && *skill == other.skill
+            && *version == other.version
+            && *mode == other.mode
+            && *scope == other.scope
+            && *parent == other.parent
+            && *by == other.by
+            && *call == other.call
+            && *status == other.status
+            && *phase == other.phase
+            && *phase_before == other.phase_before
+            && *visit == other.visit
+            && *visits == other.visits
+            && *kept == other.kept
+            && *provisional == other.provisional
+            && *evidence == other.evidence
+            && *skipped == other.skipped
+            && *backs == other.backs
+            && *failed == other.failed
+            && *variables == other.variables
+    }
+}
+
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -16,7 +16,7 @@ pub(crate) fn refused(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, p
         Ok(decoded) => decoded,
         // What cannot be read may change anything that it speaks of.
         Err(problem) => {
-            let spoken = runtime.protected(None).spoken_of(&String::from_utf8_lossy(&frame.bytes));
+            let spoken = runtime.protected(None, &[]).spoken_of(&String::from_utf8_lossy(&frame.bytes));
             return spoken.map(|_| problem);
         }
     };
@@ -28,7 +28,7 @@ pub(crate) fn forbidden(runtime: &Runtime, mut event: Event, project: &Project) 
     if !runtime.locations.state.join("projects").exists() {
         return None;
     }
-    reading::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None));
+    reading::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None, &[]));
     let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
     let guarded = reading.guarded.first()?;
     let message = format!(

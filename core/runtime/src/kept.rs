@@ -118,12 +118,11 @@ pub(crate) fn from_state<T: Default + serde::de::DeserializeOwned>(state: Option
 /// Whether what changed between two states is asked about later, so that it must be on the disk before the answer.
 #[must_use]
 pub fn matters(before: &State, after: &State) -> bool {
-    let obligations = |state: &State| state.session.obligations.iter().map(|owed| owed.id.clone()).collect::<Vec<_>>();
+    let (old, new) = (&before.session, &after.session);
+    let owed = |session: &state::Session| session.obligations.len();
     before.project != after.project
-        || obligations(before) != obligations(after)
-        || runs(&before.session.runs) != runs(&after.session.runs)
-}
-
-fn runs(runs: &[state::Run]) -> Vec<state::Run> {
-    runs.iter().map(|run| state::Run { history: std::collections::VecDeque::new(), ..run.clone() }).collect()
+        || owed(old) != owed(new)
+        || old.obligations.iter().zip(&new.obligations).any(|(old, new)| old.id != new.id)
+        || old.runs.len() != new.runs.len()
+        || old.runs.iter().zip(&new.runs).any(|(old, new)| !old.stands_as(new))
 }

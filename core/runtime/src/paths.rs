@@ -1,26 +1,36 @@
 //! Paths: links, `.` and `..` resolved also where the end of the path does not exist yet.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// The most links that one path may go through.
 const LINKS: usize = 40;
 
-/// What is known of the links on the way to paths, so that several paths are resolved by looking at each part once. It
-/// is true for a moment only.
+/// What is known of the links on the way to paths, so that several paths are resolved by looking at each part once. What
+/// it looks at itself is true for a moment only.
 #[derive(Debug, Default)]
-pub(crate) struct Links(RefCell<BTreeMap<OsString, Part>>);
+pub(crate) struct Links {
+    /// What somebody vouches for.
+    known: Arc<Looks>,
+    own: RefCell<Looks>,
+}
+
+/// What was found at paths.
+pub(crate) type Looks = HashMap<OsString, Part>;
 
 /// What a part of a path is, without following it.
 #[derive(Clone, Debug)]
-enum Part {
-    /// Something that is no link, or nothing.
+pub(crate) enum Part {
+    /// Something that is no link.
     Plain,
     /// A link that leads there.
     Link(PathBuf),
+    /// Nothing.
+    Missing,
     /// It cannot be known.
     Hidden,
 }
@@ -43,6 +53,21 @@ pub fn display(root: &Path, path: &Path) -> Option<String> {
 }
 
 impl Links {
+    /// The same as somebody else knows, who vouches for it.
+    pub(crate) fn knowing(known: Arc<Looks>) -> Self {
+        Self { known, own: RefCell::default() }
+    }
+
+    /// What was looked at, besides what was known before.
+    pub(crate) fn looks(self) -> Looks {
+        self.own.into_inner()
+    }
+
+    /// Whether there is something at an absolute path; also where that cannot be known.
+    pub(crate) fn there(&self, path: &Path) -> bool {
+        self.resolve(Path::new("/"), path).is_none_or(|path| !matches!(self.look(&path), Part::Missing))
+    }
+
     /// As [`resolve`]: one part after the other; from the first part on that does not exist, by words alone.
     pub(crate) fn resolve(&self, base: &Path, written: &Path) -> Option<PathBuf> {
         let whole = base.join(written);
@@ -52,7 +77,30 @@ impl Links {
         {
             return Some(found);
         }
-        let mut rest: VecDeque<OsString> = parts(&whole);
+        self.without_links(&whole).or_else(|| self.through_links(&whole))
+    }
+
+    /// The path, if there is no link on the way to it.
+    fn without_links(&self, whole: &Path) -> Option<PathBuf> {
+        let mut done = PathBuf::with_capacity(whole.as_os_str().len());
+        done.push("/");
+        for component in whole.components() {
+            match component {
+                Component::Normal(part) => {
+                    done.push(part);
+                    if matches!(self.look(&done), Part::Link(_) | Part::Hidden) {
+                        return None;
+                    }
+                }
+                Component::ParentDir => drop(done.pop()),
+                Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+            }
+        }
+        Some(done)
+    }
+
+    fn through_links(&self, whole: &Path) -> Option<PathBuf> {
+        let mut rest: VecDeque<OsString> = parts(whole);
         let mut done = PathBuf::from("/");
         let mut links = 0;
         while let Some(part) = rest.pop_front() {
@@ -62,7 +110,7 @@ impl Links {
             }
             done.push(&part);
             match self.look(&done) {
-                Part::Plain => {}
+                Part::Plain | Part::Missing => {}
                 Part::Link(target) => {
                     links += 1;
                     if links > LINKS {
@@ -83,18 +131,36 @@ impl Links {
     }
 
     fn look(&self, path: &Path) -> Part {
-        if let Some(known) = self.0.borrow().get(path.as_os_str()) {
-            return known.clone();
+        if let Some(known) = self.found(path) {
+            return known;
         }
-        let found = match path.symlink_metadata() {
-            Ok(data) if data.is_symlink() => path.read_link().map_or(Part::Hidden, Part::Link),
-            Ok(_) => Part::Plain,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Part::Plain,
-            Err(_) => Part::Hidden,
-        };
-        self.0.borrow_mut().insert(path.as_os_str().to_os_string(), found.clone());
+        // Below nothing there is nothing.
+        let above = path.parent().and_then(|above| self.found(above));
+        let found = if matches!(above, Some(Part::Missing)) { Part::Missing } else { look(path) };
+        self.own.borrow_mut().insert(path.as_os_str().to_os_string(), found.clone());
         found
     }
+
+    fn found(&self, path: &Path) -> Option<Part> {
+        let path = path.as_os_str();
+        self.known.get(path).cloned().or_else(|| self.own.borrow().get(path).cloned())
+    }
+}
+
+fn look(path: &Path) -> Part {
+    match path.symlink_metadata() {
+        Ok(data) if data.is_symlink() => path.read_link().map_or(Part::Hidden, Part::Link),
+        Ok(_) => Part::Plain,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Part::Missing,
+        Err(_) => Part::Hidden,
+    }
+}
+
+/// The folders that say whether what was found there is still so: it is for as long as nothing is made in them, or taken
+/// from them.
+pub(crate) fn folders(looks: &Looks) -> BTreeSet<PathBuf> {
+    let there = |folder: &&Path| !matches!(looks.get(folder.as_os_str()), Some(Part::Missing));
+    looks.keys().filter_map(|path| Path::new(path).parent()).filter(there).map(Path::to_path_buf).collect()
 }
 
 fn parts(path: &Path) -> VecDeque<OsString> {

@@ -69,7 +69,7 @@ impl Runtime {
         }
         reading::open(&mut event);
         let logs = audit::log::paths(self, &project.root, &standing.settings);
-        let protected = || self.protected(Some(&project.root)).with_logs(&logs);
+        let protected = || self.protected(Some(&project.root), &logs);
         reading::complete(&mut event, &project.root, &Shell::of(&standing.settings), &protected);
         settle(&standing.policy, &standing.state, &event, &project.root).map(|(step, _)| step)
     }

@@ -4,30 +4,24 @@
 //! file system would, so that case and characters nobody sees hide nothing.
 
 mod below;
+pub(crate) mod ground;
 mod pattern;
+mod place;
+mod watched;
 
-use std::cell::OnceCell;
-use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use phasegate_core::tool::Part;
 use phasegate_shell::{Pattern, Piece};
 
+use self::ground::{Ground, Grounds, Sources};
 use self::pattern::{anchored, heads, stands_for};
+use self::place::{Folded, Reach, files, fold, inner};
 use crate::locations::Locations;
 use crate::paths::Links;
 use crate::project::{FOLDER, Project};
-
-/// How far below its path a place reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// The path and everything below it.
-    Tree,
-    /// The path alone.
-    Alone,
-    /// A folder of skills: itself, its entries, and the `SKILL.md` in each.
-    Skills,
-}
 
 /// What a call does to a path, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,136 +33,59 @@ pub(crate) enum Change {
 }
 
 /// All that the guard stands on, as seen from one project.
-#[derive(Debug)]
 pub(crate) struct Protected<'a> {
-    locations: &'a Locations,
-    skill_folders: &'a [&'static str],
-    settings: &'a [&'static str],
+    sources: Sources<'a>,
     /// The places outside of projects, and those of the project, without links.
-    places: Vec<Place>,
-    /// Whether a folder of configs is protected wherever it lies.
-    anywhere: bool,
-    /// The root of the project, where there is one.
+    ground: Arc<Ground>,
+    /// The root of the project, where there is one. A folder of configs is then protected wherever it lies.
     root: Option<PathBuf>,
     /// What is known of links by now.
-    links: Rc<Links>,
-    /// Where links among the configs and the skills lead, once that was asked.
-    targets: OnceCell<Vec<Place>>,
+    links: Links,
 }
 
-/// A place that the guard stands on, what it is, and how far it reaches.
-type Place = (PathBuf, Part, Reach);
-
 impl<'a> Protected<'a> {
-    /// The guard with these folders, on these platforms' places, in the project with this root; without one, as far as it
-    /// lies outside of projects or guards another.
+    /// The guard with these folders, on these platforms' places, in the project with this root, where audit events are also
+    /// written to these files; without one, as far as it lies outside of projects or guards another.
     pub(crate) fn new(
-        locations: &'a Locations,
-        skill_folders: &'a [&'static str],
-        settings: &'a [&'static str],
+        (locations, grounds): (&'a Locations, &Grounds),
+        (skill_folders, settings): (&'a [&'static str], &'a [&'static str]),
         root: Option<&Path>,
+        logs: &[PathBuf],
     ) -> Self {
-        let mut protected = Self {
-            locations,
-            skill_folders,
-            settings,
-            places: Vec::new(),
-            anywhere: root.is_some(),
-            root: root.map(Path::to_path_buf),
-            links: Rc::default(),
-            targets: OnceCell::new(),
-        };
-        protected.add(&locations.state, Part::State, Reach::Tree);
-        protected.add(&locations.user, Part::Policy, Reach::Tree);
-        protected.add(&locations.machine, Part::Policy, Reach::Tree);
-        // A skill of the user's own is no other project's.
-        for folder in below_home(skill_folders).filter(|_| root.is_some()) {
-            protected.add(&locations.home.join(folder), Part::Skill, Reach::Skills);
-        }
-        for file in settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
-            let file = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |below| locations.home.join(below));
-            protected.add(&file, Part::Settings, reach_of(&file));
-        }
-        for program in programs() {
-            protected.add(&program, Part::Program, Reach::Alone);
-        }
-        if let Some(root) = root {
-            protected.add_project(root);
-        }
-        protected
-    }
-
-    /// The same, and the files that audit events are also written to.
-    pub(crate) fn with_logs(mut self, logs: &[PathBuf]) -> Self {
-        logs.iter().for_each(|log| self.add(log, Part::State, Reach::Alone));
-        self
-    }
-
-    fn add(&mut self, path: &Path, part: Part, reach: Reach) {
-        if path.as_os_str().is_empty() {
-            return;
-        }
-        let place = self.links.resolve(Path::new("/"), path).unwrap_or_else(|| path.to_path_buf());
-        if place != path {
-            // The name itself may be a link, and is part of the way to the place.
-            self.places.push((path.to_path_buf(), part, Reach::Alone));
-        }
-        self.places.push((place, part, reach));
-    }
-
-    fn add_project(&mut self, root: &Path) {
-        self.add(&root.join(FOLDER), Part::Policy, Reach::Tree);
-        let folders = self.skill_folders.iter().filter(|folder| !folder.starts_with("~/"));
-        let files = self.settings.iter().filter(|file| !file.starts_with("~/") && !file.starts_with('/'));
-        let folders: Vec<_> = folders.map(|folder| (root.join(folder), Part::Skill, Reach::Skills)).collect();
-        let files: Vec<_> = files.map(|file| (root.join(file), Part::Settings, reach_of(Path::new(file)))).collect();
-        for (path, part, reach) in folders.into_iter().chain(files) {
-            self.add(&path, part, reach);
-        }
+        let sources = Sources { locations, skill_folders, settings };
+        let links = Links::default();
+        let ground = grounds.get(sources, root, logs, &links);
+        let links = if ground.looks.is_empty() { links } else { Links::knowing(Arc::clone(&ground.looks)) };
+        Self { sources, ground, root: root.map(Path::to_path_buf), links }
     }
 
     /// The part of the guard that a change of this path would touch. The path is absolute and without links; it need not
     /// exist.
     pub(crate) fn part(&self, path: &Path, change: Change) -> Option<Part> {
-        let parts = folded(path);
-        let named = (self.anywhere && parts.iter().any(|part| part == FOLDER)).then_some(Part::Policy);
-        let found = || self.places.iter().find(|place| touches(&parts, place, change)).map(|(_, part, _)| *part);
+        let names = Folded::of(path);
+        let named = (self.root.is_some() && names.has(FOLDER)).then_some(Part::Policy);
+        let found = || self.ground.places.iter().find(|place| place.touched(&names, change)).map(|place| place.part);
         let elsewhere = || self.in_another_project(path, change);
-        let led_to = || self.led_to(&parts, change);
+        let led_to = || self.led_to(&names, change);
         named.or_else(found).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path))
     }
 
-    /// Whether a link among the configs or the skills leads to the path: what lies there is read as if it lay here.
-    fn led_to(&self, parts: &[String], change: Change) -> Option<Part> {
-        let targets = self.targets.get_or_init(|| self.targets());
-        targets.iter().find(|place| touches(parts, place, change)).map(|(_, part, _)| *part)
-    }
-
-    /// Where the links among the configs and the skills lead.
-    fn targets(&self) -> Vec<Place> {
-        // State is never read through links in it.
-        let read = self.places.iter().filter(|(_, part, _)| *part != Part::State);
-        read.flat_map(|(place, part, reach)| {
-            let targets = links_in(place, *reach).into_iter().filter_map(|link| link.canonicalize().ok());
-            targets.flat_map(|target| match reach {
-                Reach::Skills => vec![(target.join("SKILL.md"), *part, Reach::Alone), (target, *part, Reach::Alone)],
-                Reach::Tree | Reach::Alone => vec![(target, *part, Reach::Tree)],
-            })
-        })
-        .collect()
+    /// Whether a link among the configs or the skills leads to the path.
+    fn led_to(&self, path: &Folded, change: Change) -> Option<Part> {
+        let targets = self.ground.targets.get_or_init(|| self.ground.targets(&self.links, &mut BTreeSet::new()));
+        targets.iter().find(|place| place.touched(path, change)).map(|place| place.part)
     }
 
     /// Whether the path is part of what another guarded project stands on.
     fn in_another_project(&self, path: &Path, change: Change) -> Option<Part> {
         path.ancestors().skip(1).find_map(|root| {
-            if self.root.as_deref() == Some(root) || !Project::at(self.locations, root).memory().exists() {
+            let guarded = || self.links.there(&Project::at(self.sources.locations, root).memory());
+            if self.root.as_deref() == Some(root) || self.ground.is_bare(root) || !guarded() {
                 return None;
             }
-            let (places, links, targets) = (Vec::new(), Rc::clone(&self.links), OnceCell::new());
-            let mut theirs = Self { places, links, targets, root: None, ..*self };
-            theirs.add_project(root);
-            let parts = folded(path);
-            theirs.places.iter().find(|place| touches(&parts, place, change)).map(|(_, part, _)| *part)
+            let path = Folded::of(path);
+            let theirs = Ground::of_project(self.sources, root, &self.links);
+            theirs.iter().find(|place| place.touched(&path, change)).map(|place| place.part)
         })
     }
 
@@ -178,10 +95,8 @@ impl<'a> Protected<'a> {
         use std::os::unix::fs::MetadataExt as _;
         let data = path.symlink_metadata().ok().filter(|data| data.is_file() && data.nlink() > 1)?;
         let same = |file: &Path| file.metadata().is_ok_and(|it| it.ino() == data.ino() && it.dev() == data.dev());
-        self.places
-            .iter()
-            .find(|(place, _, reach)| files(place, *reach).iter().any(|file| same(file)))
-            .map(|place| place.1)
+        let places = &mut self.ground.places.iter();
+        places.find(|place| files(&place.path, place.reach).iter().any(|file| same(file))).map(|place| place.part)
     }
 
     #[cfg(not(unix))]
@@ -196,7 +111,7 @@ impl<'a> Protected<'a> {
 
     /// The user's home folder, as a text; empty where it is none.
     pub(crate) fn home(&self) -> &str {
-        self.locations.home.to_str().unwrap_or_default()
+        self.sources.locations.home.to_str().unwrap_or_default()
     }
 
     /// The part that a path known only in part can stand for, seen from the folder `base`: where it can stand for the
@@ -220,13 +135,14 @@ impl<'a> Protected<'a> {
         };
         // A pattern of names takes away only what is there.
         let there = |place: &Path| change != Change::Remove || place.symlink_metadata().is_ok();
-        self.places.iter().filter(|(place, ..)| there(place)).find_map(|(place, part, reach)| {
-            let inner = inner(place, *reach);
+        self.ground.places.iter().filter(|place| there(&place.path)).find_map(|protected| {
+            let (place, reach) = (&protected.path, protected.reach);
+            let inner = inner(place, reach);
             let above = place.ancestors().skip(1).filter(|_| change == Change::Remove);
             let found = above.into_iter().any(|place| named(place) && fits(place, Reach::Alone))
-                || (named(place) && fits(place, *reach))
+                || (named(place) && fits(place, reach))
                 || inner.iter().any(|place| named(place) && fits(place, Reach::Alone));
-            found.then_some(*part)
+            found.then_some(protected.part)
         })
     }
 
@@ -238,113 +154,15 @@ impl<'a> Protected<'a> {
             return Some((Part::Policy, FOLDER.to_string()));
         }
         if has("SKILL.md")
-            && let Some(folder) = self.skill_folders.iter().find(|folder| has(folder.trim_start_matches("~/")))
+            && let Some(folder) = self.sources.skill_folders.iter().find(|folder| has(folder.trim_start_matches("~/")))
         {
             return Some((Part::Skill, folder.to_string()));
         }
-        let written = self.settings.iter().map(|file| (file.trim_start_matches("~/"), Part::Settings));
-        let places = self.places.iter().filter(|(_, _, reach)| *reach != Reach::Skills);
-        let places = places.filter_map(|(place, part, _)| Some((place.to_str()?, *part)));
+        let written = self.sources.settings.iter().map(|file| (file.trim_start_matches("~/"), Part::Settings));
+        let places = self.ground.places.iter().filter(|place| place.reach != Reach::Skills);
+        let places = places.filter_map(|place| Some((place.path.to_str()?, place.part)));
         written.chain(places).find(|(name, _)| has(name)).map(|(name, part)| (part, name.to_string()))
     }
-}
-
-/// The files of a place, those that exist and those that are looked for.
-fn inner(place: &Path, reach: Reach) -> Vec<PathBuf> {
-    let looked_for = match reach {
-        Reach::Alone => &[][..],
-        Reach::Tree => &["config.yaml", "config.yml", "config.json", "skills"],
-        Reach::Skills => &["SKILL.md"],
-    };
-    let mut all = files(place, reach);
-    all.extend(looked_for.iter().map(|name| place.join(name)));
-    all
-}
-
-/// The files of a place that exist.
-fn files(place: &Path, reach: Reach) -> Vec<PathBuf> {
-    let entries = |folder: &Path| {
-        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>()
-    };
-    match reach {
-        Reach::Alone => vec![place.to_path_buf()],
-        Reach::Skills => entries(place).into_iter().map(|skill| skill.join("SKILL.md")).collect(),
-        Reach::Tree => {
-            let (folders, mut files): (Vec<_>, Vec<_>) = entries(place).into_iter().partition(|path| path.is_dir());
-            files.extend(folders.iter().flat_map(|folder| entries(folder)));
-            files
-        }
-    }
-}
-
-/// The links among the files and folders of a place of configs or skills.
-fn links_in(place: &Path, reach: Reach) -> Vec<PathBuf> {
-    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>();
-    let mut all = if reach == Reach::Alone { Vec::new() } else { entries(place) };
-    if reach == Reach::Tree {
-        let folders = all.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let below: Vec<_> = folders.flat_map(|folder| entries(&folder.path())).collect();
-        all.extend(below);
-    }
-    let link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-    all.iter().filter(|entry| link(entry)).map(std::fs::DirEntry::path).collect()
-}
-
-/// How far a place of the platforms' reaches: a folder's name ends with a slash.
-fn reach_of(place: &Path) -> Reach {
-    if place.as_os_str().as_encoded_bytes().ends_with(b"/") { Reach::Tree } else { Reach::Alone }
-}
-
-fn below_home<'s>(folders: &'s [&'static str]) -> impl Iterator<Item = &'static str> + 's {
-    folders.iter().filter_map(|folder| folder.strip_prefix("~/"))
-}
-
-/// The program that runs, and those that stand beside it under a name of the guard.
-fn programs() -> Vec<PathBuf> {
-    let Ok(own) = std::env::current_exe() else { return Vec::new() };
-    let beside = |name: &str| own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    let mut programs = vec![beside("phasegate"), own.clone()];
-    programs.dedup();
-    programs
-}
-
-/// Whether a change of the path with these parts touches the place.
-fn touches(parts: &[String], (place, _, reach): &Place, change: Change) -> bool {
-    let place = folded(place);
-    let above = parts.len() <= place.len() && place.starts_with(parts);
-    if above && (change == Change::Remove || parts.len() == place.len()) {
-        return true;
-    }
-    let Some(below) = parts.strip_prefix(place.as_slice()) else { return false };
-    match reach {
-        Reach::Tree => true,
-        Reach::Alone => false,
-        Reach::Skills => matches!(below, [_]) || matches!(below, [_, file] if *file == fold("SKILL.md")),
-    }
-}
-
-fn folded(path: &Path) -> Vec<String> {
-    path.components()
-        .filter_map(|component| match component {
-            Component::Normal(part) => Some(fold(&part.to_string_lossy())),
-            Component::ParentDir => Some("..".to_string()),
-            Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
-        })
-        .collect()
-}
-
-/// A name as the most forgiving file system compares it: without case, and without characters that some leave out.
-fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    text.chars().filter(|c| !unseen(*c)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
-}
-
-/// Characters that have no width, and that some file systems leave out of a name.
-fn unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -362,6 +180,7 @@ mod tests {
     struct World {
         folder: tempfile::TempDir,
         locations: Locations,
+        grounds: Grounds,
     }
 
     impl World {
@@ -373,7 +192,7 @@ mod tests {
             for name in ["p/.phasegate", "p/.tool/skills/x", "p/src", "h/.tool", "s", "u", "other/.phasegate"] {
                 fs::create_dir_all(top.join(name)).unwrap();
             }
-            Self { folder, locations }
+            Self { folder, locations, grounds: Grounds::default() }
         }
 
         fn top(&self) -> PathBuf {
@@ -382,7 +201,7 @@ mod tests {
 
         fn part(&self, path: &str, change: Change) -> Option<Part> {
             let root = self.top().join("p");
-            let protected = Protected::new(&self.locations, &SKILLS, &SETTINGS, Some(&root));
+            let protected = Protected::new((&self.locations, &self.grounds), (&SKILLS, &SETTINGS), Some(&root), &[]);
             protected.part(&resolve(&root, Path::new(path)).unwrap(), change)
         }
     }

@@ -1,6 +1,7 @@
 //! The runtime: one frame or command in, one answer out.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use phasegate_adapter::{Adapter, Address, Frame, Problem, Reply};
@@ -14,6 +15,7 @@ use crate::locations::Locations;
 use crate::policy_store::{Current, PolicyStore};
 use crate::project::Project;
 use crate::protect::Protected;
+use crate::protect::ground::Grounds;
 use crate::stance::{Stance, Watch};
 use crate::transaction::{Transaction, stance_of};
 use crate::wiring;
@@ -33,6 +35,8 @@ pub struct Runtime {
     pub(crate) session_variables: Vec<&'static str>,
     /// A file that audit events are written to, besides the one that settings name; relative to the project.
     pub audit_log: Option<PathBuf>,
+    /// What is known by now of the places that the guard stands on.
+    grounds: Arc<Grounds>,
     /// The time now, in milliseconds since 1970-01-01 UTC.
     pub(crate) now: fn() -> i64,
 }
@@ -52,13 +56,14 @@ impl Runtime {
         skill_folders.dedup();
         settings.sort_unstable();
         settings.dedup();
-        let store = PolicyStore::new(&locations.state);
-        Self { store, locations, skill_folders, settings, session_variables, audit_log: None, now }
+        let (store, grounds) = (PolicyStore::new(&locations.state), Arc::default());
+        Self { store, locations, skill_folders, settings, session_variables, audit_log: None, grounds, now }
     }
 
-    /// All that the guard stands on, as seen from the project with this root, or from one that nothing guards.
-    pub(crate) fn protected(&self, root: Option<&Path>) -> Protected<'_> {
-        Protected::new(&self.locations, &self.skill_folders, &self.settings, root)
+    /// All that the guard stands on, as seen from the project with this root, or from one that nothing guards; and the files
+    /// that audit events are also written to.
+    pub(crate) fn protected(&self, root: Option<&Path>, logs: &[PathBuf]) -> Protected<'_> {
+        Protected::new((&self.locations, &self.grounds), (&self.skill_folders, &self.settings), root, logs)
     }
 
     /// Every config that applies to the project.

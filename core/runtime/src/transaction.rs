@@ -104,7 +104,7 @@ impl<'a> Transaction<'a> {
             return Err(self.note_problem(event.to_value(), problem));
         }
         let (root, logs) = (&self.project.root, self.audit_logs());
-        let protected = || self.runtime.protected(Some(root)).with_logs(&logs);
+        let protected = || self.runtime.protected(Some(root), &logs);
         // Only a record knows what was left out of it.
         if let EventKind::ToolCall { reading, .. } = &mut event.kind {
             reading.shortened = None;

@@ -246,12 +246,15 @@ impl Shared {
 
     /// Begins the session, if it is ours to begin and nobody did.
     pub(super) async fn begin(&self) {
-        let (session, host) = self.session_now();
-        if host || !self.session.owned {
+        if !self.session.owned {
             return;
         }
         let mut began = self.began.lock().await;
-        if !*began {
+        if *began {
+            return;
+        }
+        let (session, host) = self.session_now();
+        if !host {
             *began = true;
             // Nobody says that a person began it, unless a server for many knows who is behind it.
             let known = self.session.principal.is_some();

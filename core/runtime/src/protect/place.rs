@@ -1,0 +1,139 @@
+//! One place that the guard stands on: what it is, how far it reaches, and which paths touch it.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use phasegate_core::tool::Part;
+
+use super::Change;
+
+/// How far below its path a place reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// The path and everything below it.
+    Tree,
+    /// The path alone.
+    Alone,
+    /// A folder of skills: itself, its entries, and the `SKILL.md` in each.
+    Skills,
+}
+
+/// A place that the guard stands on.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) part: Part,
+    pub(super) reach: Reach,
+    folded: Folded,
+}
+
+/// The names of a path, folded, each with a slash behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Folded(String);
+
+impl Place {
+    pub(super) fn new(path: PathBuf, part: Part, reach: Reach) -> Self {
+        Self { folded: Folded::of(&path), path, part, reach }
+    }
+
+    /// Whether a change of the path with these names touches the place.
+    pub(super) fn touched(&self, path: &Folded, change: Change) -> bool {
+        let (place, path) = (self.folded.0.as_str(), path.0.as_str());
+        if place.starts_with(path) && (change == Change::Remove || place.len() == path.len()) {
+            return true;
+        }
+        let Some(below) = path.strip_prefix(place) else { return false };
+        match self.reach {
+            Reach::Tree => true,
+            Reach::Alone => false,
+            Reach::Skills => match below.trim_end_matches('/').split_once('/') {
+                Some((_, file)) => file == fold("SKILL.md"),
+                None => !below.is_empty(),
+            },
+        }
+    }
+}
+
+impl Folded {
+    pub(super) fn of(path: &Path) -> Self {
+        let mut names = String::with_capacity(path.as_os_str().len() + 1);
+        for component in path.components() {
+            match component {
+                Component::Normal(name) => names.push_str(&name.to_string_lossy()),
+                Component::ParentDir => names.push_str(".."),
+                Component::Prefix(_) | Component::RootDir | Component::CurDir => continue,
+            }
+            names.push('/');
+        }
+        Self(if names.is_ascii() { names.to_ascii_lowercase() } else { fold(&names) })
+    }
+
+    /// Whether one of the names is this, which is folded.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.split('/').any(|own| own == name)
+    }
+}
+
+/// The files of a place, those that exist and those that are looked for.
+pub(super) fn inner(place: &Path, reach: Reach) -> Vec<PathBuf> {
+    let looked_for = match reach {
+        Reach::Alone => &[][..],
+        Reach::Tree => &["config.yaml", "config.yml", "config.json", "skills"],
+        Reach::Skills => &["SKILL.md"],
+    };
+    let mut all = files(place, reach);
+    all.extend(looked_for.iter().map(|name| place.join(name)));
+    all
+}
+
+/// The files of a place that exist.
+pub(super) fn files(place: &Path, reach: Reach) -> Vec<PathBuf> {
+    let entries = |folder: &Path| {
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    match reach {
+        Reach::Alone => vec![place.to_path_buf()],
+        Reach::Skills => entries(place).into_iter().map(|skill| skill.join("SKILL.md")).collect(),
+        Reach::Tree => {
+            let (folders, mut files): (Vec<_>, Vec<_>) = entries(place).into_iter().partition(|path| path.is_dir());
+            files.extend(folders.iter().flat_map(|folder| entries(folder)));
+            files
+        }
+    }
+}
+
+/// What is in the folders of a place of configs or skills, and whether it is a link. The folders that were looked into are
+/// added to `read`.
+pub(super) fn entries_in(place: &Place, read: &mut BTreeSet<PathBuf>) -> Vec<(PathBuf, bool)> {
+    let mut entries = |folder: &Path| {
+        read.insert(folder.to_path_buf());
+        std::fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>()
+    };
+    let mut all = if place.reach == Reach::Alone { Vec::new() } else { entries(&place.path) };
+    if place.reach == Reach::Tree {
+        let folders = all.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let below: Vec<_> = folders.flat_map(|folder| entries(&folder.path())).collect();
+        all.extend(below);
+    }
+    let link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    all.iter().map(|entry| (entry.path(), link(entry))).collect()
+}
+
+/// How far a place of the platforms' reaches: a folder's name ends with a slash.
+pub(super) fn reach_of(place: &Path) -> Reach {
+    if place.as_os_str().as_encoded_bytes().ends_with(b"/") { Reach::Tree } else { Reach::Alone }
+}
+
+/// A name as the most forgiving file system compares it: without case, and without characters that some leave out.
+pub(super) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.chars().filter(|c| !unseen(*c)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}
+
+/// Characters that have no width, and that some file systems leave out of a name.
+fn unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
