@@ -8,7 +8,7 @@ use phasegate_adapter::{Guard, Problem};
 use phasegate_core::{Decision, Event, Step};
 
 use crate::deadline::limit_from_environment;
-use crate::host::Host;
+use crate::host::{Host, Ours};
 use crate::project::Project;
 use crate::resident::Resident;
 use crate::resident::desk::Desk;
@@ -23,6 +23,7 @@ pub struct ProjectGuard {
     project: Project,
     desk: Arc<Desk>,
     host: Arc<Mutex<Host>>,
+    ours: Arc<Mutex<Ours>>,
     /// Whether an event of the project was decided: from then on nothing can make it one that was never guarded.
     guarded: Arc<AtomicBool>,
 }
@@ -33,8 +34,9 @@ impl ProjectGuard {
     pub fn new(runtime: Runtime, project: Project) -> Self {
         let runtime = Arc::new(runtime);
         let resident = Resident::new(Arc::clone(&runtime), project.clone());
+        let ours = resident.ours();
         let desk = Arc::new(Desk::new(resident, limit_from_environment()));
-        Self { runtime, project, desk, host: Arc::default(), guarded: Arc::default() }
+        Self { runtime, project, desk, host: Arc::default(), ours, guarded: Arc::default() }
     }
 }
 
@@ -69,8 +71,9 @@ impl Guard for ProjectGuard {
     }
 
     fn host_session(&self) -> Option<String> {
+        let ours = *self.ours.lock().unwrap_or_else(PoisonError::into_inner);
         let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
-        host.session(&self.runtime, &self.project)
+        host.session(&self.runtime, &self.project, ours)
     }
 }
 

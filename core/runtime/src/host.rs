@@ -22,6 +22,17 @@ pub(crate) struct Host {
     mark: Option<Mark>,
     /// What was found of each session, by the name of its file.
     known: BTreeMap<String, Known>,
+    /// How often others had written to the project's journal when it was read last, as far as this process saw.
+    foreign: u64,
+}
+
+/// What this process itself wrote to the project's journal: that names no host.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ours {
+    /// How often it was found that others had written to it.
+    pub(crate) foreign: u64,
+    /// How it was left.
+    pub(crate) mark: Option<Mark>,
 }
 
 #[derive(Debug)]
@@ -39,16 +50,19 @@ struct Known {
 impl Host {
     /// The session that the nearest guarded client above this process is in now; else the one that a variable of the
     /// environment names; `None` if that is none of this project's.
-    pub(crate) fn session(&mut self, runtime: &Runtime, project: &Project) -> Option<String> {
-        self.look(project);
+    pub(crate) fn session(&mut self, runtime: &Runtime, project: &Project, ours: Ours) -> Option<String> {
+        self.look(project, ours);
         self.served(project).or_else(|| named(runtime, project))
     }
 
-    fn look(&mut self, project: &Project) {
+    fn look(&mut self, project: &Project, ours: Ours) {
         let mark = project.journal().metadata().ok().map(|data| Mark::of(&data));
-        if mark == self.mark && self.known.values().all(|known| known.whole) {
+        let same = mark == self.mark || (mark == ours.mark && ours.foreign == self.foreign);
+        if same && self.above.is_some() && self.known.values().all(|known| known.whole) {
+            self.mark = mark;
             return;
         }
+        self.foreign = ours.foreign;
         let shared: Option<KeptProject> = read_last(&project.journal()).and_then(|last| kept(last.as_ref())).ok();
         // A journal that cannot be read names nobody; whoever decides by it says so.
         let anchors = shared.unwrap_or_default().sessions;
@@ -110,9 +124,13 @@ mod tests {
     use phasegate_core::Event;
     use serde_json::{Value, json};
 
+    use std::sync::Arc;
+
     use super::*;
     use crate::deadline::{Deadline, LIMIT};
     use crate::locations::Locations;
+    use crate::resident::Resident;
+    use crate::resident::desk::Desk;
     use crate::stance::Watch;
     use crate::transaction::Transaction;
 
@@ -150,7 +168,7 @@ mod tests {
     fn the_session_of_the_nearest_client_above_is_the_hosts_and_follows_it() {
         let place = Place::new();
         let mut host = Host::default();
-        let mut asked = || host.session(&place.runtime, &place.project);
+        let mut asked = || host.session(&place.runtime, &place.project, Ours::default());
         let parent = own_ancestors().first().copied().unwrap();
         let start = |source: &str| json!({"event": "session_start", "source": source});
         assert_eq!(asked(), None, "there is no journal yet");
@@ -165,5 +183,38 @@ mod tests {
         place.give("two", None, json!({"event": "session_end"}));
         place.give("one", None, start("resume"));
         assert_eq!(asked().as_deref(), Some("one"));
+    }
+
+    #[test]
+    fn what_the_guard_itself_writes_hides_no_host() {
+        let place = Place::new();
+        let resident = Resident::new(Arc::new(place.runtime.clone()), place.project.clone());
+        let ours = resident.ours();
+        let desk = Desk::new(resident, LIMIT);
+        let own = |event: Value| {
+            let slot = desk.hand_in("own", Event::from_value(event).unwrap()).0;
+            while !slot.answered() {
+                std::thread::yield_now();
+            }
+        };
+        let mut host = Host::default();
+        let mut asked = || host.session(&place.runtime, &place.project, *ours.lock().unwrap());
+        let parent = own_ancestors().first().copied().unwrap();
+        let start = |source: &str| json!({"event": "session_start", "source": source});
+        let many = || (0..40).for_each(|_| own(json!({"event": "stop"})));
+        assert_eq!(asked(), None);
+        own(start("startup"));
+        assert_eq!(asked(), None);
+        place.give("one", Some(parent), start("startup"));
+        many();
+        assert_eq!(asked().as_deref(), Some("one"), "it was told before what the guard wrote");
+        many();
+        assert_eq!(asked().as_deref(), Some("one"));
+        place.give("one", None, json!({"event": "session_end"}));
+        own(start("clear"));
+        place.give("two", Some(parent), start("clear"));
+        assert_eq!(asked().as_deref(), Some("two"));
+        many();
+        assert_eq!(asked().as_deref(), Some("two"));
     }
 }

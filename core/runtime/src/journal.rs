@@ -5,7 +5,7 @@
 //! it, whole or as a merge patch, so that the state can be rebuilt without deciding anything again.
 
 mod entry;
-mod patch;
+pub(crate) mod patch;
 mod held;
 pub(crate) mod redact;
 pub mod scan;
@@ -24,10 +24,11 @@ use entry::Line;
 pub use entry::{Entry, FORMAT};
 use held::Held;
 pub(crate) use held::{Mark, Rest};
+use patch::Patch;
 use tail::Tail;
 
 use crate::deadline::Deadline;
-use crate::digest::{hex, sha256};
+use crate::digest::{Digest, hex, sha256};
 use crate::disk::{Disk as _, disk};
 use crate::{files, place, seal};
 
@@ -49,6 +50,17 @@ pub struct Journal {
     failed: bool,
     /// What was appended and is still to be written, where records are held back; else each is written at once.
     held: Option<Held>,
+}
+
+/// A record that is to be written.
+struct NewLine {
+    /// Its chain hash.
+    head: Digest,
+    bytes: Vec<u8>,
+    /// How many of the bytes are its JSON.
+    json: usize,
+    /// Whether it holds the whole state.
+    whole: bool,
 }
 
 /// The last whole record of a journal.
@@ -231,45 +243,67 @@ impl Journal {
     /// `state-not-saved`: it could not be written, or not be made durable. `state-disk`: nothing can be made durable
     /// on this file system.
     pub fn append(&mut self, entry: &Entry, state: Value, durability: Durability) -> Result<(), Problem> {
-        if self.failed {
-            return Err(self.not_saved(&io::Error::other("a record before could not be written")));
+        let difference = self.may_patch().then(|| patch::difference(&self.tail.state, &state)).flatten();
+        let bytes = self.line(entry, (difference.is_none().then_some(&state), difference))?;
+        self.put(entry, &bytes, durability)?;
+        self.tail.state = state;
+        Ok(())
+    }
+
+    /// As [`Journal::append`], with the change of the state as a merge patch.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Journal::append`].
+    pub(crate) fn append_patch(&mut self, entry: &Entry, patch: Value, durability: Durability) -> Result<(), Problem> {
+        if !self.may_patch() {
+            let mut state = self.tail.state.clone();
+            patch::apply(&mut state, patch);
+            return self.append(entry, state, durability);
         }
-        let difference = (self.tail.seq > 0 && self.tail.since_whole < WHOLE_EVERY && self.tail.room > 0)
-            .then(|| patch::difference(&self.tail.state, &state))
-            .flatten();
-        let whole = difference.is_none();
-        let line = Line {
-            v: FORMAT,
-            seq: self.tail.seq + 1,
-            entry,
-            cut: Some(self.tail.torn).filter(|bytes| *bytes > 0),
-            unsealed: self.unsealed,
-            state: whole.then_some(&state),
-            patch: difference,
-        };
+        let bytes = self.line(entry, (None, Some(Patch::Set(&patch))))?;
+        self.put(entry, &bytes, durability)?;
+        patch::apply(&mut self.tail.state, patch);
+        Ok(())
+    }
+
+    /// Whether the next record may say what changes, in place of the whole state.
+    fn may_patch(&self) -> bool {
+        self.tail.seq > 0 && self.tail.since_whole < WHOLE_EVERY && self.tail.room > 0
+    }
+
+    /// A record as a line, and whether it holds the whole state.
+    fn line(&self, entry: &Entry, (state, patch): (Option<&Value>, Option<Patch<'_>>)) -> Result<NewLine, Problem> {
+        let cut = Some(self.tail.torn).filter(|bytes| *bytes > 0);
+        let (unsealed, whole) = (self.unsealed, state.is_some());
+        let line = Line { v: FORMAT, seq: self.tail.seq + 1, entry, cut, unsealed, state, patch };
         let json = serde_json::to_vec(&line).map_err(|error| self.not_saved(&error.into()))?;
         let head = sha256(&[&self.tail.head, &json]);
         let mut bytes = hex(&head).into_bytes();
         bytes.push(b' ');
         bytes.extend_from_slice(&json);
         bytes.push(b'\n');
+        Ok(NewLine { head, bytes, json: json.len(), whole })
+    }
+
+    /// Writes a line, or holds it back, and goes on from there; the state after it is still to be set.
+    fn put(&mut self, entry: &Entry, line: &NewLine, durability: Durability) -> Result<(), Problem> {
+        if self.failed {
+            return Err(self.not_saved(&io::Error::other("a record before could not be written")));
+        }
         self.failed = true;
-        let held = self.tail.seq > 0 && self.hold(&bytes, durability);
+        let held = self.tail.seq > 0 && self.hold(&line.bytes, durability);
         if !held {
-            self.write(&bytes, durability).map_err(|error| self.not_saved(&error))?;
+            self.write(&line.bytes, durability).map_err(|error| self.not_saved(&error))?;
         }
         self.failed = false;
         self.unsealed = false;
-        self.tail = Tail {
-            head,
-            seq: self.tail.seq + 1,
-            state,
-            policy: entry.policy.clone(),
-            since_whole: if whole { 0 } else { self.tail.since_whole + 1 },
-            room: if whole { json.len() } else { self.tail.room.saturating_sub(json.len()) },
-            end: self.tail.end + bytes.len() as u64,
-            torn: 0,
-        };
+        let tail = &mut self.tail;
+        (tail.head, tail.seq, tail.torn) = (line.head, tail.seq + 1, 0);
+        tail.policy.clone_from(&entry.policy);
+        tail.since_whole = if line.whole { 0 } else { tail.since_whole + 1 };
+        tail.room = if line.whole { line.json } else { tail.room.saturating_sub(line.json) };
+        tail.end += line.bytes.len() as u64;
         if !held {
             self.seal();
         }

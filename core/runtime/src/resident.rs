@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use phasegate_adapter::Problem;
@@ -26,6 +26,7 @@ use self::caches::{Caches, Root};
 use self::slot::{Answer, Outcome};
 use crate::deadline::{Deadline, words};
 use crate::elsewhere;
+use crate::host::Ours;
 use crate::joining::Origin;
 use crate::journal::redact::shorten_event;
 use crate::journal::{Journal, Rest, last_event};
@@ -71,6 +72,8 @@ pub(crate) struct Resident {
     pub(crate) to_sync: Vec<Sync>,
     /// The calls of other guards that were told of, by session.
     told: BTreeMap<String, BTreeSet<String>>,
+    /// What is known of the project's journal to whoever looks for the host's session.
+    ours: Arc<Mutex<Ours>>,
 }
 
 /// A session's journal that is to be made durable, up to a record.
@@ -128,8 +131,13 @@ struct Pending {
 impl Resident {
     /// Nothing is loaded yet.
     pub(crate) fn new(runtime: Arc<Runtime>, project: Project) -> Self {
-        let (caches, sessions, to_sync, told) = Default::default();
-        Self { runtime, project, caches, shared: None, sessions, batch: None, lazy: false, to_sync, told }
+        let (caches, sessions, to_sync, told, ours) = Default::default();
+        Self { runtime, project, caches, shared: None, sessions, batch: None, lazy: false, to_sync, told, ours }
+    }
+
+    /// What this guard wrote to the project's journal, as it changes.
+    pub(crate) fn ours(&self) -> Arc<Mutex<Ours>> {
+        Arc::clone(&self.ours)
     }
 
     /// The same, where somebody empties `to_sync` after each batch.
@@ -288,6 +296,7 @@ impl Resident {
             None => {
                 let (rest, known) = self.shared.take().unzip();
                 let (journal, same) = Journal::open_again(&self.project.journal(), deadline, rest)?;
+                self.ours.lock().unwrap_or_else(PoisonError::into_inner).foreign += u64::from(!same);
                 let shared = match known.filter(|_| same) {
                     Some(shared) => shared,
                     None => Shared::of(&journal, remembered)?,
@@ -335,6 +344,8 @@ impl Resident {
         }
         if saved.is_ok() && forget.is_none() {
             self.shared = journal.rest().ok().flatten().map(|rest| (rest, shared));
+            let mark = self.shared.as_ref().map(|(rest, _)| rest.mark());
+            self.ours.lock().unwrap_or_else(PoisonError::into_inner).mark = mark;
         }
         for (id, Open { journal, mut own, root }) in sessions {
             if std::mem::take(&mut own.wants_sync) && !std::mem::replace(&mut own.asked, true) {

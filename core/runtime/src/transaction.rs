@@ -1,5 +1,6 @@
 //! One transaction: lock, load, step, append, make durable (rules 8).
 
+mod change;
 mod choose;
 pub(crate) mod halves;
 
@@ -11,12 +12,13 @@ use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Code, Event, EventKind, Facts, State, Step, state, step};
 use serde_json::{Value, json};
 
+use self::change::Change;
 pub(crate) use self::choose::{first_look, stance_of};
 use self::halves::{Own, Shared};
 use crate::deadline::Deadline;
 use crate::journal::redact::{digest_of, shorten_event, shortened};
 use crate::journal::{Durability, Entry, Journal};
-use crate::kept::{Anchor, KeptSession, matters};
+use crate::kept::{Anchor, matters};
 use crate::policy_store::Current;
 use crate::project::{Project, Remembered, kept_root, session_key};
 use crate::reading::Shell;
@@ -137,8 +139,8 @@ impl<'a> Transaction<'a> {
             ..Entry::default()
         };
         shorten_event(&mut entry.event, &self.own.settings.redact);
-        let state = self.value_now();
-        let saved = self.announce().and_then(|()| self.save(&entry, state, Durability::Written));
+        let due = self.own.anchor_due;
+        let saved = self.announce().and_then(|()| self.save(&entry, None, due, Durability::Written));
         match saved {
             Ok(()) => problem,
             Err(unsaved) => unrecorded(&problem, &unsaved),
@@ -159,15 +161,23 @@ impl<'a> Transaction<'a> {
             project_seq: Some(self.project_journal.seq()),
             ..Entry::default()
         };
-        let state = self.value_now();
         self.announce()?;
-        self.save(&entry, state, Durability::Written)
+        self.save(&entry, None, self.own.anchor_due, Durability::Written)
     }
 
-    /// Appends to the session's journal. Where the session began is kept once it has a record, so that a journal that is
-    /// gone is missed.
-    fn save(&mut self, entry: &Entry, state: Value, durability: Durability) -> Result<(), Problem> {
-        self.session_journal.append(entry, state, durability)?;
+    /// Appends to the session's journal, with this state of the engine, or the one as it was. Where the session began is kept
+    /// once it has a record, so that a journal that is gone is missed.
+    fn save(
+        &mut self,
+        entry: &Entry,
+        after: Option<&mut state::Session>,
+        anchor_due: bool,
+        durability: Durability,
+    ) -> Result<(), Problem> {
+        match self.change(after, anchor_due) {
+            Change::Whole(state) => self.session_journal.append(entry, state, durability)?,
+            Change::Patch(patch) => self.session_journal.append_patch(entry, patch, durability)?,
+        }
         self.own.saw = self.shared.kept.synced;
         if !self.own.rooted {
             self.project.keep_session(&self.runtime.locations, &self.session)?;
@@ -216,8 +226,7 @@ impl<'a> Transaction<'a> {
             problem: None,
             project_seq: Some(self.project_journal.seq()),
         };
-        let state = self.session_value(&mut answer.state.session, matters);
-        self.save(&entry, state, durability)?;
+        self.save(&entry, Some(&mut answer.state.session), matters, durability)?;
         self.own.anchor_due = matters;
         let place = audit::line::Place {
             time,
@@ -292,37 +301,6 @@ impl<'a> Transaction<'a> {
             self.project_journal.sync()?;
         }
         Ok(())
-    }
-
-    /// What the session's journal keeps with this state of the engine. Nothing is copied for it.
-    fn session_value(&mut self, session: &mut state::Session, anchor_due: bool) -> Value {
-        let own = &mut self.own;
-        let kept = KeptSession {
-            session: take(session),
-            principal: take(&mut own.principal),
-            memory: take(&mut own.memory),
-            clients: take(&mut own.clients),
-            settings: take(&mut own.settings),
-            policy_digest: take(&mut own.policy_digest),
-            unwired: take(&mut own.unwired),
-            anchored: own.anchored,
-            anchor_due,
-            project: self.shared.kept.synced,
-            lost: own.lost,
-        };
-        let value = to_value(&kept);
-        *session = kept.session;
-        (own.principal, own.memory, own.clients) = (kept.principal, kept.memory, kept.clients);
-        (own.settings, own.policy_digest, own.unwired) = (kept.settings, kept.policy_digest, kept.unwired);
-        value
-    }
-
-    /// The same, where the state is as it was.
-    fn value_now(&mut self) -> Value {
-        let mut session = take(&mut self.state.session);
-        let value = self.session_value(&mut session, self.own.anchor_due);
-        self.state.session = session;
-        value
     }
 
     /// Tells the watch what a problem from here on would meet.

@@ -49,6 +49,13 @@ pub(crate) struct Rest {
     mark: Mark,
 }
 
+impl Rest {
+    /// How the file was left.
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark
+    }
+}
+
 impl Journal {
     /// As [`Journal::open`]; from here on records are held back. A file that is as it was left is not read again. Whether
     /// it was.

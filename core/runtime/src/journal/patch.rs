@@ -22,22 +22,32 @@ pub(crate) fn difference<'a>(old: &'a Value, new: &'a Value) -> Option<Patch<'a>
     let (Value::Object(before), Value::Object(after)) = (old, new) else {
         return None;
     };
-    differences(before, after).map(Patch::Fields)
+    differences(before, after, None).map(Patch::Fields)
+}
+
+/// As [`difference`], but for the field with this name.
+pub(crate) fn difference_but<'a>(old: &'a Value, new: &'a Value, but: &str) -> Option<Patch<'a>> {
+    let (Value::Object(before), Value::Object(after)) = (old, new) else {
+        return None;
+    };
+    differences(before, after, Some(but)).map(Patch::Fields)
 }
 
 fn differences<'a>(
     before: &'a Map<String, Value>,
     after: &'a Map<String, Value>,
+    but: Option<&str>,
 ) -> Option<BTreeMap<&'a str, Patch<'a>>> {
     let mut patch = BTreeMap::new();
-    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+    let counts = |name: &&String| but != Some(name.as_str());
+    for name in before.keys().filter(|name| !after.contains_key(*name)).filter(counts) {
         patch.insert(name.as_str(), Patch::Gone(()));
     }
-    for (name, value) in after {
+    for (name, value) in after.iter().filter(|(name, _)| counts(name)) {
         match (before.get(name), value) {
             (Some(same), _) if same == value => {}
             (Some(Value::Object(before)), Value::Object(after)) => {
-                patch.insert(name, Patch::Fields(differences(before, after)?));
+                patch.insert(name, Patch::Fields(differences(before, after, None)?));
             }
             _ => {
                 patch.insert(name, Patch::Set(Some(value).filter(|value| can_be_set(value))?));
