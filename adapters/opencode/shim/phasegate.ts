@@ -87,6 +87,17 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const written = (value: unknown): string =>
   JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
 
+/** Has what was written leave at once. Some runtimes keep it until the client has done what else it has to do. */
+function flush(stream: Record<symbol, any> | null): void {
+  if (!stream || !("Bun" in globalThis)) return
+  for (const key of Object.getOwnPropertySymbols(stream)) {
+    try {
+      // What goes wrong with the stream is told by its own event.
+      if (typeof stream[key]?.flush === "function") Promise.resolve(stream[key].flush()).catch(() => {})
+    } catch {}
+  }
+}
+
 /** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {
   const line = text.trim().replace(/\s+/g, " ").replace(/[^\x20-\x7e]+/g, "?")
@@ -167,6 +178,7 @@ class BridgeProcess {
     }
     this.#await(id, request)
     this.#child.stdin?.write(`${line}\n`)
+    flush(this.#child.stdin as Record<symbol, any> | null)
   }
 
   /** Ends the process when it has answered what it was asked. */

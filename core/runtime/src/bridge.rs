@@ -1,17 +1,16 @@
 //! The bridge: many frames in one process, for plugins that live inside their client (rules 6.5).
 //!
 //! One line in, one line out; a line is decided as a hook decides its frame, with the same deadline and the same
-//! denials. Frames of one session are decided in the order of their lines, sessions side by side.
+//! denials. Sessions stay loaded, and lines that wait at the same time are decided as a batch, in their order (rules 8.8).
 
 mod line;
 mod probing;
-mod turns;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -21,11 +20,16 @@ use phasegate_core::Code;
 use serde_json::value::RawValue;
 
 use self::line::{Answer, Greeting, Hello, Line, Request, Welcome};
-use self::turns::{Turn, Turns};
+use crate::frames::{Framed, Outcome};
 use crate::heartbeat::Heartbeat;
-use crate::hook::{Answering, Held, LARGEST};
+use crate::hook::{LARGEST, late_stance};
 use crate::project::Project;
+use crate::resident::Asked;
+use crate::resident::desk::Desk;
+use crate::resident::rooms::Rooms;
+use crate::resident::slot::Slot;
 use crate::runtime::Runtime;
+use crate::stance::Stance;
 
 /// The version of the protocol: it changes when a line changes its form.
 pub const PROTOCOL: u32 = 1;
@@ -51,10 +55,14 @@ pub struct Bridge {
 
 /// What the threads share.
 struct Shared {
-    answering: Answering,
+    runtime: Arc<Runtime>,
+    adapter: &'static dyn Adapter,
+    limit: Duration,
     environment: BTreeMap<String, String>,
     give_up: fn(),
-    turns: Turns,
+    desk: Desk<Rooms>,
+    /// How many frames are not answered.
+    open: AtomicUsize,
     out: Mutex<Box<dyn Write + Send>>,
     heartbeat: Heartbeat,
 }
@@ -78,11 +86,15 @@ impl Bridge {
         let project = Project::find(&self.runtime.locations, &greeting.directory);
         say(&mut out, &Welcome::new(self.adapter.id(), limit));
         let heartbeat = Heartbeat::begin(self.adapter.id(), &greeting.client, project);
+        let runtime = Arc::new(self.runtime);
         let shared = Arc::new(Shared {
-            answering: Answering { runtime: Arc::new(self.runtime), adapter: self.adapter, limit },
+            desk: Desk::new(Rooms::new(Arc::clone(&runtime)), limit),
+            runtime,
+            adapter: self.adapter,
+            limit,
             environment: self.environment,
             give_up: self.give_up,
-            turns: Turns::default(),
+            open: AtomicUsize::new(0),
             out: Mutex::new(Box::new(out)),
             heartbeat,
         });
@@ -94,7 +106,7 @@ impl Bridge {
             }
         }
         let began = Instant::now();
-        while shared.turns.open() > 0 && began.elapsed() < limit {
+        while shared.open.load(Ordering::SeqCst) > 0 && began.elapsed() < limit {
             std::thread::sleep(Duration::from_millis(2));
         }
         shared.heartbeat.end();
@@ -127,78 +139,75 @@ impl Shared {
         }
     }
 
-    /// A frame, with its session in the environment, and that session where the frame tells it.
-    fn frame(&self, event: &RawValue) -> (Frame, Option<String>) {
-        let mut frame = Frame { bytes: event.get().into(), environment: self.environment.clone() };
-        let session = self.answering.adapter.address(&frame).map(|address| address.session).ok();
-        if let Some(session) = &session {
-            frame.environment.insert(SESSION.to_string(), session.clone());
-        }
-        (frame, session)
+    /// A frame, with its session in the environment.
+    fn frame(&self, event: &RawValue) -> Framed {
+        let frame = Frame { bytes: event.get().into(), environment: self.environment.clone() };
+        Framed::new(self.adapter, frame, SESSION)
     }
 
     /// Answers a probe when the frames before it are decided.
     fn probe(self: &Arc<Self>, id: u64, frames: &[&RawValue]) {
-        let (frames, sessions): (Vec<_>, Vec<_>) = frames.iter().map(|frame| self.frame(frame)).unzip();
-        let turn = self.turns.next(sessions.into_iter().flatten().next().unwrap_or_default());
+        let frames: Vec<_> = frames.iter().map(|frame| self.frame(frame).frame).collect();
         let shared = Arc::clone(self);
-        let started = Builder::new().name("probe".to_string()).spawn(move || {
-            turn.wait();
-            let probe = || probing::probe(&shared.answering.runtime, shared.answering.adapter, &frames);
+        self.desk.afterwards(move || {
+            let probe = || probing::probe(&shared.runtime, shared.adapter, &frames);
             let panicked = |_| Err(Problem::new(Code::Internal, "the guard panicked"));
             shared.say(&Answer::probed(id, catch_unwind(AssertUnwindSafe(probe)).unwrap_or_else(panicked)));
         });
-        if let Err(error) = started {
-            let problem = Problem::new(Code::Internal, format!("no thread could be started: {error}"));
-            self.say(&Answer::error(Some(id), &problem));
-        }
     }
 
+    /// Leaves a frame to be decided; the deadline counts from now.
     fn event(self: &Arc<Self>, id: u64, event: &RawValue) {
-        let (frame, session) = self.frame(event);
-        let refuse = |problem| self.say(&Answer::reply(id, &self.answering.adapter.refuse(&frame, &problem)));
-        if self.turns.open() >= OPEN {
-            return refuse(Problem::new(Code::StateBusy, format!("{OPEN} requests are open already")));
+        let framed = Arc::new(self.frame(event));
+        if self.open.fetch_add(1, Ordering::SeqCst) >= OPEN {
+            self.open.fetch_sub(1, Ordering::SeqCst);
+            let problem = Problem::new(Code::StateBusy, format!("{OPEN} requests are open already"));
+            return self.say(&Answer::reply(id, &self.adapter.refuse(&framed.frame, &problem)));
         }
-        let turn = self.turns.next(session.unwrap_or_default());
-        let (shared, held) = (Arc::clone(self), Held::of(frame.clone()));
-        let started = Builder::new().name("request".to_string()).spawn(move || shared.answer(id, &held, turn));
-        if let Err(error) = started {
-            refuse(Problem::new(Code::Internal, format!("no thread could be started: {error}")));
-        }
+        let own: Arc<OnceLock<Slot>> = Arc::default();
+        let send = {
+            let (shared, framed, own) = (Arc::clone(self), Arc::clone(&framed), Arc::clone(&own));
+            move |outcome: Outcome| shared.answered(id, &framed, outcome, own.get().cloned())
+        };
+        let slot = own.get_or_init(|| Slot::sending(send));
+        let session = framed.session().to_string();
+        self.desk.leave(&session, Asked::Frame(framed), slot);
     }
 
-    /// Decides a frame when it is its turn, and says the answer; the deadline counts from now.
-    fn answer(self: &Arc<Self>, id: u64, held: &Held, turn: Turn) {
-        let done = Arc::new(AtomicBool::new(false));
-        let send = {
-            let (shared, done, own) = (Arc::clone(self), Arc::clone(&done), std::thread::current().id());
-            move |reply: Reply| {
-                shared.say(&Answer::reply(id, &reply));
-                if std::thread::current().id() != own {
-                    shared.give_up_on(done);
+    /// Says what came of a frame. The answer of one that is late is made where nobody else waits for it.
+    fn answered(self: &Arc<Self>, id: u64, framed: &Arc<Framed>, outcome: Outcome, slot: Option<Slot>) {
+        match outcome {
+            Err(problem) if problem.code == Code::Deadline => {
+                let (shared, late, why) = (Arc::clone(self), Arc::clone(framed), problem.clone());
+                let started = Builder::new().name("late".to_string()).spawn(move || {
+                    if late.watch.get() == Stance::Unknown {
+                        late.watch.set(late_stance(Arc::clone(&shared.runtime), shared.adapter, late.frame.clone()));
+                    }
+                    shared.reply(id, &late.watch.get().answer(shared.adapter, &late.frame, &why));
+                    shared.give_up_on(slot);
+                });
+                if started.is_err() {
+                    self.reply(id, &self.adapter.refuse(&framed.frame, &problem));
                 }
             }
-        };
-        let ready = |_: &Held| {
-            turn.wait();
-            None
-        };
-        self.answering.answer(held, ready, send);
-        done.store(true, Ordering::SeqCst);
-        drop(turn);
-        self.heartbeat.beat();
+            outcome => {
+                self.reply(id, &framed.reply(&self.runtime, outcome));
+                self.heartbeat.beat();
+            }
+        }
     }
 
-    /// Nobody waits for this work any longer. Where it never ends, neither do the turns behind it: the process must.
-    fn give_up_on(&self, done: Arc<AtomicBool>) {
-        let (limit, give_up) = (self.answering.limit, self.give_up);
-        let _ = Builder::new().name("stuck".to_string()).spawn(move || {
-            std::thread::sleep(limit);
-            if !done.load(Ordering::SeqCst) {
-                give_up();
-            }
-        });
+    fn reply(&self, id: u64, reply: &Reply) {
+        self.say(&Answer::reply(id, reply));
+        self.open.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Nobody waits for this work any longer. Where it never ends, neither do the frames behind it: the process must.
+    fn give_up_on(&self, slot: Option<Slot>) {
+        std::thread::sleep(self.limit);
+        if !slot.is_some_and(|slot| slot.worked_off()) {
+            (self.give_up)();
+        }
     }
 
     fn say(&self, answer: &impl serde::Serialize) {

@@ -83,9 +83,7 @@ pub fn answer_within<T: Send>(
         })
     };
     let answer = match &watch {
-        Ok(_) => catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-            late(Problem::new(Code::Internal, format!("the guard panicked: {}", words(panic.as_ref()))))
-        }),
+        Ok(_) => catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| late(broken(panic.as_ref()))),
         Err(error) => late(Problem::new(Code::Internal, format!("no thread could be started: {error}"))),
     };
     match take(&once) {
@@ -113,8 +111,13 @@ fn take<T>(once: &Mutex<Option<T>>) -> Option<T> {
     once.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
+/// The problem that a panic is.
+pub(crate) fn broken(panic: &(dyn std::any::Any + Send)) -> Problem {
+    Problem::new(Code::Internal, format!("the guard panicked: {}", words(panic)))
+}
+
 /// What a panic said.
-pub(crate) fn words(panic: &(dyn std::any::Any + Send)) -> String {
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("without a message").to_string()
 }

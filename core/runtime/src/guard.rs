@@ -33,7 +33,7 @@ impl ProjectGuard {
     #[must_use]
     pub fn new(runtime: Runtime, project: Project) -> Self {
         let runtime = Arc::new(runtime);
-        let resident = Resident::new(Arc::clone(&runtime), project.clone());
+        let resident = Resident::new(Arc::clone(&runtime), project.clone()).lazy();
         let ours = resident.ours();
         let desk = Arc::new(Desk::new(resident, limit_from_environment()));
         Self { runtime, project, desk, host: Arc::default(), ours, guarded: Arc::default() }

@@ -60,19 +60,18 @@ impl Hook {
     }
 }
 
-/// What every answer is made with.
-#[derive(Clone)]
-pub(crate) struct Answering {
-    pub(crate) runtime: Arc<Runtime>,
-    pub(crate) adapter: &'static dyn Adapter,
-    /// How long one answer may take.
-    pub(crate) limit: Duration,
+/// What an answer is made with.
+struct Answering {
+    runtime: Arc<Runtime>,
+    adapter: &'static dyn Adapter,
+    /// How long it may take.
+    limit: Duration,
 }
 
 impl Answering {
     /// Answers one frame by calling `send` exactly once: on this thread, or on another one if the deadline passes while
     /// the work goes on. `ready` is called first, within the deadline, and says what is wrong with the frame already.
-    pub(crate) fn answer(
+    fn answer(
         &self,
         held: &Held,
         ready: impl FnOnce(&Held) -> Option<Problem>,
@@ -107,18 +106,13 @@ impl Answering {
 
 /// A frame that is read while the deadline runs.
 #[derive(Clone)]
-pub(crate) struct Held {
+struct Held {
     frame: Arc<OnceLock<Frame>>,
     /// It is handed on, not copied: to the frame that was read, else to the one that stands for a frame never read.
     environment: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl Held {
-    /// A frame that is there already.
-    pub(crate) fn of(frame: Frame) -> Self {
-        Self { frame: Arc::new(OnceLock::from(frame)), environment: Arc::default() }
-    }
-
     fn fill(&self, bytes: Vec<u8>) {
         self.frame.get_or_init(|| made(bytes, &self.environment));
     }
@@ -134,7 +128,7 @@ fn made(bytes: Vec<u8>, environment: &Mutex<BTreeMap<String, String>>) -> Frame 
 }
 
 /// The stance of the project, looked for once more after the answer has failed.
-fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
+pub(crate) fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
     let look = move || runtime.stance_for(adapter, &frame);
     try_within(GRACE, look).unwrap_or(Stance::Unknown)
 }

@@ -25,6 +25,7 @@ mod transaction;
 pub mod audit;
 pub mod stance;
 pub mod runtime;
+mod frames;
 mod probe;
 mod host;
 mod resident;

@@ -9,30 +9,31 @@ mod caches;
 #[cfg(test)]
 mod differential;
 pub(crate) mod desk;
+mod looks;
+pub(crate) mod rooms;
 pub(crate) mod slot;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use phasegate_adapter::Problem;
-use phasegate_core::{Code, Decision, Event, EventKind, State, Step};
-use serde_json::Value;
+use phasegate_adapter::{Decoded, Problem};
+use phasegate_core::{Code, Event, EventKind, Step};
 
 use self::caches::{Caches, Root};
-use self::slot::{Answer, Outcome};
-use crate::deadline::{Deadline, words};
+use self::desk::Keeper;
+use self::slot::Answer;
+use crate::deadline::{Deadline, broken};
 use crate::elsewhere;
+use crate::frames::{self, Framed, Outcome};
 use crate::host::Ours;
 use crate::joining::Origin;
-use crate::journal::redact::shorten_event;
-use crate::journal::{Journal, Rest, last_event};
+use crate::journal::{Journal, Rest};
 use crate::place;
 use crate::policy_store::Current;
-use crate::probe::Standing;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::stance::Watch;
@@ -44,19 +45,24 @@ const LOADED: usize = 1024;
 /// How long a session without an event stays loaded at most, once others come.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
-/// How long a look at a session waits for locks, twice over.
-const LOOK: Duration = Duration::from_millis(200);
-/// How far back a call is looked for in a session's journal, in bytes.
-const BACK: u64 = 256 * 1024;
-
-/// An event that waits for its answer.
+/// An event or a frame that waits for its answer.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) session: String,
-    pub(crate) event: Event,
+    pub(crate) asked: Asked,
     pub(crate) deadline: Deadline,
     pub(crate) answer: Answer,
 }
+
+/// What is to be decided.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Event(Box<Event>),
+    Frame(Arc<Framed>),
+}
+
+/// What discovery said, where it had to be asked, and what a frame stands for.
+type Entered = (Option<Current>, Option<Result<Decoded, Problem>>);
 
 /// A project and its sessions, as far as they are loaded.
 #[derive(Debug)]
@@ -158,36 +164,64 @@ impl Resident {
         if !self.keeps_to_itself(&job) {
             self.finish(None);
         }
-        let watch = Watch::default();
+        let watch = match &job.asked {
+            Asked::Event(_) => Watch::default(),
+            Asked::Frame(framed) => framed.watch.clone(),
+        };
         let deadline = if wait { job.deadline } else { Deadline::new(Duration::ZERO) };
-        let entered = catch_unwind(AssertUnwindSafe(|| self.enter(&job.session, &deadline, &watch)));
-        let current = match entered.unwrap_or_else(|panic| Err(broken(panic.as_ref()))) {
-            Ok(Some(current)) => current,
+        let entered = catch_unwind(AssertUnwindSafe(|| self.enter_for(&job, &deadline, &watch)));
+        let entered = match entered.unwrap_or_else(|panic| Err(broken(panic.as_ref()))) {
+            Ok(Some(entered)) => entered,
             refused => {
                 if self.batch.as_ref().is_some_and(|batch| batch.answers.is_empty()) {
                     self.finish(None);
                 }
-                match refused {
-                    Err(problem) if !wait && problem.code == Code::StateBusy => return Err(Box::new(job)),
-                    Err(problem) => job.answer.0.give(Err(problem)),
-                    Ok(_) => job.answer.0.give(Err(self.unguarded(job.event))),
+                match (refused, job.asked) {
+                    (Err(problem), asked) if !wait && problem.code == Code::StateBusy => {
+                        return Err(Box::new(Job { asked, ..job }));
+                    }
+                    (Err(problem), _) => job.answer.0.give(Err(problem)),
+                    (Ok(_), Asked::Event(event)) => job.answer.0.give(Err(self.unguarded(*event))),
+                    (Ok(_), Asked::Frame(_)) => job.answer.0.give(Ok(None)),
                 }
                 return Ok(());
             }
         };
-        if let Some(failed) = self.decide(job, &watch, current) {
+        if let Some(failed) = self.decide(job, &watch, entered) {
             // What is loaded may be ahead of what was written: it is read again.
             self.finish(Some(&failed));
         }
         Ok(())
     }
 
-    /// Whether the event of a session that is under way looks at no other session: those must be written before.
+    /// As [`Resident::enter`]; and what a frame stands for. Where that looks at other sessions, those are written before.
+    fn enter_for(&mut self, job: &Job, deadline: &Deadline, watch: &Watch) -> Result<Option<Entered>, Problem> {
+        let Some(current) = self.enter(&job.session, deadline, watch)? else { return Ok(None) };
+        let Asked::Frame(framed) = &job.asked else { return Ok(Some((current, None))) };
+        let (decoded, plain) = self.decoded(&job.session, framed).unzip();
+        if plain == Some(true) || self.batch.as_ref().is_none_or(|batch| batch.answers.is_empty()) {
+            return Ok(Some((current, decoded)));
+        }
+        self.finish(None);
+        let entered = self.enter(&job.session, deadline, watch)?;
+        Ok(entered.map(|current| (current, self.decoded(&job.session, framed).map(|(decoded, _)| decoded))))
+    }
+
+    /// What a frame of a session that was entered stands for, and whether none of it looks at another session.
+    fn decoded(&self, session: &str, framed: &Framed) -> Option<(Result<Decoded, Problem>, bool)> {
+        let own = &self.batch.as_ref()?.sessions.get(session)?.own;
+        let decoded = framed.adapter.decode(&framed.frame, &own.memory);
+        let plain = own.state.events > 0 && decoded.iter().flat_map(|decoded| &decoded.events).all(is_plain);
+        Some((decoded, plain))
+    }
+
+    /// Whether the event of a session that is under way looks at no other session: those must be written before. What a
+    /// frame stands for is seen later.
     fn keeps_to_itself(&self, job: &Job) -> bool {
-        let plain = matches!(
-            job.event.kind,
-            EventKind::ToolCall { .. } | EventKind::ToolResult { .. } | EventKind::BatchEnd {} | EventKind::Stop {}
-        );
+        let plain = match &job.asked {
+            Asked::Event(event) => is_plain(event),
+            Asked::Frame(_) => true,
+        };
         let open = |batch: &Batch| batch.sessions.contains_key(&job.session);
         plain && (self.sessions.contains_key(&job.session) || self.batch.as_ref().is_some_and(open))
     }
@@ -199,9 +233,9 @@ impl Resident {
         elsewhere::forbidden(&self.runtime, event, &self.project).unwrap_or_else(plain)
     }
 
-    /// Decides the event of a session that was entered. The session, where that failed.
-    fn decide(&mut self, job: Job, watch: &Watch, current: Option<Current>) -> Option<String> {
-        let Job { session, event, answer, .. } = job;
+    /// Decides what a session that was entered is asked. The session, where that failed.
+    fn decide(&mut self, job: Job, watch: &Watch, (current, decoded): Entered) -> Option<String> {
+        let Job { session, asked, answer, .. } = job;
         let mut batch = self.batch.take()?;
         let Open { journal, own, root } = batch.sessions.remove(&session)?;
         let before = batch.journal.seq();
@@ -209,8 +243,14 @@ impl Resident {
         let (journals, halves) = ((batch.journal, journal), (batch.shared, own));
         let mut transaction =
             Transaction::new((&runtime, watch), (self.project.clone(), &session), journals, halves, current);
-        let decided = catch_unwind(AssertUnwindSafe(|| step(&mut transaction, event)));
-        let outcome = decided.unwrap_or_else(|panic| Err(broken(panic.as_ref())));
+        let decided = catch_unwind(AssertUnwindSafe(|| match (asked, decoded) {
+            (Asked::Event(event), _) => steps(&mut transaction, *event),
+            (Asked::Frame(framed), Some(decoded)) => {
+                frames::decide(&mut transaction, (framed.adapter, &framed.frame), decoded)
+            }
+            (Asked::Frame(_), None) => Err(Problem::new(Code::Internal, "the frame was not read")),
+        }));
+        let outcome = decided.unwrap_or_else(|panic| Err(broken(panic.as_ref()))).map(Some);
         let ((project_journal, journal), (shared, mut own)) = transaction.over();
         self.caches.share(&runtime.store, &mut own);
         let failed = outcome.is_err().then(|| session.clone());
@@ -224,54 +264,6 @@ impl Resident {
         batch.sessions.insert(session, Open { journal, own, root });
         self.batch = Some(batch);
         failed
-    }
-
-    /// What calls of a loaded session would be answered; `None`: it is not loaded, or another process holds its journals.
-    pub(crate) fn probe(&mut self, session: &str, events: &[Event]) -> Option<Result<Vec<Decision>, Problem>> {
-        if !self.sessions.contains_key(session) {
-            return None;
-        }
-        let (runtime, project) = (Arc::clone(&self.runtime), self.project.clone());
-        let probe = |open: &Open, state| {
-            let (policy, settings) = (Arc::clone(&open.own.policy), open.own.settings.clone());
-            let standing = Standing { policy: runtime.store.completed(&policy, &state)?, settings, state };
-            runtime.probe_from(&project, session, (&standing, events.to_vec()))
-        };
-        let known = |open: &Open| !open.own.policy.version.is_empty();
-        self.look(session, |open, state| known(open).then(|| probe(open, state))).flatten()
-    }
-
-    /// Whether another guard has let this call through already, which is open in the session under one of these ids.
-    pub(crate) fn decided(&mut self, session: &str, call: &Event, ids: &[String]) -> bool {
-        let path = self.project.session_journal(session);
-        let found = self.look(session, |open, state| {
-            let open_now: BTreeSet<String> = state.session.calls.iter().filter_map(|call| call.id.clone()).collect();
-            let id = ids.iter().find(|id| open_now.contains(*id)).cloned();
-            (open_now, id.filter(|id| same_call(&path, id, call, &open.own.settings.redact)))
-        });
-        let Some((open_now, found)) = found else { return false };
-        let told = self.told.entry(session.to_string()).or_default();
-        told.retain(|id| open_now.contains(id));
-        let new = found.is_some_and(|id| told.insert(id));
-        self.told.retain(|_, ids| !ids.is_empty());
-        new
-    }
-
-    /// Looks at a session as it is now; nothing is recorded.
-    fn look<T>(&mut self, session: &str, work: impl FnOnce(&Open, State) -> T) -> Option<T> {
-        if !self.project.session_journal(session).exists() {
-            return None;
-        }
-        self.finish(None);
-        let entered = self.enter(session, &Deadline::new(LOOK), &Watch::default());
-        let batch = self.batch.as_ref().filter(|_| matches!(entered, Ok(Some(_))));
-        let found = batch.and_then(|batch| {
-            let open = batch.sessions.get(session)?;
-            let state = State { session: open.own.state.clone(), project: batch.shared.kept.project.clone() };
-            Some(work(open, state))
-        });
-        self.finish(None);
-        found
     }
 
     /// Whether an answer waits for something that must be durable before.
@@ -360,13 +352,18 @@ impl Resident {
         for Pending { session, shared, answer, outcome } in answers {
             let unsaved = problems.get(&session).or(saved.as_ref().err().filter(|_| shared));
             answer.0.give(match (outcome, unsaved) {
-                (Ok(step), None) => Ok(step),
+                (Ok(steps), None) => Ok(steps),
                 (Ok(_), Some(problem)) => Err(problem.clone()),
                 (Err(problem), None) => Err(problem),
                 (Err(problem), Some(unsaved)) => Err(unrecorded(&problem, unsaved)),
             });
         }
         self.make_room();
+    }
+
+    /// Whether a journal is one of this project's sessions.
+    fn has(&self, sync: &Sync) -> bool {
+        sync.path.starts_with(&self.project.folder)
     }
 
     /// Drops everything that is loaded.
@@ -387,27 +384,51 @@ impl Resident {
     }
 }
 
-/// Whether the record of the call with this id says the same tool, server and arguments. `names` are not kept in records.
-fn same_call(journal: &Path, id: &str, call: &Event, names: &BTreeSet<String>) -> bool {
-    let mut wanted = call.to_value();
-    shorten_event(&mut wanted, names);
-    let recorded = last_event(journal, BACK, |event| {
-        event.get("event") == wanted.get("event") && event.get("id").and_then(Value::as_str) == Some(id)
-    });
-    let parts = ["tool", "server", "input"];
-    recorded
-        .is_ok_and(|found| found.is_some_and(|found| parts.iter().all(|part| found.get(*part) == wanted.get(*part))))
-}
-
-/// As for an event that no frame brought.
-fn step(transaction: &mut Transaction<'_>, event: Event) -> Result<Step, Problem> {
-    let mut last = None;
-    for event in transaction.begun(&Origin::default(), vec![event])? {
-        last = Some(transaction.decide(event)?);
+impl Keeper for Resident {
+    fn take(&mut self, job: Job, wait: bool) -> Result<(), Box<Job>> {
+        Self::take(self, job, wait)
     }
-    last.ok_or_else(|| Problem::new(Code::Internal, "the event led to nothing"))
+
+    fn must_sync(&self) -> bool {
+        Self::must_sync(self)
+    }
+
+    fn finish(&mut self) {
+        Self::finish(self, None);
+    }
+
+    fn forget(&mut self) {
+        Self::forget(self);
+    }
+
+    fn to_sync(&mut self) -> Vec<Sync> {
+        std::mem::take(&mut self.to_sync)
+    }
+
+    fn synced(&mut self, done: Sync) {
+        Self::synced(self, done);
+    }
 }
 
-fn broken(panic: &(dyn std::any::Any + Send)) -> Problem {
-    Problem::new(Code::Internal, format!("the guard panicked: {}", words(panic)))
+/// Whether an event looks at no other session than its own.
+fn is_plain(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::ToolCall { .. }
+            | EventKind::ToolResult { .. }
+            | EventKind::Permission { .. }
+            | EventKind::BatchEnd {}
+            | EventKind::Message { .. }
+            | EventKind::Skill { .. }
+            | EventKind::SubagentStart { .. }
+            | EventKind::SubagentStop { .. }
+            | EventKind::Stop {}
+            | EventKind::Idle {}
+    )
+}
+
+/// The steps of an event that no frame brought.
+fn steps(transaction: &mut Transaction<'_>, event: Event) -> Result<Vec<Step>, Problem> {
+    let events = transaction.begun(&Origin::default(), vec![event])?;
+    events.into_iter().map(|event| transaction.decide(event)).collect()
 }

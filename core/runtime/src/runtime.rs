@@ -9,7 +9,7 @@ use phasegate_core::{Code, Event, Step};
 
 use crate::deadline::Deadline;
 use crate::discover::{Found, discover};
-use crate::elsewhere;
+use crate::frames;
 use crate::joining::Origin;
 use crate::locations::Locations;
 use crate::policy_store::{Current, PolicyStore};
@@ -18,7 +18,6 @@ use crate::protect::Protected;
 use crate::protect::ground::Grounds;
 use crate::stance::{Stance, Watch};
 use crate::transaction::{Transaction, stance_of};
-use crate::wiring;
 
 /// Finds configs and state, and decides by them.
 #[derive(Clone, Debug)]
@@ -136,36 +135,18 @@ impl Runtime {
     /// warning in warn mode, and silence in a project that was never guarded.
     #[must_use]
     pub fn handle_frame(&self, adapter: &dyn Adapter, frame: &Frame, deadline: &Deadline, watch: &Watch) -> Reply {
-        let address = match adapter.address(frame) {
-            Ok(address) => address,
-            Err(problem) => {
-                watch.set(self.stance_for(adapter, frame));
-                return watch.get().answer(adapter, frame, &problem);
-            }
+        let located = self.locate((adapter, frame), adapter.address(frame), watch);
+        let decided = |(address, project): &(Address, Project)| {
+            let opened = Transaction::open(self, project.clone(), &address.session, (deadline, watch))?;
+            let decide = |mut open: Transaction<'_>| {
+                let decoded = adapter.decode(frame, &open.own.memory);
+                frames::decide(&mut open, (adapter, frame), decoded)
+            };
+            opened.map(decide).transpose()
         };
-        let project = match self.project_of(adapter, frame, Some(&address)) {
-            Ok(project) => project,
-            Err(problem) => {
-                watch.set(Stance::Unsure);
-                return watch.get().answer(adapter, frame, &problem);
-            }
-        };
-        tracing::debug!(event = address.event, session = address.session, root = %project.root.display(), "frame");
-        let steps = Transaction::open(self, project.clone(), &address.session, (deadline, watch))
-            .and_then(|transaction| transaction.map(|open| decide_frame(open, adapter, frame)).transpose());
-        match steps {
-            Ok(None) => match elsewhere::refused(self, adapter, frame, &project) {
-                Some(problem) => adapter.refuse(frame, &problem),
-                None => Reply::silent(),
-            },
-            Ok(Some(steps)) => adapter.encode(frame, &steps),
-            Err(problem) => {
-                if watch.get() == Stance::Unknown {
-                    watch.set(self.stance(&project));
-                }
-                watch.get().answer(adapter, frame, &problem)
-            }
-        }
+        let outcome = located.as_ref().map_err(Clone::clone).and_then(decided);
+        let project = located.as_ref().ok().map(|(_, project)| project);
+        self.reply((adapter, frame), (project, watch), outcome)
     }
 
     /// Decides one event of a session that no frame brought, for example a control command. `None`: nothing guards
@@ -188,36 +169,6 @@ impl Runtime {
             None => Ok(None),
         }
     }
-}
-
-fn decide_frame(mut transaction: Transaction<'_>, adapter: &dyn Adapter, frame: &Frame) -> Result<Vec<Step>, Problem> {
-    let decoded = match adapter.decode(frame, &transaction.own.memory) {
-        Ok(decoded) => decoded,
-        Err(problem) => return Err(transaction.note_unreadable(&frame.bytes, problem)),
-    };
-    if decoded.events.is_empty() {
-        transaction.note_memory(&frame.bytes, decoded.memory)?;
-        return Ok(Vec::new());
-    }
-    transaction.own.memory = decoded.memory;
-    let names = adapter.places().session_variables;
-    let origin = Origin::of(names, (frame, &decoded.events), &transaction.session, &mut transaction.own.clients);
-    let mut steps = Vec::new();
-    for mut event in transaction.begun(&origin, decoded.events)? {
-        wiring::complete(
-            &mut event,
-            &mut transaction.own.unwired,
-            adapter,
-            (&transaction.runtime.locations, &transaction.project),
-        );
-        let step = transaction.decide(event)?;
-        let denied = step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
-        steps.push(step);
-        if denied {
-            break;
-        }
-    }
-    Ok(steps)
 }
 
 fn now() -> i64 {

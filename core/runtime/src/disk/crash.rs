@@ -18,7 +18,7 @@ use crate::kept::matters;
 use crate::locations::Locations;
 use crate::project::Project;
 use crate::resident::slot::{Answer, Slot};
-use crate::resident::{Job, Resident};
+use crate::resident::{Asked, Job, Resident};
 use crate::runtime::Runtime;
 use crate::stance::{Stance, Watch};
 use crate::transaction::Transaction;
@@ -119,7 +119,8 @@ enum By {
 fn hand_in(guard: &mut Resident, event: &Value) -> Slot {
     let (slot, deadline) = (Slot::default(), Deadline::new(LIMIT));
     let (session, answer) = (SESSION.to_string(), Answer(slot.clone()));
-    guard.take(Job { session, event: timed(event), deadline, answer }, true).unwrap();
+    let asked = Asked::Event(Box::new(timed(event)));
+    guard.take(Job { session, asked, deadline, answer }, true).unwrap();
     slot
 }
 

@@ -12,7 +12,7 @@ use phasegate_adapter::Problem;
 use phasegate_core::{Code, Event};
 
 use super::slot::{Answer, Awaited, Slot};
-use super::{Job, Resident, Sync};
+use super::{Asked, Job, Resident, Sync};
 use crate::deadline::Deadline;
 use crate::disk::{Disk as _, disk};
 use crate::files;
@@ -20,16 +20,32 @@ use crate::files;
 /// The most events of one batch.
 const BATCH: usize = 256;
 
+/// Who decides what is handed in, batch by batch.
+pub(crate) trait Keeper: Send + 'static {
+    /// As [`Resident::take`].
+    fn take(&mut self, job: Job, wait: bool) -> Result<(), Box<Job>>;
+    /// As [`Resident::must_sync`].
+    fn must_sync(&self) -> bool;
+    /// Ends the batch, as [`Resident::finish`].
+    fn finish(&mut self);
+    /// As [`Resident::forget`].
+    fn forget(&mut self);
+    /// Journals that are to be made durable in the background, each told once.
+    fn to_sync(&mut self) -> Vec<Sync>;
+    /// As [`Resident::synced`].
+    fn synced(&mut self, done: Sync);
+}
+
 /// A desk, open until the value goes.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    inner: Arc<Inner>,
+pub(crate) struct Desk<K: Keeper = Resident> {
+    inner: Arc<Inner<K>>,
     limit: Duration,
 }
 
 #[derive(Debug)]
-struct Inner {
-    resident: Mutex<Resident>,
+struct Inner<K> {
+    resident: Mutex<K>,
     queue: Mutex<Queue>,
     /// Wakes the worker.
     work: Condvar,
@@ -39,7 +55,7 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    tasks: VecDeque<Task>,
     /// Answers that somebody waits for, in the order of their deadlines.
     waiting: VecDeque<(Deadline, Slot)>,
     /// Whether a batch is to be finished.
@@ -50,37 +66,66 @@ struct Queue {
     closed: bool,
 }
 
-impl Desk {
+/// What the worker does in turn.
+enum Task {
+    Job(Job),
+    /// Something between two batches.
+    Errand(Box<dyn FnOnce() + Send>),
+}
+
+impl std::fmt::Debug for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Job(job) => job.fmt(f),
+            Self::Errand(_) => f.write_str("Errand"),
+        }
+    }
+}
+
+impl<K: Keeper> Desk<K> {
     /// A desk at which an answer may take so long.
-    pub(crate) fn new(resident: Resident, limit: Duration) -> Self {
+    pub(crate) fn new(keeper: K, limit: Duration) -> Self {
         let (queue, work, clock) = Default::default();
-        Self { inner: Arc::new(Inner { resident: Mutex::new(resident.lazy()), queue, work, clock }), limit }
+        Self { inner: Arc::new(Inner { resident: Mutex::new(keeper), queue, work, clock }), limit }
+    }
+
+    /// Leaves something to the worker; the answer goes to the slot. What was left before is done before.
+    pub(crate) fn leave(&self, session: &str, asked: Asked, slot: &Slot) {
+        let (deadline, answer) = (Deadline::new(self.limit), Answer(slot.clone()));
+        let job = Job { session: session.to_string(), asked, deadline, answer };
+        self.inner.wait(Some(Task::Job(job)), Some((deadline, slot.clone())));
+    }
+
+    /// Has the worker do something when what was left before is done.
+    pub(crate) fn afterwards(&self, errand: impl FnOnce() + Send + 'static) {
+        self.inner.wait(Some(Task::Errand(Box::new(errand))), None);
     }
 
     /// Hands in an event. Where nothing stands in its way, and nothing need be made durable, the answer is there already.
     pub(crate) fn hand_in(&self, session: &str, event: Event) -> Awaited {
         let (slot, deadline) = (Slot::default(), Deadline::new(self.limit));
-        let job = Job { session: session.to_string(), event, deadline, answer: Answer(slot.clone()) };
+        let (asked, answer) = (Asked::Event(Box::new(event)), Answer(slot.clone()));
+        let job = Job { session: session.to_string(), asked, deadline, answer };
         let left = match self.inner.resident.try_lock() {
             Ok(resident) => self.inner.at_once(resident, job),
             Err(TryLockError::Poisoned(poisoned)) => self.inner.at_once(poisoned.into_inner(), job),
             Err(TryLockError::WouldBlock) => Some(job),
         };
         if left.is_some() || !slot.answered() {
-            self.inner.wait(left, (deadline, slot.clone()));
+            self.inner.wait(left.map(Task::Job), Some((deadline, slot.clone())));
         }
         Awaited(slot)
     }
 
     /// Does something with what is loaded, between two batches.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Resident) -> T) -> T {
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut K) -> T) -> T {
         let mut resident = lock(&self.inner.resident);
-        resident.finish(None);
+        resident.finish();
         work(&mut resident)
     }
 }
 
-impl Drop for Desk {
+impl<K: Keeper> Drop for Desk<K> {
     fn drop(&mut self) {
         lock(&self.inner.queue).closed = true;
         self.inner.work.notify_all();
@@ -88,17 +133,17 @@ impl Drop for Desk {
     }
 }
 
-impl Inner {
+impl<K: Keeper> Inner<K> {
     /// Decides an event on this thread, unless it would have to wait. The job, if so.
-    fn at_once(self: &Arc<Self>, mut resident: MutexGuard<'_, Resident>, job: Job) -> Option<Job> {
-        if !lock(&self.queue).jobs.is_empty() {
+    fn at_once(self: &Arc<Self>, mut resident: MutexGuard<'_, K>, job: Job) -> Option<Job> {
+        if !lock(&self.queue).tasks.is_empty() {
             return Some(job);
         }
         let left = resident.take(job, false).err().map(|job| *job);
         // Whoever must wait for the disk waits together with others.
         if left.is_none() && !resident.must_sync() {
-            resident.finish(None);
-            let syncs = std::mem::take(&mut resident.to_sync);
+            resident.finish();
+            let syncs = resident.to_sync();
             drop(resident);
             if !syncs.is_empty() {
                 self.sync_later(syncs);
@@ -115,16 +160,16 @@ impl Inner {
         self.work.notify_one();
     }
 
-    /// Leaves an event, or the batch that it is in, to the worker.
-    fn wait(self: &Arc<Self>, job: Option<Job>, waiting: (Deadline, Slot)) {
+    /// Leaves a task, or the batch that it is in, to the worker.
+    fn wait(self: &Arc<Self>, task: Option<Task>, waiting: Option<(Deadline, Slot)>) {
         let mut queue = lock(&self.queue);
-        queue.jobs.extend(job);
+        queue.tasks.extend(task);
         queue.open = true;
         while queue.waiting.front().is_some_and(|(_, slot)| slot.answered()) {
             queue.waiting.pop_front();
         }
         let calm = queue.waiting.is_empty();
-        queue.waiting.push_back(waiting);
+        queue.waiting.extend(waiting);
         let started = self.start_threads(&mut queue);
         drop(queue);
         if started {
@@ -155,13 +200,13 @@ impl Inner {
     fn work(&self) {
         loop {
             let mut queue = lock(&self.queue);
-            while queue.jobs.is_empty() && !queue.open && queue.syncs.is_empty() {
+            while queue.tasks.is_empty() && !queue.open && queue.syncs.is_empty() {
                 if queue.closed {
                     return;
                 }
                 queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
-            if queue.jobs.is_empty() && !queue.open {
+            if queue.tasks.is_empty() && !queue.open {
                 let syncs = std::mem::take(&mut queue.syncs);
                 drop(queue);
                 syncs.into_iter().for_each(|sync| self.sync(sync));
@@ -182,24 +227,23 @@ impl Inner {
 
     fn do_batch(&self) {
         let mut resident = lock(&self.resident);
-        let jobs: Vec<Job> = {
+        let tasks: Vec<Task> = {
             let mut queue = lock(&self.queue);
             queue.open = false;
-            let count = queue.jobs.len().min(BATCH);
-            queue.jobs.drain(..count).collect()
+            let count = queue.tasks.len().min(BATCH);
+            queue.tasks.drain(..count).collect()
         };
         // A panic in a decision is caught there; after one anywhere else nothing that is loaded can be relied on.
         let done = catch_unwind(AssertUnwindSafe(|| {
-            // Whom the clock has answered is not decided any more.
-            for job in jobs.into_iter().filter(|job| !job.answer.0.answered()) {
-                let _ = resident.take(job, true);
+            for task in tasks {
+                do_task(&mut *resident, task);
             }
-            resident.finish(None);
+            resident.finish();
         }));
         if done.is_err() {
             resident.forget();
         }
-        let syncs = std::mem::take(&mut resident.to_sync);
+        let syncs = resident.to_sync();
         lock(&self.queue).syncs.extend(syncs);
     }
 
@@ -212,8 +256,7 @@ impl Inner {
                 if !slot.answered() && !left.is_zero() {
                     break;
                 }
-                let message = format!("no answer after {} ms", deadline.limit().as_millis());
-                slot.give(Err(Problem::new(Code::Deadline, message)));
+                give_late(slot, deadline);
                 queue.waiting.pop_front();
             }
             if queue.closed && queue.waiting.is_empty() {
@@ -225,6 +268,29 @@ impl Inner {
             };
         }
     }
+}
+
+fn do_task(keeper: &mut impl Keeper, task: Task) {
+    match task {
+        Task::Job(job) => {
+            if job.deadline.left().is_zero() {
+                give_late(&job.answer.0, &job.deadline);
+            }
+            // An event that was answered is not decided any more; what a frame tells has happened all the same.
+            if matches!(job.asked, Asked::Frame(_)) || !job.answer.0.answered() {
+                let _ = keeper.take(job, true);
+            }
+        }
+        Task::Errand(errand) => {
+            keeper.finish();
+            errand();
+        }
+    }
+}
+
+fn give_late(slot: &Slot, deadline: &Deadline) {
+    let message = format!("no answer after {} ms", deadline.limit().as_millis());
+    slot.give(Err(Problem::new(Code::Deadline, message)));
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -279,7 +345,7 @@ mod tests {
         let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| top.join(name));
         let runtime = Arc::new(Runtime::new(Locations { state, user, machine, home }, []));
         let project = Project::find(&runtime.locations, &top.join("project"));
-        let resident = Resident::new(Arc::clone(&runtime), project.clone());
+        let resident = Resident::new(Arc::clone(&runtime), project.clone()).lazy();
         (runtime, project, Desk::new(resident, limit))
     }
 

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::slot::{Answer, Slot};
-use super::{Job, Resident};
+use super::{Asked, Job, Resident};
 use crate::deadline::{Deadline, LIMIT};
 use crate::disk::faulty::at;
 use crate::locations::Locations;
@@ -165,14 +165,15 @@ fn resident(world: &World, acts: &[Act], ways: &[(bool, bool)]) -> Answers {
             Act::Event(session, event) if other => {
                 guard.finish(None);
                 let slot = Slot::default();
-                slot.give(world.alone(&id(*session), timed(event, at)));
+                slot.give(world.alone(&id(*session), timed(event, at)).map(|step| Some(vec![step])));
                 slots.push(slot);
             }
             Act::Event(session, event) => {
                 let slot = Slot::default();
                 let answer = Answer(slot.clone());
                 let (event, deadline) = (timed(event, at), Deadline::new(LIMIT));
-                guard.take(Job { session: id(*session), event, deadline, answer }, true).unwrap();
+                let asked = Asked::Event(Box::new(event));
+                guard.take(Job { session: id(*session), asked, deadline, answer }, true).unwrap();
                 slots.push(slot);
                 if ends {
                     guard.finish(None);

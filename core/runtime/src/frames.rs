@@ -1,0 +1,135 @@
+//! Frames: where one belongs, what it leads to and what the reply is. A hook does all of it in one go, a bridge in batches.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+use phasegate_adapter::{Adapter, Address, Decoded, Frame, Problem, Reply};
+use phasegate_core::Step;
+
+use crate::deadline::broken;
+use crate::elsewhere;
+use crate::joining::Origin;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::stance::{Stance, Watch};
+use crate::transaction::Transaction;
+use crate::wiring;
+
+/// What came of a frame or an event: its steps. `None`: nothing guards the project and nothing ever did.
+pub(crate) type Outcome = Result<Option<Vec<Step>>, Problem>;
+
+/// A frame that waits for its turn.
+pub(crate) struct Framed {
+    pub(crate) adapter: &'static dyn Adapter,
+    pub(crate) frame: Frame,
+    pub(crate) address: Result<Address, Problem>,
+    /// How a problem with it is answered, as far as that is known.
+    pub(crate) watch: Watch,
+    /// The project that it belongs to, once somebody looked.
+    project: OnceLock<Project>,
+}
+
+impl std::fmt::Debug for Framed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Framed").field("adapter", &self.adapter.id()).field("address", &self.address).finish()
+    }
+}
+
+impl Framed {
+    /// The frame, with its session in the variable of this name, where it says which that is.
+    pub(crate) fn new(adapter: &'static dyn Adapter, mut frame: Frame, variable: &str) -> Self {
+        let address = catch_unwind(AssertUnwindSafe(|| adapter.address(&frame)));
+        let address = address.unwrap_or_else(|panic| Err(broken(panic.as_ref())));
+        if let Ok(Address { session, .. }) = &address {
+            frame.environment.insert(variable.to_string(), session.clone());
+        }
+        Self { adapter, frame, address, watch: Watch::default(), project: OnceLock::new() }
+    }
+
+    /// The session; empty where that is not known.
+    pub(crate) fn session(&self) -> &str {
+        self.address.as_ref().map_or("", |address| &address.session)
+    }
+
+    /// The project that it belongs to.
+    pub(crate) fn locate(&self, runtime: &Runtime) -> Result<&Project, Problem> {
+        let (_, project) = runtime.locate((self.adapter, &self.frame), self.address.clone(), &self.watch)?;
+        Ok(self.project.get_or_init(|| project))
+    }
+
+    /// The reply, by what came of it; a denial where even that cannot be made.
+    pub(crate) fn reply(&self, runtime: &Runtime, outcome: Outcome) -> Reply {
+        let place = (self.project.get(), &self.watch);
+        let reply = || runtime.reply((self.adapter, &self.frame), place, outcome);
+        let refuse = |problem| self.watch.get().answer(self.adapter, &self.frame, &problem);
+        catch_unwind(AssertUnwindSafe(reply)).unwrap_or_else(|panic| refuse(broken(panic.as_ref())))
+    }
+}
+
+impl Runtime {
+    /// The session and the project of a frame. Where they cannot be known, the watch says how that is answered.
+    pub(crate) fn locate(
+        &self,
+        (adapter, frame): (&dyn Adapter, &Frame),
+        address: Result<Address, Problem>,
+        watch: &Watch,
+    ) -> Result<(Address, Project), Problem> {
+        let address = address.inspect_err(|_| watch.set(self.stance_for(adapter, frame)))?;
+        let project = self.project_of(adapter, frame, Some(&address)).inspect_err(|_| watch.set(Stance::Unsure))?;
+        tracing::debug!(event = address.event, session = address.session, root = %project.root.display(), "frame");
+        Ok((address, project))
+    }
+
+    /// The reply to a frame, by what came of it.
+    pub(crate) fn reply(
+        &self,
+        (adapter, frame): (&dyn Adapter, &Frame),
+        (project, watch): (Option<&Project>, &Watch),
+        outcome: Outcome,
+    ) -> Reply {
+        match outcome {
+            Ok(None) => match project.and_then(|project| elsewhere::refused(self, adapter, frame, project)) {
+                Some(problem) => adapter.refuse(frame, &problem),
+                None => Reply::silent(),
+            },
+            Ok(Some(steps)) => adapter.encode(frame, &steps),
+            Err(problem) => {
+                if let (Stance::Unknown, Some(project)) = (watch.get(), project) {
+                    watch.set(self.stance(project));
+                }
+                watch.get().answer(adapter, frame, &problem)
+            }
+        }
+    }
+}
+
+/// Decides the events of a frame that was decoded, up to the first that is denied, and records them.
+pub(crate) fn decide(
+    transaction: &mut Transaction<'_>,
+    (adapter, frame): (&dyn Adapter, &Frame),
+    decoded: Result<Decoded, Problem>,
+) -> Result<Vec<Step>, Problem> {
+    let Decoded { events, memory } = match decoded {
+        Ok(decoded) => decoded,
+        Err(problem) => return Err(transaction.note_unreadable(&frame.bytes, problem)),
+    };
+    if events.is_empty() {
+        transaction.note_memory(&frame.bytes, memory)?;
+        return Ok(Vec::new());
+    }
+    transaction.own.memory = memory;
+    let names = adapter.places().session_variables;
+    let origin = Origin::of(names, (frame, &events), &transaction.session, &mut transaction.own.clients);
+    let mut steps = Vec::new();
+    for mut event in transaction.begun(&origin, events)? {
+        let place = (&transaction.runtime.locations, &transaction.project);
+        wiring::complete(&mut event, &mut transaction.own.unwired, adapter, place);
+        let step = transaction.decide(event)?;
+        let denied = step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
+        steps.push(step);
+        if denied {
+            break;
+        }
+    }
+    Ok(steps)
+}
