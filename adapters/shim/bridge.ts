@@ -2,6 +2,7 @@
 // decides nothing. Whatever goes wrong with the bridge itself is a denial, and the next event starts another one.
 
 import { spawn, type ChildProcess } from "node:child_process"
+import { existsSync, readSync, writeSync } from "node:fs"
 
 /** The version of the protocol that is spoken here. */
 const PROTOCOL = 1
@@ -13,6 +14,8 @@ const MARGIN_MS = 2_000
 const PING_MS = 15_000
 /** How long a bridge that was closed may take to end, and one that has ended to be read to its end, in milliseconds. */
 const GRACE_MS = 1_000
+/** How long the client waits for an answer before it does anything else, and how long between two looks, in milliseconds. */
+const AT_ONCE = { longest: 3, pause: 0.05 }
 /** The longest line that is taken from a bridge, in characters: its greeting, and what follows. */
 const LONGEST = { greeting: 64 * 1024, answer: 64 * 1024 * 1024 }
 /** The most events that are kept for the next bridge. */
@@ -37,6 +40,8 @@ export interface BridgeOptions {
   directory: string
   /** Variables for the bridge beside those of this process. */
   env?: Record<string, string | undefined>
+  /** Whether its lines go over one connection that is written and read at once; if nothing is said, in Bun. */
+  connected?: boolean
 }
 
 /** What came of an event: `deny` where it must not go on, and the adapter's reply where there is one. */
@@ -73,26 +78,125 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const written = (value: unknown): string =>
   JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
 
-/** Has what was written leave at once. Some runtimes keep it until the client has done what else it has to do. */
-function flush(stream: Record<symbol, any> | null): void {
-  if (!stream || !("Bun" in globalThis)) return
-  for (const key of Object.getOwnPropertySymbols(stream)) {
-    try {
-      // What goes wrong with the stream is told by its own event.
-      if (typeof stream[key]?.flush === "function") Promise.resolve(stream[key].flush()).catch(() => {})
-    } catch {}
-  }
-}
-
 /** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {
   const line = text.trim().replace(/\s+/g, " ").replace(/[^\x20-\x7e]+/g, "?")
   return line.length > 200 ? `${line.slice(0, 200)}...` : line
 }
 
+/** What starts a program whose input and output are one connection, which is number 3 of its files. */
+const CONNECTED = ["/bin/sh", "-c", 'exec "$@" <&3 >&3 3<&-', "sh"] as const
+
+/**
+ * The lines to a bridge and from it. What a client has to do before it looks for answers can take many times as long as
+ * the bridge does, and Bun keeps what is written for as long. So in Bun both go over one connection, which is written and
+ * read at once while a call waits.
+ */
+class Wire {
+  readonly child: ChildProcess
+  readonly #connection: Connection | undefined
+  readonly #text = new TextDecoder()
+  readonly #take: (text: string) => void
+  readonly #bytes = new Uint8Array(64 * 1024)
+  readonly #pause = new Int32Array(new SharedArrayBuffer(4))
+
+  constructor(options: BridgeOptions, take: (text: string) => void) {
+    this.#take = take
+    const own = [options.command, "serve", "--platform", options.platform]
+    const connected = (options.connected ?? "Bun" in globalThis) && existsSync(CONNECTED[0])
+    const [program, ...rest] = connected ? [...CONNECTED, ...own] : own
+    this.child = spawn(program as string, rest, {
+      cwd: options.directory,
+      detached: true,
+      env: { ...process.env, ...options.env },
+      stdio: connected ? ["ignore", "ignore", "pipe", "pipe"] : ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    })
+    if (connected) this.#connection = this.child.stdio[3] as Connection | undefined
+    this.#reads?.on("data", (bytes: Uint8Array) => this.#read(bytes))
+  }
+
+  get #reads(): Connection | ChildProcess["stdout"] | undefined {
+    return this.#connection ?? this.child.stdout
+  }
+
+  get #writes(): Connection | ChildProcess["stdin"] | undefined {
+    return this.#connection ?? this.child.stdin
+  }
+
+  /** Whether a shell started the program: what it could not start ends with its status for that. */
+  get connected(): boolean {
+    return this.#connection !== undefined
+  }
+
+  /** Says when nothing can be written any more. */
+  watch(deaf: (error: Error) => void): void {
+    this.#writes?.on("error", deaf)
+  }
+
+  /** A bridge keeps no client alive: timers do while an answer is awaited. */
+  release(): void {
+    for (const held of [this.child, this.#reads, this.#writes, this.child.stderr]) {
+      ;(held as { unref?: () => void } | null | undefined)?.unref?.()
+    }
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(`${line}\n`)
+    const left = bytes.subarray(this.#writtenAtOnce(bytes))
+    if (left.length > 0) this.#writes?.write(left)
+  }
+
+  end(): void {
+    this.#writes?.end()
+  }
+
+  /** Takes answers at once until it is done, or has taken too long: then they come when the client looks for them. */
+  readUntil(done: () => boolean): void {
+    const [number, began] = [this.#number, performance.now()]
+    while (number !== undefined && !done() && performance.now() - began < AT_ONCE.longest) {
+      // What was received already comes first.
+      if ((this.#connection?.readableLength ?? 0) > 0) return
+      try {
+        const count = readSync(number, this.#bytes, 0, this.#bytes.length, null)
+        // The end is told by the connection's own event.
+        if (count === 0) return
+        this.#read(this.#bytes.subarray(0, count))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return
+        Atomics.wait(this.#pause, 0, 0, AT_ONCE.pause)
+      }
+    }
+  }
+
+  /** The number of the connection among the files of this process. */
+  get #number(): number | undefined {
+    const number = this.#connection?.destroyed ? undefined : this.#connection?._handle?.fd
+    return typeof number === "number" && number > 2 ? number : undefined
+  }
+
+  #read(bytes: Uint8Array): void {
+    this.#take(this.#text.decode(bytes, { stream: true }))
+  }
+
+  /** How much of it could be written at once. */
+  #writtenAtOnce(bytes: Uint8Array): number {
+    const number = this.#number
+    if (number === undefined || (this.#connection?.writableLength ?? 0) > 0) return 0
+    try {
+      return writeSync(number, bytes)
+    } catch {
+      // Whatever is wrong with the connection, the next write is told.
+      return 0
+    }
+  }
+}
+
+type Connection = import("node:net").Socket & { _handle?: { fd?: number } | null }
+
 /** One process of the bridge. */
 class BridgeProcess {
-  readonly #child: ChildProcess
+  readonly #wire: Wire
   readonly #open = new Map<number, { request: Request; timer: NodeJS.Timeout }>()
   readonly #over: (left: Request[], trouble: string, greeted: boolean) => void
   readonly #pings: NodeJS.Timeout
@@ -108,32 +212,24 @@ class BridgeProcess {
 
   constructor(options: BridgeOptions, over: (left: Request[], trouble: string, greeted: boolean) => void) {
     this.#over = over
-    const child = spawn(options.command, ["serve", "--platform", options.platform], {
-      cwd: options.directory,
-      detached: true,
-      env: { ...process.env, ...options.env },
-      stdio: ["pipe", "pipe", "pipe"],
-      windowsHide: true,
-    })
-    this.#child = child
+    const wire = new Wire(options, (text) => this.#take(text))
+    const { child } = wire
+    this.#wire = wire
     child.on("error", (error) => this.#fail(`\`${options.command}\` cannot be started: ${error.message}`))
     child.on("exit", (status, signal) => {
-      const how = signal ? `was ended by ${signal}` : `ended with status ${status}`
+      const started = !wire.connected || this.#answered || (status !== 126 && status !== 127)
+      const how = signal ? `was ended by ${signal}` : started ? `ended with status ${status}` : "cannot be started"
       const fail = (): void => this.#fail(`\`${options.command}\` ${how}${this.#said && `: ${quoted(this.#said)}`}`)
       child.once("close", fail)
       setTimeout(fail, GRACE_MS).unref?.()
     })
     // Where it has ended, its end says more.
     const deaf = (error: Error): void => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`)
-    child.stdin?.on("error", (error) => setTimeout(deaf, GRACE_MS, error).unref?.())
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text))
+    wire.watch((error) => setTimeout(deaf, GRACE_MS, error).unref?.())
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-1_000)
     })
-    // A bridge keeps no client alive: timers do while an answer is awaited.
-    for (const held of [child, child.stdin, child.stdout, child.stderr]) {
-      ;(held as { unref?: () => void } | null)?.unref?.()
-    }
+    wire.release()
     const { platform, shim, client, directory } = options
     this.#write({ hello: { protocol: PROTOCOL, platform, shim, client, directory } })
     // Its answer is awaited like any other; no number is its own.
@@ -163,30 +259,31 @@ class BridgeProcess {
       return request.settle(undefined, `the event is larger than ${this.#largest} bytes`)
     }
     this.#await(id, request)
-    this.#child.stdin?.write(`${line}\n`)
-    flush(this.#child.stdin as Record<symbol, any> | null)
+    this.#wire.write(line)
+    // Whoever only tells waits for nothing.
+    if (this.#answered && request.tries === 1) this.#wire.readUntil(() => this.#ended || !this.#open.has(id))
   }
 
   /** Ends the process when it has answered what it was asked. */
   close(): void {
     clearInterval(this.#pings)
-    this.#child.stdin?.end()
+    this.#wire.end()
     setTimeout(() => this.#kill(), GRACE_MS).unref?.()
   }
 
   /** Ends the process and what it started. */
   #kill(): void {
-    const { pid, exitCode, signalCode } = this.#child
+    const { pid, exitCode, signalCode } = this.#wire.child
     if (pid === undefined || exitCode !== null || signalCode !== null) return
     try {
       process.kill(-pid, "SIGKILL")
     } catch {
-      this.#child.kill("SIGKILL")
+      this.#wire.child.kill("SIGKILL")
     }
   }
 
   #write(line: unknown): void {
-    this.#child.stdin?.write(`${written(line)}\n`)
+    this.#wire.write(written(line))
   }
 
   #await(id: number, request: Request): void {
@@ -306,12 +403,14 @@ export class Bridge {
     this.#running()
   }
 
-  /** What the adapter says to an event. It never throws: where there is no answer, that is a denial. */
-  ask(event: unknown): Promise<Answer> {
-    return new Promise((resolve) => {
-      const settle = (line: Line | undefined, trouble?: string): void => resolve(this.#answer(line, trouble))
-      this.#send({ body: { event }, tries: 1, settle })
-    })
+  /** What the adapter says to an event; no promise where it is there already. It never throws: where there is no answer,
+   * that is a denial. */
+  ask(event: unknown): Answer | Promise<Answer> {
+    let there: Answer | undefined
+    let take = (answer: Answer): void => void (there = answer)
+    const settle = (line: Line | undefined, trouble?: string): void => take(this.#answer(line, trouble))
+    this.#send({ body: { event }, tries: 1, settle })
+    return there ?? new Promise((resolve) => (take = resolve))
   }
 
   /** Tells of an event whose answer is not needed. It is told to the next bridge where this one is lost. */

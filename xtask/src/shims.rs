@@ -23,7 +23,11 @@ pub(crate) fn run() -> Result {
         packed(&plugin)?;
     }
     run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate"]))?;
-    run_command(&mut faults(&packages)?)
+    let mut beside = faults(&packages, true)?.spawn().map_err(|error| Failure::new(format!("node: {error}")))?;
+    let plain = run_command(&mut faults(&packages, false)?);
+    let connected = beside.wait().map_err(|error| Failure::new(format!("node: {error}")))?;
+    plain?;
+    if connected.success() { Ok(()) } else { Err(Failure::new("the bridge's end over one connection fails")) }
 }
 
 /// The plugins are copied to where the packages are: types are looked for beside the file.
@@ -83,7 +87,8 @@ fn packed(plugin: &Path) -> Result {
     }
 }
 
-fn faults(packages: &Packages) -> Result<Command> {
+/// Plays the faults over two pipes, or over one connection.
+fn faults(packages: &Packages, connected: bool) -> Result<Command> {
     let mut tests = Command::new(packages.node()?);
     tests.args([
         "--test",
@@ -92,6 +97,7 @@ fn faults(packages: &Packages) -> Result<Command> {
         "--disable-warning=ExperimentalWarning",
     ]);
     tests.arg("adapters/shim/test/bridge.test.ts").current_dir(root());
+    tests.env("CONNECTED", if connected { "1" } else { "0" });
     tests.env("PHASEGATE", target().join("debug/phasegate"));
     Ok(tests)
 }

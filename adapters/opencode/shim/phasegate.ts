@@ -16,6 +16,7 @@ const VERSION = "0.1.0"
 // decides nothing. Whatever goes wrong with the bridge itself is a denial, and the next event starts another one.
 
 import { spawn, type ChildProcess } from "node:child_process"
+import { existsSync, readSync, writeSync } from "node:fs"
 
 /** The version of the protocol that is spoken here. */
 const PROTOCOL = 1
@@ -27,6 +28,8 @@ const MARGIN_MS = 2_000
 const PING_MS = 15_000
 /** How long a bridge that was closed may take to end, and one that has ended to be read to its end, in milliseconds. */
 const GRACE_MS = 1_000
+/** How long the client waits for an answer before it does anything else, and how long between two looks, in milliseconds. */
+const AT_ONCE = { longest: 3, pause: 0.05 }
 /** The longest line that is taken from a bridge, in characters: its greeting, and what follows. */
 const LONGEST = { greeting: 64 * 1024, answer: 64 * 1024 * 1024 }
 /** The most events that are kept for the next bridge. */
@@ -51,6 +54,8 @@ interface BridgeOptions {
   directory: string
   /** Variables for the bridge beside those of this process. */
   env?: Record<string, string | undefined>
+  /** Whether its lines go over one connection that is written and read at once; if nothing is said, in Bun. */
+  connected?: boolean
 }
 
 /** What came of an event: `deny` where it must not go on, and the adapter's reply where there is one. */
@@ -87,26 +92,125 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const written = (value: unknown): string =>
   JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
 
-/** Has what was written leave at once. Some runtimes keep it until the client has done what else it has to do. */
-function flush(stream: Record<symbol, any> | null): void {
-  if (!stream || !("Bun" in globalThis)) return
-  for (const key of Object.getOwnPropertySymbols(stream)) {
-    try {
-      // What goes wrong with the stream is told by its own event.
-      if (typeof stream[key]?.flush === "function") Promise.resolve(stream[key].flush()).catch(() => {})
-    } catch {}
-  }
-}
-
 /** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {
   const line = text.trim().replace(/\s+/g, " ").replace(/[^\x20-\x7e]+/g, "?")
   return line.length > 200 ? `${line.slice(0, 200)}...` : line
 }
 
+/** What starts a program whose input and output are one connection, which is number 3 of its files. */
+const CONNECTED = ["/bin/sh", "-c", 'exec "$@" <&3 >&3 3<&-', "sh"] as const
+
+/**
+ * The lines to a bridge and from it. What a client has to do before it looks for answers can take many times as long as
+ * the bridge does, and Bun keeps what is written for as long. So in Bun both go over one connection, which is written and
+ * read at once while a call waits.
+ */
+class Wire {
+  readonly child: ChildProcess
+  readonly #connection: Connection | undefined
+  readonly #text = new TextDecoder()
+  readonly #take: (text: string) => void
+  readonly #bytes = new Uint8Array(64 * 1024)
+  readonly #pause = new Int32Array(new SharedArrayBuffer(4))
+
+  constructor(options: BridgeOptions, take: (text: string) => void) {
+    this.#take = take
+    const own = [options.command, "serve", "--platform", options.platform]
+    const connected = (options.connected ?? "Bun" in globalThis) && existsSync(CONNECTED[0])
+    const [program, ...rest] = connected ? [...CONNECTED, ...own] : own
+    this.child = spawn(program as string, rest, {
+      cwd: options.directory,
+      detached: true,
+      env: { ...process.env, ...options.env },
+      stdio: connected ? ["ignore", "ignore", "pipe", "pipe"] : ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    })
+    if (connected) this.#connection = this.child.stdio[3] as Connection | undefined
+    this.#reads?.on("data", (bytes: Uint8Array) => this.#read(bytes))
+  }
+
+  get #reads(): Connection | ChildProcess["stdout"] | undefined {
+    return this.#connection ?? this.child.stdout
+  }
+
+  get #writes(): Connection | ChildProcess["stdin"] | undefined {
+    return this.#connection ?? this.child.stdin
+  }
+
+  /** Whether a shell started the program: what it could not start ends with its status for that. */
+  get connected(): boolean {
+    return this.#connection !== undefined
+  }
+
+  /** Says when nothing can be written any more. */
+  watch(deaf: (error: Error) => void): void {
+    this.#writes?.on("error", deaf)
+  }
+
+  /** A bridge keeps no client alive: timers do while an answer is awaited. */
+  release(): void {
+    for (const held of [this.child, this.#reads, this.#writes, this.child.stderr]) {
+      ;(held as { unref?: () => void } | null | undefined)?.unref?.()
+    }
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(`${line}\n`)
+    const left = bytes.subarray(this.#writtenAtOnce(bytes))
+    if (left.length > 0) this.#writes?.write(left)
+  }
+
+  end(): void {
+    this.#writes?.end()
+  }
+
+  /** Takes answers at once until it is done, or has taken too long: then they come when the client looks for them. */
+  readUntil(done: () => boolean): void {
+    const [number, began] = [this.#number, performance.now()]
+    while (number !== undefined && !done() && performance.now() - began < AT_ONCE.longest) {
+      // What was received already comes first.
+      if ((this.#connection?.readableLength ?? 0) > 0) return
+      try {
+        const count = readSync(number, this.#bytes, 0, this.#bytes.length, null)
+        // The end is told by the connection's own event.
+        if (count === 0) return
+        this.#read(this.#bytes.subarray(0, count))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return
+        Atomics.wait(this.#pause, 0, 0, AT_ONCE.pause)
+      }
+    }
+  }
+
+  /** The number of the connection among the files of this process. */
+  get #number(): number | undefined {
+    const number = this.#connection?.destroyed ? undefined : this.#connection?._handle?.fd
+    return typeof number === "number" && number > 2 ? number : undefined
+  }
+
+  #read(bytes: Uint8Array): void {
+    this.#take(this.#text.decode(bytes, { stream: true }))
+  }
+
+  /** How much of it could be written at once. */
+  #writtenAtOnce(bytes: Uint8Array): number {
+    const number = this.#number
+    if (number === undefined || (this.#connection?.writableLength ?? 0) > 0) return 0
+    try {
+      return writeSync(number, bytes)
+    } catch {
+      // Whatever is wrong with the connection, the next write is told.
+      return 0
+    }
+  }
+}
+
+type Connection = import("node:net").Socket & { _handle?: { fd?: number } | null }
+
 /** One process of the bridge. */
 class BridgeProcess {
-  readonly #child: ChildProcess
+  readonly #wire: Wire
   readonly #open = new Map<number, { request: Request; timer: NodeJS.Timeout }>()
   readonly #over: (left: Request[], trouble: string, greeted: boolean) => void
   readonly #pings: NodeJS.Timeout
@@ -122,32 +226,24 @@ class BridgeProcess {
 
   constructor(options: BridgeOptions, over: (left: Request[], trouble: string, greeted: boolean) => void) {
     this.#over = over
-    const child = spawn(options.command, ["serve", "--platform", options.platform], {
-      cwd: options.directory,
-      detached: true,
-      env: { ...process.env, ...options.env },
-      stdio: ["pipe", "pipe", "pipe"],
-      windowsHide: true,
-    })
-    this.#child = child
+    const wire = new Wire(options, (text) => this.#take(text))
+    const { child } = wire
+    this.#wire = wire
     child.on("error", (error) => this.#fail(`\`${options.command}\` cannot be started: ${error.message}`))
     child.on("exit", (status, signal) => {
-      const how = signal ? `was ended by ${signal}` : `ended with status ${status}`
+      const started = !wire.connected || this.#answered || (status !== 126 && status !== 127)
+      const how = signal ? `was ended by ${signal}` : started ? `ended with status ${status}` : "cannot be started"
       const fail = (): void => this.#fail(`\`${options.command}\` ${how}${this.#said && `: ${quoted(this.#said)}`}`)
       child.once("close", fail)
       setTimeout(fail, GRACE_MS).unref?.()
     })
     // Where it has ended, its end says more.
     const deaf = (error: Error): void => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`)
-    child.stdin?.on("error", (error) => setTimeout(deaf, GRACE_MS, error).unref?.())
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text))
+    wire.watch((error) => setTimeout(deaf, GRACE_MS, error).unref?.())
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-1_000)
     })
-    // A bridge keeps no client alive: timers do while an answer is awaited.
-    for (const held of [child, child.stdin, child.stdout, child.stderr]) {
-      ;(held as { unref?: () => void } | null)?.unref?.()
-    }
+    wire.release()
     const { platform, shim, client, directory } = options
     this.#write({ hello: { protocol: PROTOCOL, platform, shim, client, directory } })
     // Its answer is awaited like any other; no number is its own.
@@ -177,30 +273,31 @@ class BridgeProcess {
       return request.settle(undefined, `the event is larger than ${this.#largest} bytes`)
     }
     this.#await(id, request)
-    this.#child.stdin?.write(`${line}\n`)
-    flush(this.#child.stdin as Record<symbol, any> | null)
+    this.#wire.write(line)
+    // Whoever only tells waits for nothing.
+    if (this.#answered && request.tries === 1) this.#wire.readUntil(() => this.#ended || !this.#open.has(id))
   }
 
   /** Ends the process when it has answered what it was asked. */
   close(): void {
     clearInterval(this.#pings)
-    this.#child.stdin?.end()
+    this.#wire.end()
     setTimeout(() => this.#kill(), GRACE_MS).unref?.()
   }
 
   /** Ends the process and what it started. */
   #kill(): void {
-    const { pid, exitCode, signalCode } = this.#child
+    const { pid, exitCode, signalCode } = this.#wire.child
     if (pid === undefined || exitCode !== null || signalCode !== null) return
     try {
       process.kill(-pid, "SIGKILL")
     } catch {
-      this.#child.kill("SIGKILL")
+      this.#wire.child.kill("SIGKILL")
     }
   }
 
   #write(line: unknown): void {
-    this.#child.stdin?.write(`${written(line)}\n`)
+    this.#wire.write(written(line))
   }
 
   #await(id: number, request: Request): void {
@@ -320,12 +417,14 @@ class Bridge {
     this.#running()
   }
 
-  /** What the adapter says to an event. It never throws: where there is no answer, that is a denial. */
-  ask(event: unknown): Promise<Answer> {
-    return new Promise((resolve) => {
-      const settle = (line: Line | undefined, trouble?: string): void => resolve(this.#answer(line, trouble))
-      this.#send({ body: { event }, tries: 1, settle })
-    })
+  /** What the adapter says to an event; no promise where it is there already. It never throws: where there is no answer,
+   * that is a denial. */
+  ask(event: unknown): Answer | Promise<Answer> {
+    let there: Answer | undefined
+    let take = (answer: Answer): void => void (there = answer)
+    const settle = (line: Line | undefined, trouble?: string): void => take(this.#answer(line, trouble))
+    this.#send({ body: { event }, tries: 1, settle })
+    return there ?? new Promise((resolve) => (take = resolve))
   }
 
   /** Tells of an event whose answer is not needed. It is told to the next bridge where this one is lost. */
@@ -407,6 +506,9 @@ const BEGINNING = 300
 
 /** How a call ends that another plugin tried to change after it was decided. */
 const MEDDLED = /readonly property|read only property|not extensible/
+
+// Each `await` gives the client the time to do everything else that it has to do first. So where something is there
+// already, as most answers are, the hooks of a call go on with it.
 
 /** What one plugin of ours has taken up, another one in the same process leaves alone: the user's and the project's may both be there. */
 const CLAIMED: WeakSet<object> = ((globalThis as Json)[Symbol.for("phasegate.claimed") as unknown as string] ??= new WeakSet())
@@ -509,7 +611,7 @@ function addPart(output: Json, text: string): void {
 
 /** What the client knows of its sessions, each asked for once. */
 class Sessions {
-  readonly #known = new Map<string, Promise<Session | undefined>>()
+  readonly #known = new Map<string, Session | Promise<Session | undefined>>()
   readonly #client: Json
   readonly #opened: (session: Session, title: unknown) => void
 
@@ -519,23 +621,22 @@ class Sessions {
   }
 
   /** The session with this id. One that this process has not seen begin is told to the guard before anything of it. */
-  get(id: string): Promise<Session | undefined> {
+  get(id: string): Session | Promise<Session | undefined> {
     const known = this.#known.get(id)
     if (known) return known
-    const found = within(this.#client.session.get({ path: { id } })).then(async (answer: any) => {
+    return this.#keep(id, within(this.#client.session.get({ path: { id } })).then(async (answer: any) => {
       const info = answer?.data
       const session = info?.id === id ? await this.#of(info) : undefined
       if (session) this.#opened(session, info.title)
-      else this.#known.delete(id)
       return session
-    })
-    this.#known.set(id, found)
-    return found
+    }))
   }
 
   /** A session that begins. */
   begins(info: Json): void {
-    if (!this.#known.has(info.id)) this.#known.set(info.id, this.#of(info))
+    if (this.#known.has(info.id)) return
+    if (info.parentID) void this.#keep(info.id, this.#of(info))
+    else this.#known.set(info.id, { id: info.id })
   }
 
   forget(id: string): void {
@@ -546,6 +647,18 @@ class Sessions {
   async all(): Promise<Session[]> {
     const all = await Promise.all(this.#known.values())
     return all.filter((session) => session !== undefined)
+  }
+
+  /** What is being found out, and then the session itself: nobody need wait for it again. */
+  #keep(id: string, found: Promise<Session | undefined>): Promise<Session | undefined> {
+    const kept = found.then((session) => {
+      if (this.#known.get(id) !== kept) return session
+      if (session) this.#known.set(id, session)
+      else this.#known.delete(id)
+      return session
+    })
+    this.#known.set(id, kept)
+    return kept
   }
 
   async #of(info: Json): Promise<Session | undefined> {
@@ -574,16 +687,16 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
     void within(client.tui.showToast({ body: { message, variant } }) as Promise<unknown>)
   }
   /** The servers that the client knows; asked again for a tool that fits none. */
-  const serversFor = async (tool: string): Promise<string[]> => {
+  const serversFor = (tool: string): string[] | Promise<string[]> => {
     const fits = [...servers].some((name) => tool.startsWith(`${name.replace(/[^a-zA-Z0-9_-]/g, "_")}_`))
-    if (!fits && tool.includes("_") && !looked.has(tool)) {
-      const status: any = await within(client.mcp.status() as Promise<unknown>)
+    if (fits || !tool.includes("_") || looked.has(tool)) return [...servers]
+    return within(client.mcp.status() as Promise<unknown>).then((status: any) => {
       if (status?.data) {
         looked.add(tool)
         Object.keys(status.data).forEach((name) => servers.add(name))
       }
-    }
-    return [...servers]
+      return [...servers]
+    })
   }
   bridge.start()
 
@@ -594,13 +707,16 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
 
     "tool.execute.before": async (input, output) => {
       if (!claim(output)) return
-      const session = await sessions.get(input.sessionID)
+      const found = sessions.get(input.sessionID)
+      const session = found instanceof Promise ? await found : found
       if (!session) throw new Error("phasegate: the client does not say which session this call belongs to, so it is denied. Try the call again.")
       latest = session.root ?? session.id
       const native = frame("tool.execute.before", session, input, { args: output.args })
-      native.servers = await serversFor(input.tool)
+      const known = serversFor(input.tool)
+      native.servers = known instanceof Promise ? await known : known
       const decided = JSON.stringify(output.args)
-      const answer = await bridge.ask(native)
+      const asked = bridge.ask(native)
+      const answer = asked instanceof Promise ? await asked : asked
       if (answer.deny !== undefined) throw new Error(answer.deny)
       if (JSON.stringify(output.args) !== decided) {
         throw new Error("phasegate: the call was changed while it was decided, so it is denied. Another plugin changes calls: tell the user.")
@@ -612,13 +728,15 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
 
     "tool.execute.after": async (input, output) => {
       if (!claim(output)) return
-      const session = await sessions.get(input.sessionID)
+      const found = sessions.get(input.sessionID)
+      const session = found instanceof Promise ? await found : found
       const note = notes.get(input.callID)
       notes.delete(input.callID)
       if (!session) return
       const native = frame("tool.execute.after", session, input, answered(output))
       native.servers = [...servers]
-      const answer = await bridge.ask(native)
+      const asked = bridge.ask(native)
+      const answer = asked instanceof Promise ? await asked : asked
       // What is told again is read once.
       const texts = new Set([note, answer.reply?.context].filter(Boolean))
       if (texts.size > 0) append(output, [...texts].join("\n\n"))
@@ -683,7 +801,8 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       const info = (event as Json).properties?.info
       if (event.type === "session.created" && info) sessions.begins(info)
       const id = about(event as Json) ?? latest
-      const session = id === undefined ? undefined : await sessions.get(id)
+      const found = id === undefined ? undefined : sessions.get(id)
+      const session = found instanceof Promise ? await found : found
       if (!session) return
       const message = frame("event", session, { event: native })
       if (event.type === "session.compacted") {

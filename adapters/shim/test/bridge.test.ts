@@ -29,7 +29,9 @@ before(() => {
 })
 after(() => rmSync(world, { recursive: true }))
 
-const bridge = (command: string) => new Bridge({ platform: "claude-code", command, shim: "0", directory: project, env })
+const connected = process.env.CONNECTED === "1"
+const bridge = (command: string) =>
+  new Bridge({ platform: "claude-code", command, shim: "0", directory: project, env, connected })
 
 const frame = (event: string, fields: object) => ({ session_id: "s", cwd: project, hook_event_name: event, ...fields })
 const call = (id: string, tool: string, input: object) =>
@@ -75,6 +77,20 @@ test("half a character is replaced, and what looks like one is not", async () =>
     const { deny } = await real.ask({ ...call(text, "Read", { file_path: text }), session_id: "h" })
     assert.equal(deny, undefined)
   }
+  real.close()
+})
+
+test("where the lines go over one connection, the answer is there at once", async () => {
+  const real = bridge(REAL)
+  await real.ask({ ...call("first", "Read", { file_path: "a" }), session_id: "o" })
+  const answers = Array.from({ length: 50 }, (_, n) => real.ask({ ...call(`${n}`, "Read", { file_path: "a" }), session_id: "o" }))
+  const there = answers.filter((answer) => !(answer instanceof Promise)).length
+  assert.ok(connected ? there > 0 : there === 0, `${there} of 50`)
+  for (const { deny } of await Promise.all(answers)) assert.equal(deny, undefined)
+  // What is too large for one write, or one look, is whole all the same.
+  const large = "\u00e4\u{1f600}".repeat(300_000)
+  const { deny } = await real.ask({ ...call("large", "Read", { file_path: large }), session_id: "o" })
+  assert.equal(deny, undefined)
   real.close()
 })
 
