@@ -35,8 +35,10 @@ use crate::{files, place, seal};
 /// A record with the whole state comes at the latest after so many without, and as soon as they are together as large as
 /// the last one with it: what a hook reads stays about as long as the state.
 const WHOLE_EVERY: u64 = 15;
-/// How long to wait between two tries for a lock.
-const PAUSE: Duration = Duration::from_millis(2);
+/// How long to wait before the second try for a lock, which most often was given back by then; twice as long each time.
+const PAUSE: Duration = Duration::from_micros(250);
+/// How long to wait between two tries at most.
+const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 
 /// A journal whose lock is held; it is released when the value goes.
 #[derive(Debug)]
@@ -50,6 +52,8 @@ pub struct Journal {
     failed: bool,
     /// What was appended and is still to be written, where records are held back; else each is written at once.
     held: Option<Held>,
+    /// How the file was after that was written, or when it was opened.
+    left: Option<Mark>,
 }
 
 /// A record that is to be written.
@@ -153,7 +157,8 @@ impl Journal {
         }
         let tail = tail::read(&mut file, data.len(), path)?;
         let unsealed = data.len() > 0 && (tail.torn > 0 || !seal::fits(data, &tail.head));
-        let mut journal = Self { file, path: path.to_path_buf(), tail, unsealed, failed: false, held: None };
+        let mut journal =
+            Self { file, path: path.to_path_buf(), tail, unsealed, failed: false, held: None, left: None };
         if unsealed {
             journal.check_chain()?;
             journal.mend().map_err(|error| unreadable(path, &error))?;
@@ -306,6 +311,7 @@ impl Journal {
         tail.end += line.bytes.len() as u64;
         if !held {
             self.seal();
+            self.note_left();
         }
         Ok(())
     }
@@ -375,11 +381,13 @@ fn open_file(path: &Path) -> io::Result<File> {
 }
 
 fn lock(file: &File, path: &Path, deadline: &Deadline) -> Result<(), Problem> {
+    let mut pause = PAUSE;
     while !place::try_lock(file, path)? {
         if deadline.half_gone() {
             return Err(Problem::new(Code::StateBusy, format!("`{}` stayed locked", path.display())));
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(pause);
+        pause = LONGEST_PAUSE.min(pause * 2);
     }
     Ok(())
 }

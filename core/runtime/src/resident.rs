@@ -9,6 +9,7 @@ mod caches;
 #[cfg(test)]
 mod differential;
 pub(crate) mod desk;
+mod lease;
 mod looks;
 pub(crate) mod rooms;
 pub(crate) mod slot;
@@ -25,6 +26,7 @@ use phasegate_core::{Code, Event, EventKind, Step};
 
 use self::caches::{Caches, Root};
 use self::desk::Keeper;
+use self::lease::{Lease, Unsaved};
 use self::slot::Answer;
 use crate::deadline::{Deadline, broken};
 use crate::elsewhere;
@@ -38,7 +40,7 @@ use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::stance::Watch;
 use crate::transaction::halves::{self, Own, Shared};
-use crate::transaction::{Transaction, first_look, unrecorded};
+use crate::transaction::{Transaction, first_look};
 
 /// The most sessions that stay loaded; those that were longest without an event go first. They are in their journals.
 const LOADED: usize = 1024;
@@ -73,6 +75,7 @@ pub(crate) struct Resident {
     shared: Option<(Rest, Shared)>,
     sessions: BTreeMap<String, Idle>,
     batch: Option<Batch>,
+    lease: Lease,
     /// Whether somebody makes journals durable in the background; then which, how far.
     lazy: bool,
     pub(crate) to_sync: Vec<Sync>,
@@ -122,6 +125,8 @@ struct Open {
     journal: Journal,
     own: Own,
     root: Root,
+    /// Whether everything around it was looked at since it was locked, and was in order.
+    checked: bool,
 }
 
 /// An answer that waits for its record.
@@ -137,8 +142,8 @@ struct Pending {
 impl Resident {
     /// Nothing is loaded yet.
     pub(crate) fn new(runtime: Arc<Runtime>, project: Project) -> Self {
-        let (caches, sessions, to_sync, told, ours) = Default::default();
-        Self { runtime, project, caches, shared: None, sessions, batch: None, lazy: false, to_sync, told, ours }
+        let (caches, sessions, lease, to_sync, told, ours) = Default::default();
+        Self { runtime, project, caches, shared: None, sessions, batch: None, lease, lazy: false, to_sync, told, ours }
     }
 
     /// What this guard wrote to the project's journal, as it changes.
@@ -153,7 +158,10 @@ impl Resident {
 
     /// A journal was made durable.
     pub(crate) fn synced(&mut self, done: Sync) {
-        if let Some(own) = self.sessions.get_mut(&done.session).and_then(|idle| idle.own.as_mut()) {
+        let idle = self.sessions.get_mut(&done.session).and_then(|idle| idle.own.as_mut());
+        let open =
+            self.batch.as_mut().and_then(|batch| batch.sessions.get_mut(&done.session)).map(|open| &mut open.own);
+        if let Some(own) = idle.or(open) {
             (own.durable, own.asked) = (Some((done.seq, done.head)), false);
         }
     }
@@ -237,7 +245,7 @@ impl Resident {
     fn decide(&mut self, job: Job, watch: &Watch, (current, decoded): Entered) -> Option<String> {
         let Job { session, asked, answer, .. } = job;
         let mut batch = self.batch.take()?;
-        let Open { journal, own, root } = batch.sessions.remove(&session)?;
+        let Open { journal, own, root, checked } = batch.sessions.remove(&session)?;
         let before = batch.journal.seq();
         let runtime = Arc::clone(&self.runtime);
         let (journals, halves) = ((batch.journal, journal), (batch.shared, own));
@@ -261,7 +269,7 @@ impl Resident {
             outcome,
         });
         (batch.journal, batch.shared) = (project_journal, shared);
-        batch.sessions.insert(session, Open { journal, own, root });
+        batch.sessions.insert(session, Open { journal, own, root, checked });
         self.batch = Some(batch);
         failed
     }
@@ -277,6 +285,11 @@ impl Resident {
     /// Locks and loads, as a transaction of a single event would. What discovery said, where it had to be asked; `None`:
     /// nothing guards the project, and nothing is locked that was not.
     fn enter(&mut self, session: &str, deadline: &Deadline, watch: &Watch) -> Result<Option<Option<Current>>, Problem> {
+        if self.is_stale(session) {
+            self.finish(None);
+        } else if self.is_open(session, watch) {
+            return Ok(Some(None));
+        }
         let remembered = self.caches.remembered(&self.project);
         let path = self.project.session_journal(session);
         let look = (&remembered, path.as_path());
@@ -294,6 +307,7 @@ impl Resident {
                     None => Shared::of(&journal, remembered)?,
                 };
                 let (sessions, answers) = (BTreeMap::new(), Vec::new());
+                self.lease.begin();
                 self.batch.insert(Batch { journal, shared, sessions, answers })
             }
         };
@@ -307,15 +321,16 @@ impl Resident {
                     Some(own) => own,
                     None => Own::of(&journal)?,
                 };
-                Open { journal, own, root: idle.root }
+                Open { journal, own, root: idle.root, checked: false }
             }
         };
         open.own.lazy = self.lazy;
         self.caches.policy_of(&self.runtime.store, &open.journal, &mut open.own);
-        let Open { journal, own, root } = &mut open;
+        let Open { journal, own, root, .. } = &mut open;
         let root = RefCell::new(root);
         let kept = || root.borrow_mut().get(&self.runtime.locations, session);
         let checked = halves::check((&self.project, session), (&batch.journal, journal), (&batch.shared, own), &kept);
+        open.checked = checked.is_ok();
         batch.sessions.insert(session.to_string(), open);
         checked.map(|()| Some(current))
     }
@@ -323,42 +338,46 @@ impl Resident {
     /// Writes what is held back, makes durable what must be, gives the locks back, and then the answers. What was loaded
     /// of the session with this id, and of the project, is dropped.
     pub(crate) fn finish(&mut self, forget: Option<&str>) {
-        let Some(Batch { mut journal, shared, mut sessions, answers }) = self.batch.take() else { return };
-        let saved = journal.write_held(false);
-        let mut problems = BTreeMap::new();
-        for (id, open) in &mut sessions {
-            match open.journal.write_held(false) {
-                Ok(()) => open.own.write_late(),
-                Err(problem) => {
-                    problems.insert(id.clone(), problem);
-                }
+        let Some(batch) = &mut self.batch else { return };
+        let unsaved = batch.write();
+        let answers = std::mem::take(&mut batch.answers);
+        self.collect_syncs();
+        self.close(forget, &unsaved);
+        unsaved.give(answers);
+    }
+
+    /// Notes whose journals are to be made durable in the background.
+    fn collect_syncs(&mut self) {
+        let Some(batch) = &mut self.batch else { return };
+        for (id, Open { journal, own, .. }) in &mut batch.sessions {
+            if std::mem::take(&mut own.wants_sync) && !std::mem::replace(&mut own.asked, true) {
+                let (session, path) = (id.clone(), self.project.session_journal(id));
+                self.to_sync.push(Sync { session, path, seq: journal.seq(), head: journal.head() });
             }
         }
-        if saved.is_ok() && forget.is_none() {
-            self.shared = journal.rest().ok().flatten().map(|rest| (rest, shared));
+    }
+
+    /// Gives the locks back. What is loaded stays so, but for the session with this id and the project, and for what could
+    /// not be written.
+    fn close(&mut self, forget: Option<&str>, unsaved: &Unsaved) {
+        let Some(Batch { journal, shared, sessions, .. }) = self.batch.take() else { return };
+        if unsaved.kept_shared() && forget.is_none() {
+            self.shared = journal.rest().map(|rest| (rest, shared));
             let mark = self.shared.as_ref().map(|(rest, _)| rest.mark());
             self.ours.lock().unwrap_or_else(PoisonError::into_inner).mark = mark;
         }
-        for (id, Open { journal, mut own, root }) in sessions {
-            if std::mem::take(&mut own.wants_sync) && !std::mem::replace(&mut own.asked, true) {
-                let (session, path) = (id.clone(), self.project.session_journal(&id));
-                self.to_sync.push(Sync { session, path, seq: journal.seq(), head: journal.head() });
+        for (id, Open { journal, own, root, .. }) in sessions {
+            if forget != Some(id.as_str()) && unsaved.kept(&id) {
+                self.sessions.insert(id, Idle { rest: journal.rest(), own: Some(own), root, used: Instant::now() });
             }
-            if forget != Some(id.as_str()) && !problems.contains_key(&id) {
-                let rest = journal.rest().ok().flatten();
-                self.sessions.insert(id, Idle { rest, own: Some(own), root, used: Instant::now() });
-            }
-        }
-        for Pending { session, shared, answer, outcome } in answers {
-            let unsaved = problems.get(&session).or(saved.as_ref().err().filter(|_| shared));
-            answer.0.give(match (outcome, unsaved) {
-                (Ok(steps), None) => Ok(steps),
-                (Ok(_), Some(problem)) => Err(problem.clone()),
-                (Err(problem), None) => Err(problem),
-                (Err(problem), Some(unsaved)) => Err(unrecorded(&problem, unsaved)),
-            });
         }
         self.make_room();
+    }
+
+    /// Tells whoever looks for the host's session how the project's journal was left.
+    fn tell_ours(&self) {
+        let mark = self.batch.as_ref().and_then(|batch| batch.journal.left());
+        self.ours.lock().unwrap_or_else(PoisonError::into_inner).mark = mark;
     }
 
     /// Whether a journal is one of this project's sessions.
@@ -395,6 +414,14 @@ impl Keeper for Resident {
 
     fn finish(&mut self) {
         Self::finish(self, None);
+    }
+
+    fn pause(&mut self) -> bool {
+        Self::pause(self)
+    }
+
+    fn expire(&mut self) -> bool {
+        Self::expire(self)
     }
 
     fn forget(&mut self) {

@@ -7,7 +7,7 @@ use std::path::Path;
 use phasegate_adapter::Problem;
 
 use super::tail::Tail;
-use super::{Durability, Journal, open_locked, unreadable};
+use super::{Durability, Journal, open_locked, removed};
 use crate::deadline::Deadline;
 use crate::disk::{Disk as _, disk};
 
@@ -69,10 +69,32 @@ impl Journal {
         match rest.filter(|rest| rest.mark == Mark::of(&data)) {
             Some(Rest { tail, .. }) => {
                 let path = path.to_path_buf();
-                Ok((Self { file, path, tail, unsealed: false, failed: false, held }, true))
+                Ok((Self { file, path, tail, unsealed: false, failed: false, held, left: Some(Mark::of(&data)) }, true))
             }
-            None => Ok((Self { held, ..Self::read(file, &data, path)? }, false)),
+            None => {
+                let mut journal = Self { held, ..Self::read(file, &data, path)? };
+                journal.note_left();
+                Ok((journal, false))
+            }
         }
+    }
+
+    /// Notes how the file is now, where records are held back.
+    pub(super) fn note_left(&mut self) {
+        if self.held.is_some() {
+            self.left = self.file.metadata().ok().map(|data| Mark::of(&data));
+        }
+    }
+
+    /// How the file was left.
+    pub(crate) fn left(&self) -> Option<Mark> {
+        self.left
+    }
+
+    /// Whether nobody else wrote to the file since, or took it away.
+    pub(crate) fn is_as_left(&self) -> bool {
+        let now = self.file.metadata().ok().filter(|data| !removed(data)).map(|data| Mark::of(&data));
+        now.is_some() && now == self.left
     }
 
     /// Whether records are held back that are still to be written.
@@ -116,19 +138,13 @@ impl Journal {
             return Err(self.not_saved(&error));
         }
         self.seal();
+        self.note_left();
         Ok(())
     }
 
     /// Gives the lock back. Where the journal stands, if all of it was written.
-    ///
-    /// # Errors
-    ///
-    /// `state-unreadable`: the file cannot be looked at.
-    pub(crate) fn rest(self) -> Result<Option<Rest>, Problem> {
-        if self.failed || self.holds() || self.tail.seq == 0 || self.unsealed {
-            return Ok(None);
-        }
-        let data = self.file.metadata().map_err(|error| unreadable(&self.path, &error))?;
-        Ok(Some(Rest { tail: self.tail, mark: Mark::of(&data) }))
+    pub(crate) fn rest(self) -> Option<Rest> {
+        let whole = !self.failed && !self.holds() && self.tail.seq > 0 && !self.unsealed;
+        self.left.filter(|_| whole).map(|mark| Rest { tail: self.tail, mark })
     }
 }

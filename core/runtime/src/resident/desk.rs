@@ -11,6 +11,7 @@ use std::time::Duration;
 use phasegate_adapter::Problem;
 use phasegate_core::{Code, Event};
 
+use super::lease::MOMENT;
 use super::slot::{Answer, Awaited, Slot};
 use super::{Asked, Job, Resident, Sync};
 use crate::deadline::Deadline;
@@ -28,6 +29,15 @@ pub(crate) trait Keeper: Send + 'static {
     fn must_sync(&self) -> bool;
     /// Ends the batch, as [`Resident::finish`].
     fn finish(&mut self);
+    /// As [`Resident::pause`].
+    fn pause(&mut self) -> bool {
+        self.finish();
+        false
+    }
+    /// As [`Resident::expire`].
+    fn expire(&mut self) -> bool {
+        false
+    }
     /// As [`Resident::forget`].
     fn forget(&mut self);
     /// Journals that are to be made durable in the background, each told once.
@@ -62,6 +72,8 @@ struct Queue {
     open: bool,
     /// Journals that are to be made durable when nothing else waits.
     syncs: Vec<Sync>,
+    /// Whether something stays locked for a moment, which is the worker's to end.
+    paused: bool,
     started: bool,
     closed: bool,
 }
@@ -142,21 +154,29 @@ impl<K: Keeper> Inner<K> {
         let left = resident.take(job, false).err().map(|job| *job);
         // Whoever must wait for the disk waits together with others.
         if left.is_none() && !resident.must_sync() {
-            resident.finish();
+            let paused = resident.pause();
             let syncs = resident.to_sync();
-            drop(resident);
-            if !syncs.is_empty() {
-                self.sync_later(syncs);
+            if paused || !syncs.is_empty() {
+                self.later(resident, paused, syncs);
             }
         }
         left
     }
 
-    fn sync_later(self: &Arc<Self>, syncs: Vec<Sync>) {
+    /// Leaves to the worker what is to be done when nothing else waits.
+    fn later(self: &Arc<Self>, mut resident: MutexGuard<'_, K>, paused: bool, syncs: Vec<Sync>) {
         let mut queue = lock(&self.queue);
+        let new = !syncs.is_empty() || (paused && !queue.paused);
         queue.syncs.extend(syncs);
-        self.start_threads(&mut queue);
-        drop(queue);
+        queue.paused |= paused;
+        if !new {
+            return;
+        }
+        if !self.start_threads(&mut queue) {
+            queue.paused = false;
+            resident.finish();
+        }
+        drop((queue, resident));
         self.work.notify_one();
     }
 
@@ -204,7 +224,12 @@ impl<K: Keeper> Inner<K> {
                 if queue.closed {
                     return;
                 }
-                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                if !queue.paused {
+                    queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+                let waited = self.work.wait_timeout(queue, MOMENT).unwrap_or_else(PoisonError::into_inner);
+                queue = if waited.1.timed_out() { self.expire(waited.0) } else { waited.0 };
             }
             if queue.tasks.is_empty() && !queue.open {
                 let syncs = std::mem::take(&mut queue.syncs);
@@ -215,6 +240,22 @@ impl<K: Keeper> Inner<K> {
                 self.do_batch();
             }
         }
+    }
+
+    /// Gives back what stayed locked, if its moment is over.
+    fn expire<'a>(&'a self, queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        drop(queue);
+        // Whoever decides now asks for another moment.
+        let mut resident = match self.resident.try_lock() {
+            Ok(resident) => resident,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return lock(&self.queue),
+        };
+        let paused = resident.expire();
+        let mut queue = lock(&self.queue);
+        queue.paused = paused;
+        drop(resident);
+        queue
     }
 
     /// Makes a journal durable. Where that fails, an event does it, and says so.
@@ -238,13 +279,15 @@ impl<K: Keeper> Inner<K> {
             for task in tasks {
                 do_task(&mut *resident, task);
             }
-            resident.finish();
+            resident.pause()
         }));
         if done.is_err() {
             resident.forget();
         }
         let syncs = resident.to_sync();
-        lock(&self.queue).syncs.extend(syncs);
+        let mut queue = lock(&self.queue);
+        queue.syncs.extend(syncs);
+        queue.paused = done.unwrap_or_default();
     }
 
     /// Answers those that have waited too long.

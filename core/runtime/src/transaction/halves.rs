@@ -98,6 +98,11 @@ impl Own {
         })
     }
 
+    /// Everything around the session was looked at, and was in order.
+    pub(crate) fn looked(&mut self) {
+        self.without_policy = false;
+    }
+
     /// Appends what there is to audit logs.
     pub(crate) fn write_late(&mut self) {
         for (path, lines) in self.late.drain(..) {
