@@ -179,9 +179,9 @@ class Wire {
     }
   }
 
-  /** The number of the connection among the files of this process. */
+  /** The number of the connection among the files of this process, while it is open: then it is no other file's. */
   get #number(): number | undefined {
-    const number = this.#connection?.destroyed ? undefined : this.#connection?._handle?.fd
+    const number = this.#connection?.readable && this.#connection.writable ? this.#connection._handle?.fd : undefined
     return typeof number === "number" && number > 2 ? number : undefined
   }
 

@@ -61,7 +61,7 @@ struct Shared {
     environment: BTreeMap<String, String>,
     give_up: fn(),
     desk: Desk<Rooms>,
-    /// How many frames are not answered.
+    /// How many frames and probes are not answered.
     open: AtomicUsize,
     out: Mutex<Box<dyn Write + Send>>,
     heartbeat: Heartbeat,
@@ -129,7 +129,7 @@ impl Bridge {
 }
 
 impl Shared {
-    /// Answers a line, or has it answered by a thread of its own.
+    /// Answers a line, or leaves it to the guard's own thread.
     fn take(self: &Arc<Self>, bytes: &[u8]) {
         match line::parsed(bytes).and_then(Line::request) {
             Ok((id, Request::Event(event))) => self.event(id, event),
@@ -149,10 +149,12 @@ impl Shared {
     fn probe(self: &Arc<Self>, id: u64, frames: &[&RawValue]) {
         let frames: Vec<_> = frames.iter().map(|frame| self.frame(frame).frame).collect();
         let shared = Arc::clone(self);
+        self.open.fetch_add(1, Ordering::SeqCst);
         self.desk.afterwards(move || {
             let probe = || probing::probe(&shared.runtime, shared.adapter, &frames);
             let panicked = |_| Err(Problem::new(Code::Internal, "the guard panicked"));
             shared.say(&Answer::probed(id, catch_unwind(AssertUnwindSafe(probe)).unwrap_or_else(panicked)));
+            shared.open.fetch_sub(1, Ordering::SeqCst);
         });
     }
 

@@ -321,7 +321,11 @@ fn do_task(keeper: &mut impl Keeper, task: Task) {
             }
             // An event that was answered is not decided any more; what a frame tells has happened all the same.
             if matches!(job.asked, Asked::Frame(_)) || !job.answer.0.answered() {
-                let _ = keeper.take(job, true);
+                // While a lock is waited for, no answer is that is there already.
+                if let Err(job) = keeper.take(job, false) {
+                    keeper.finish();
+                    let _ = keeper.take(*job, true);
+                }
             }
         }
         Task::Errand(errand) => {

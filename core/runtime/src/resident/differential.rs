@@ -1,20 +1,23 @@
 //! The same events through a resident guard, through a transaction of its own for each, and through both in turn: the
 //! same answers, and the same journals to the byte.
 
+mod frames;
+
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{Adapter, Problem};
 use phasegate_core::{Event, Step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::slot::{Answer, Slot};
 use super::{Asked, Job, Resident};
-use crate::deadline::{Deadline, LIMIT};
+use crate::deadline::{Deadline, LIMIT, broken};
 use crate::disk::faulty::at;
 use crate::locations::Locations;
 use crate::project::Project;
@@ -70,6 +73,10 @@ struct World {
 
 impl World {
     fn new(top: &Path) -> Self {
+        Self::of(top, &[])
+    }
+
+    fn of(top: &Path, adapters: &[&dyn Adapter]) -> Self {
         let skills = top.join("project/.phasegate/skills");
         let _ = fs::remove_dir_all(top.join("state"));
         fs::create_dir_all(&skills).unwrap();
@@ -77,7 +84,7 @@ impl World {
             fs::write(skills.join(format!("{name}.yaml")), text).unwrap();
         }
         let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| top.join(name));
-        let mut runtime = Runtime::new(Locations { state, user, machine, home }, []);
+        let mut runtime = Runtime::new(Locations { state, user, machine, home }, adapters.iter().copied());
         runtime.now = || 1_700_000_000_000;
         let project = Project::find(&runtime.locations, &top.join("project"));
         Self { top: top.to_path_buf(), runtime: Arc::new(runtime), project }
@@ -252,13 +259,20 @@ fn acts(with_harm: bool) -> impl Strategy<Value = Vec<Act>> {
     })
 }
 
-fn compare(acts: &[Act], ways: &[(bool, bool)]) {
-    // In memory where that is possible: nothing here waits for a disk.
+/// In memory where that is possible: nothing here waits for a disk.
+fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
+}
+
+/// Which of two sessions was active last hangs on the second: it is the same for all.
+fn soon() -> SystemTime {
+    SystemTime::now() + Duration::from_secs(1)
+}
+
+fn compare(acts: &[Act], ways: &[(bool, bool)]) {
+    let folder = folder();
     let top = folder.path().canonicalize().unwrap();
-    // Which of two sessions was active last hangs on the second: it is the same for all.
-    let soon = || SystemTime::now() + Duration::from_secs(1);
     let world = World::new(&top);
     let (wanted, files) = at(soon(), || (one_by_one(&world, acts), world.files()));
     let world = World::new(&top);
@@ -266,9 +280,14 @@ fn compare(acts: &[Act], ways: &[(bool, bool)]) {
     for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
         assert_eq!(found, wanted, "answer {at}");
     }
+    same_files(&world, &files);
+}
+
+/// What the world's state holds now is what it held when all was done one by one.
+fn same_files(world: &World, files: &BTreeMap<PathBuf, String>) {
     let now = world.files();
     assert_eq!(now.keys().collect::<Vec<_>>(), files.keys().collect::<Vec<_>>());
-    for (path, text) in &files {
+    for (path, text) in files {
         let (wanted, found): (Vec<_>, Vec<_>) = (text.lines().collect(), now[path].lines().collect());
         for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
             assert_eq!(found, wanted, "record {} of {}", at + 1, path.display());
