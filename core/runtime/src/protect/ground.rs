@@ -206,7 +206,8 @@ fn programs() -> Vec<PathBuf> {
     programs
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;

@@ -158,7 +158,8 @@ impl Resident {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::io::Write as _;
     use std::path::Path;
