@@ -25,9 +25,9 @@ pub(crate) fn run() -> Result {
     run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate"]))?;
     let mut beside = faults(&packages, true)?.spawn().map_err(|error| Failure::new(format!("node: {error}")))?;
     let plain = run_command(&mut faults(&packages, false)?);
-    let connected = beside.wait().map_err(|error| Failure::new(format!("node: {error}")))?;
+    let at_once = beside.wait().map_err(|error| Failure::new(format!("node: {error}")))?;
     plain?;
-    if connected.success() { Ok(()) } else { Err(Failure::new("the bridge's end over one connection fails")) }
+    if at_once.success() { Ok(()) } else { Err(Failure::new("the bridge's end fails where answers are read at once")) }
 }
 
 /// The plugins are copied to where the packages are: types are looked for beside the file.
@@ -87,8 +87,8 @@ fn packed(plugin: &Path) -> Result {
     }
 }
 
-/// Plays the faults over two pipes, or over one connection.
-fn faults(packages: &Packages, connected: bool) -> Result<Command> {
+/// Plays the faults, where answers are read at once or where they are not.
+fn faults(packages: &Packages, at_once: bool) -> Result<Command> {
     let mut tests = Command::new(packages.node()?);
     tests.args([
         "--test",
@@ -97,7 +97,7 @@ fn faults(packages: &Packages, connected: bool) -> Result<Command> {
         "--disable-warning=ExperimentalWarning",
     ]);
     tests.arg("adapters/shim/test/bridge.test.ts").current_dir(root());
-    tests.env("CONNECTED", if connected { "1" } else { "0" });
+    tests.env("AT_ONCE", if at_once { "1" } else { "0" });
     tests.env("PHASEGATE", target().join("debug/phasegate"));
     Ok(tests)
 }

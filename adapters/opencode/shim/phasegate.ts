@@ -16,7 +16,10 @@ const VERSION = "0.1.0"
 // decides nothing. Whatever goes wrong with the bridge itself is a denial, and the next event starts another one.
 
 import { spawn, type ChildProcess } from "node:child_process"
-import { existsSync, readSync, writeSync } from "node:fs"
+import { createHash, randomBytes } from "node:crypto"
+import { closeSync, ftruncateSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 
 /** The version of the protocol that is spoken here. */
 const PROTOCOL = 1
@@ -30,6 +33,8 @@ const PING_MS = 15_000
 const GRACE_MS = 1_000
 /** How long the client waits for an answer before it does anything else, and how long between two looks, in milliseconds. */
 const AT_ONCE = { longest: 3, pause: 0.05 }
+/** How large the file of answers may become, in bytes. */
+const FILLED = 1024 * 1024
 /** The longest line that is taken from a bridge, in characters: its greeting, and what follows. */
 const LONGEST = { greeting: 64 * 1024, answer: 64 * 1024 * 1024 }
 /** The most events that are kept for the next bridge. */
@@ -54,8 +59,8 @@ interface BridgeOptions {
   directory: string
   /** Variables for the bridge beside those of this process. */
   env?: Record<string, string | undefined>
-  /** Whether its lines go over one connection that is written and read at once; if nothing is said, in Bun. */
-  connected?: boolean
+  /** Whether answers that are awaited are read at once from a file; if nothing is said, in Bun. */
+  atOnce?: boolean
 }
 
 /** What came of an event: `deny` where it must not go on, and the adapter's reply where there is one. */
@@ -98,119 +103,84 @@ const quoted = (text: string): string => {
   return line.length > 200 ? `${line.slice(0, 200)}...` : line
 }
 
-/** What starts a program whose input and output are one connection, which is number 3 of its files. */
-const CONNECTED = ["/bin/sh", "-c", 'exec "$@" <&3 >&3 3<&-', "sh"] as const
+/** Has what was written leave now: Bun keeps it until the client has done everything else that it has to do. */
+function flush(stream: object | null): void {
+  for (const key of Object.getOwnPropertySymbols(stream ?? {})) {
+    try {
+      const inner = (stream as Record<symbol, any>)[key]
+      // What is wrong with the stream is told by its own event.
+      if (typeof inner?.flush === "function") Promise.resolve(inner.flush()).catch(() => {})
+    } catch {}
+  }
+}
 
 /**
- * The lines to a bridge and from it. What a client has to do before it looks for answers can take many times as long as
- * the bridge does, and Bun keeps what is written for as long. So in Bun both go over one connection, which is written and
- * read at once while a call waits.
+ * A file in which a bridge writes answers, besides saying them. What a client has to do before it looks for what was said
+ * can take many times as long as the bridge does; in a file it can look at once. Each line begins with a digest of itself
+ * and of a key that only the bridge is told, so that nobody else can write one.
  */
-class Wire {
-  readonly child: ChildProcess
-  readonly #connection: Connection | undefined
-  readonly #text = new TextDecoder()
-  readonly #take: (text: string) => void
+class Answers {
+  readonly name: string
+  readonly key = randomBytes(32).toString("hex")
+  readonly #folder: string
   readonly #bytes = new Uint8Array(64 * 1024)
   readonly #pause = new Int32Array(new SharedArrayBuffer(4))
+  #file: number | undefined
+  #read = 0
+  #text = new TextDecoder()
+  #pending = ""
 
-  constructor(options: BridgeOptions, take: (text: string) => void) {
-    this.#take = take
-    const own = [options.command, "serve", "--platform", options.platform]
-    const connected = (options.connected ?? "Bun" in globalThis) && existsSync(CONNECTED[0])
-    const [program, ...rest] = connected ? [...CONNECTED, ...own] : own
-    this.child = spawn(program as string, rest, {
-      cwd: options.directory,
-      detached: true,
-      env: { ...process.env, ...options.env },
-      stdio: connected ? ["ignore", "ignore", "pipe", "pipe"] : ["pipe", "pipe", "pipe"],
-      windowsHide: true,
-    })
-    if (connected) this.#connection = this.child.stdio[3] as Connection | undefined
-    this.#reads?.on("data", (bytes: Uint8Array) => this.#read(bytes))
+  constructor() {
+    this.#folder = mkdtempSync(join(tmpdir(), "phasegate-"))
+    this.name = join(this.#folder, "answers")
+    this.#file = openSync(this.name, "wx+", 0o600)
   }
 
-  get #reads(): Connection | ChildProcess["stdout"] | undefined {
-    return this.#connection ?? this.child.stdout
+  /** The bridge has opened it: it needs no name any more. */
+  hide(): void {
+    try {
+      rmSync(this.#folder, { recursive: true, force: true })
+    } catch {}
   }
 
-  get #writes(): Connection | ChildProcess["stdin"] | undefined {
-    return this.#connection ?? this.child.stdin
+  close(): void {
+    this.hide()
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = undefined
   }
 
-  /** Whether a shell started the program: what it could not start ends with its status for that. */
-  get connected(): boolean {
-    return this.#connection !== undefined
-  }
-
-  /** Says when nothing can be written any more. */
-  watch(deaf: (error: Error) => void): void {
-    this.#writes?.on("error", deaf)
-  }
-
-  /** A bridge keeps no client alive: timers do while an answer is awaited. */
-  release(): void {
-    for (const held of [this.child, this.#reads, this.#writes, this.child.stderr]) {
-      ;(held as { unref?: () => void } | null | undefined)?.unref?.()
-    }
-  }
-
-  write(line: string): void {
-    const bytes = Buffer.from(`${line}\n`)
-    const left = bytes.subarray(this.#writtenAtOnce(bytes))
-    if (left.length > 0) this.#writes?.write(left)
-  }
-
-  end(): void {
-    this.#writes?.end()
-  }
-
-  /** Takes answers at once until it is done, or has taken too long: then they come when the client looks for them. */
-  readUntil(done: () => boolean): void {
-    const [number, began] = [this.#number, performance.now()]
-    while (number !== undefined && !done() && performance.now() - began < AT_ONCE.longest) {
-      // What was received already comes first.
-      if ((this.#connection?.readableLength ?? 0) > 0) return
-      try {
-        const count = readSync(number, this.#bytes, 0, this.#bytes.length, null)
-        // The end is told by the connection's own event.
-        if (count === 0) return
-        this.#read(this.#bytes.subarray(0, count))
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return
-        Atomics.wait(this.#pause, 0, 0, AT_ONCE.pause)
+  /** Takes lines until it is done, or has taken too long: then what was said comes when the client looks for it. */
+  readUntil(done: () => boolean, take: (line: string) => void): void {
+    const began = performance.now()
+    while (this.#file !== undefined && !done() && performance.now() - began < AT_ONCE.longest) {
+      const count = readSync(this.#file, this.#bytes, 0, this.#bytes.length, this.#read)
+      this.#read += count
+      if (count === 0) Atomics.wait(this.#pause, 0, 0, AT_ONCE.pause)
+      const lines = (this.#pending + this.#text.decode(this.#bytes.subarray(0, count), { stream: true })).split("\n")
+      this.#pending = lines.pop() ?? ""
+      for (const line of lines) {
+        const [digest, text] = [line.slice(0, 64), line.slice(65)]
+        if (createHash("sha256").update(this.key + text + this.key).digest("hex") === digest) take(text)
       }
     }
   }
 
-  /** The number of the connection among the files of this process, while it is open: then it is no other file's. */
-  get #number(): number | undefined {
-    const number = this.#connection?.readable && this.#connection.writable ? this.#connection._handle?.fd : undefined
-    return typeof number === "number" && number > 2 ? number : undefined
-  }
-
-  #read(bytes: Uint8Array): void {
-    this.#take(this.#text.decode(bytes, { stream: true }))
-  }
-
-  /** How much of it could be written at once. */
-  #writtenAtOnce(bytes: Uint8Array): number {
-    const number = this.#number
-    if (number === undefined || (this.#connection?.writableLength ?? 0) > 0) return 0
-    try {
-      return writeSync(number, bytes)
-    } catch {
-      // Whatever is wrong with the connection, the next write is told.
-      return 0
-    }
+  /** Begins anew, where nothing is to come. */
+  empty(): void {
+    if (this.#file === undefined || this.#read < FILLED) return
+    ftruncateSync(this.#file, 0)
+    this.#read = 0
+    this.#pending = ""
+    this.#text = new TextDecoder()
   }
 }
 
-type Connection = import("node:net").Socket & { _handle?: { fd?: number } | null }
-
 /** One process of the bridge. */
 class BridgeProcess {
-  readonly #wire: Wire
+  readonly #child: ChildProcess
+  /** The numbers of what was answered in the file, until it is said, too. */
+  readonly #early = new Set<number>()
+  #answers: Answers | undefined
   readonly #open = new Map<number, { request: Request; timer: NodeJS.Timeout }>()
   readonly #over: (left: Request[], trouble: string, greeted: boolean) => void
   readonly #pings: NodeJS.Timeout
@@ -226,26 +196,40 @@ class BridgeProcess {
 
   constructor(options: BridgeOptions, over: (left: Request[], trouble: string, greeted: boolean) => void) {
     this.#over = over
-    const wire = new Wire(options, (text) => this.#take(text))
-    const { child } = wire
-    this.#wire = wire
+    const child = spawn(options.command, ["serve", "--platform", options.platform], {
+      cwd: options.directory,
+      detached: true,
+      env: { ...process.env, ...options.env },
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    })
+    this.#child = child
     child.on("error", (error) => this.#fail(`\`${options.command}\` cannot be started: ${error.message}`))
     child.on("exit", (status, signal) => {
-      const started = !wire.connected || this.#answered || (status !== 126 && status !== 127)
-      const how = signal ? `was ended by ${signal}` : started ? `ended with status ${status}` : "cannot be started"
+      const how = signal ? `was ended by ${signal}` : `ended with status ${status}`
       const fail = (): void => this.#fail(`\`${options.command}\` ${how}${this.#said && `: ${quoted(this.#said)}`}`)
       child.once("close", fail)
       setTimeout(fail, GRACE_MS).unref?.()
     })
     // Where it has ended, its end says more.
     const deaf = (error: Error): void => this.#fail(`\`${options.command}\` takes nothing: ${error.message}`)
-    wire.watch((error) => setTimeout(deaf, GRACE_MS, error).unref?.())
+    child.stdin?.on("error", (error) => setTimeout(deaf, GRACE_MS, error).unref?.())
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text))
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-1_000)
     })
-    wire.release()
-    const { platform, shim, client, directory } = options
-    this.#write({ hello: { protocol: PROTOCOL, platform, shim, client, directory } })
+    // A bridge keeps no client alive: timers do while an answer is awaited.
+    for (const held of [child, child.stdin, child.stdout, child.stderr]) {
+      ;(held as { unref?: () => void } | null)?.unref?.()
+    }
+    const { platform, shim, client, directory, atOnce = "Bun" in globalThis } = options
+    try {
+      if (atOnce) this.#answers = new Answers()
+    } catch {
+      // Where there is no place for it, what is said is enough.
+    }
+    const answers = this.#answers && { file: this.#answers.name, key: this.#answers.key }
+    this.#write({ hello: { protocol: PROTOCOL, platform, shim, client, directory, answers } })
     // Its answer is awaited like any other; no number is its own.
     this.#await(0, { body: { probe: [] }, tries: 1, settle: () => {} })
     this.#pings = setInterval(() => this.#live(), PING_MS)
@@ -263,9 +247,11 @@ class BridgeProcess {
   /** Asks; the request is settled in time, or handed back. */
   send(request: Request): void {
     const id = ++this.#last
-    let line: string
+    let [line, now] = ["", false]
     try {
-      line = written({ id, ...request.body })
+      // Whoever only tells waits for nothing.
+      now = this.#answered && this.#answers !== undefined && request.tries === 1 && "event" in request.body
+      line = written(now ? { id, ...request.body, now } : { id, ...request.body })
     } catch (error) {
       return request.settle(undefined, `the event cannot be written as JSON: ${String(error)}`)
     }
@@ -273,31 +259,38 @@ class BridgeProcess {
       return request.settle(undefined, `the event is larger than ${this.#largest} bytes`)
     }
     this.#await(id, request)
-    this.#wire.write(line)
-    // Whoever only tells waits for nothing.
-    if (this.#answered && request.tries === 1) this.#wire.readUntil(() => this.#ended || !this.#open.has(id))
+    this.#child.stdin?.write(`${line}\n`)
+    if (!this.#answers) return
+    flush(this.#child.stdin)
+    if (!now) return
+    try {
+      this.#answers.readUntil(() => this.#ended || !this.#open.has(id), (text) => this.#understand(text, true))
+    } catch (error) {
+      this.#fail(`the file of answers cannot be read: ${String(error)}`)
+    }
   }
 
   /** Ends the process when it has answered what it was asked. */
   close(): void {
     clearInterval(this.#pings)
-    this.#wire.end()
+    this.#child.stdin?.end()
+    this.#answers?.close()
     setTimeout(() => this.#kill(), GRACE_MS).unref?.()
   }
 
   /** Ends the process and what it started. */
   #kill(): void {
-    const { pid, exitCode, signalCode } = this.#wire.child
+    const { pid, exitCode, signalCode } = this.#child
     if (pid === undefined || exitCode !== null || signalCode !== null) return
     try {
       process.kill(-pid, "SIGKILL")
     } catch {
-      this.#wire.child.kill("SIGKILL")
+      this.#child.kill("SIGKILL")
     }
   }
 
   #write(line: unknown): void {
-    this.#wire.write(written(line))
+    this.#child.stdin?.write(`${written(line)}\n`)
   }
 
   #await(id: number, request: Request): void {
@@ -331,7 +324,8 @@ class BridgeProcess {
     }
   }
 
-  #understand(text: string): void {
+  /** `early`: it is in the file, and will be said, too. */
+  #understand(text: string, early = false): void {
     let line: unknown
     try {
       line = JSON.parse(text)
@@ -349,9 +343,12 @@ class BridgeProcess {
       this.#ping = undefined
       return
     }
+    if (typeof id === "number" && (early ? !this.#open.has(id) : this.#early.delete(id))) return this.#rest()
     const open = typeof id === "number" && id > 0 ? this.#open.get(id) : undefined
     if (!open || !this.#fits(open.request, line)) return this.#garbage(text)
+    if (early) this.#early.add(id as number)
     this.#settled(id as number)
+    this.#rest()
     open.request.settle(line)
   }
 
@@ -359,6 +356,8 @@ class BridgeProcess {
     const { protocol, deadline_ms: deadline, largest } = hello
     if (protocol !== PROTOCOL || typeof deadline !== "number" || typeof largest !== "number") return this.#garbage(text)
     this.#answered = true
+    this.#answers?.hide()
+    if (hello.answers !== true) this.#noFile()
     this.#deadline = deadline + MARGIN_MS
     this.#largest = largest
     this.#settled(0)
@@ -366,6 +365,16 @@ class BridgeProcess {
       clearTimeout(timer)
       this.#await(id, request)
     }
+  }
+
+  /** Where all is said, nothing is to come in the file. */
+  #rest(): void {
+    if (this.#open.size === 0 && this.#early.size === 0) this.#answers?.empty()
+  }
+
+  #noFile(): void {
+    this.#answers?.close()
+    this.#answers = undefined
   }
 
   /** Whether a line answers what was asked. */
@@ -392,6 +401,7 @@ class BridgeProcess {
     clearInterval(this.#pings)
     clearTimeout(this.#ping)
     this.#kill()
+    this.#noFile()
     const left = [...this.#open].sort(([one], [other]) => one - other).map(([, open]) => open)
     this.#open.clear()
     for (const { timer } of left) clearTimeout(timer)

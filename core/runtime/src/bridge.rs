@@ -3,6 +3,7 @@
 //! One line in, one line out; a line is decided as a hook decides its frame, with the same deadline and the same
 //! denials. Sessions stay loaded, and lines that wait at the same time are decided as a batch, in their order (rules 8.8).
 
+mod answers;
 mod line;
 mod probing;
 
@@ -19,6 +20,7 @@ use phasegate_core::Code;
 
 use serde_json::value::RawValue;
 
+use self::answers::Answers;
 use self::line::{Answer, Greeting, Hello, Line, Request, Welcome};
 use crate::frames::{Framed, Outcome};
 use crate::heartbeat::Heartbeat;
@@ -64,6 +66,8 @@ struct Shared {
     /// How many frames and probes are not answered.
     open: AtomicUsize,
     out: Mutex<Box<dyn Write + Send>>,
+    /// The plugin's file of answers.
+    answers: Option<Mutex<Answers>>,
     heartbeat: Heartbeat,
 }
 
@@ -84,7 +88,8 @@ impl Bridge {
             }
         };
         let project = Project::find(&self.runtime.locations, &greeting.directory);
-        say(&mut out, &Welcome::new(self.adapter.id(), limit));
+        let answers = greeting.answers.as_ref().and_then(Answers::open);
+        say(&mut out, &Welcome::new(self.adapter.id(), limit, answers.is_some()));
         let heartbeat = Heartbeat::begin(self.adapter.id(), &greeting.client, project);
         let runtime = Arc::new(self.runtime);
         let shared = Arc::new(Shared {
@@ -96,6 +101,7 @@ impl Bridge {
             give_up: self.give_up,
             open: AtomicUsize::new(0),
             out: Mutex::new(Box::new(out)),
+            answers: answers.map(Mutex::new),
             heartbeat,
         });
         loop {
@@ -128,11 +134,18 @@ impl Bridge {
     }
 }
 
+/// Which request is answered, and whether in the plugin's file, too.
+#[derive(Clone, Copy)]
+struct Asking {
+    id: u64,
+    now: bool,
+}
+
 impl Shared {
     /// Answers a line, or leaves it to the guard's own thread.
     fn take(self: &Arc<Self>, bytes: &[u8]) {
         match line::parsed(bytes).and_then(Line::request) {
-            Ok((id, Request::Event(event))) => self.event(id, event),
+            Ok((id, Request::Event(event, now))) => self.event(Asking { id, now }, event),
             Ok((id, Request::Probe(frames))) => self.probe(id, &frames),
             Ok((id, Request::Ping)) => self.say(&Answer::pong(id)),
             Err((id, problem)) => self.say(&Answer::error(id, &problem)),
@@ -159,17 +172,17 @@ impl Shared {
     }
 
     /// Leaves a frame to be decided; the deadline counts from now.
-    fn event(self: &Arc<Self>, id: u64, event: &RawValue) {
+    fn event(self: &Arc<Self>, asking: Asking, event: &RawValue) {
         let framed = Arc::new(self.frame(event));
         if self.open.fetch_add(1, Ordering::SeqCst) >= OPEN {
             self.open.fetch_sub(1, Ordering::SeqCst);
             let problem = Problem::new(Code::StateBusy, format!("{OPEN} requests are open already"));
-            return self.say(&Answer::reply(id, &self.adapter.refuse(&framed.frame, &problem)));
+            return self.say(&Answer::reply(asking.id, &self.adapter.refuse(&framed.frame, &problem)));
         }
         let own: Arc<OnceLock<Slot>> = Arc::default();
         let send = {
             let (shared, framed, own) = (Arc::clone(self), Arc::clone(&framed), Arc::clone(&own));
-            move |outcome: Outcome| shared.answered(id, &framed, outcome, own.get().cloned())
+            move |outcome: Outcome| shared.answered(asking, &framed, outcome, own.get().cloned())
         };
         let slot = own.get_or_init(|| Slot::sending(send));
         let session = framed.session().to_string();
@@ -177,7 +190,7 @@ impl Shared {
     }
 
     /// Says what came of a frame. The answer of one that is late is made where nobody else waits for it.
-    fn answered(self: &Arc<Self>, id: u64, framed: &Arc<Framed>, outcome: Outcome, slot: Option<Slot>) {
+    fn answered(self: &Arc<Self>, asking: Asking, framed: &Arc<Framed>, outcome: Outcome, slot: Option<Slot>) {
         match outcome {
             Err(problem) if problem.code == Code::Deadline => {
                 let (shared, late, why) = (Arc::clone(self), Arc::clone(framed), problem.clone());
@@ -185,22 +198,27 @@ impl Shared {
                     if late.watch.get() == Stance::Unknown {
                         late.watch.set(late_stance(Arc::clone(&shared.runtime), shared.adapter, late.frame.clone()));
                     }
-                    shared.reply(id, &late.watch.get().answer(shared.adapter, &late.frame, &why));
+                    shared.reply(asking, &late.watch.get().answer(shared.adapter, &late.frame, &why));
                     shared.give_up_on(slot);
                 });
                 if started.is_err() {
-                    self.reply(id, &self.adapter.refuse(&framed.frame, &problem));
+                    self.reply(asking, &self.adapter.refuse(&framed.frame, &problem));
                 }
             }
             outcome => {
-                self.reply(id, &framed.reply(&self.runtime, outcome));
+                self.reply(asking, &framed.reply(&self.runtime, outcome));
                 self.heartbeat.beat();
             }
         }
     }
 
-    fn reply(&self, id: u64, reply: &Reply) {
-        self.say(&Answer::reply(id, reply));
+    fn reply(&self, asking: Asking, reply: &Reply) {
+        let answer = Answer::reply(asking.id, reply);
+        if let Some(answers) = self.answers.as_ref().filter(|_| asking.now) {
+            let text = serde_json::to_string(&answer).unwrap_or_default();
+            answers.lock().unwrap_or_else(PoisonError::into_inner).add(&text);
+        }
+        self.say(&answer);
         self.open.fetch_sub(1, Ordering::SeqCst);
     }
 

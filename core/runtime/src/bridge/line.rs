@@ -32,6 +32,18 @@ pub(super) struct Greeting {
     pub(super) client: String,
     /// The folder in which the client works.
     pub(super) directory: PathBuf,
+    /// Where answers go besides that the plugin can read at once.
+    #[serde(default)]
+    pub(super) answers: Option<Place>,
+}
+
+/// A file for answers.
+#[derive(Debug, Deserialize)]
+pub(super) struct Place {
+    /// The file; it is there and empty.
+    pub(super) file: PathBuf,
+    /// What only the plugin and its bridge know.
+    pub(super) key: String,
 }
 
 /// The first line of the bridge.
@@ -47,13 +59,16 @@ struct Own {
     version: &'static str,
     deadline_ms: u128,
     largest: u64,
+    /// Whether answers are written to the plugin's file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    answers: bool,
 }
 
 impl Welcome {
-    pub(super) fn new(platform: &'static str, limit: Duration) -> Self {
+    pub(super) fn new(platform: &'static str, limit: Duration, answers: bool) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         let deadline_ms = limit.as_millis();
-        Self { hello: Own { protocol: PROTOCOL, platform, version, deadline_ms, largest: LARGEST } }
+        Self { hello: Own { protocol: PROTOCOL, platform, version, deadline_ms, largest: LARGEST, answers } }
     }
 }
 
@@ -67,13 +82,15 @@ pub(super) struct Line<'a> {
     #[serde(borrow)]
     probe: Option<Vec<&'a RawValue>>,
     ping: Option<u64>,
+    #[serde(default)]
+    now: bool,
 }
 
 /// What a line asks for.
 #[derive(Debug)]
 pub(super) enum Request<'a> {
-    /// The reply to a frame.
-    Event(&'a RawValue),
+    /// The reply to a frame; `true`: in the plugin's file, too.
+    Event(&'a RawValue, bool),
     /// What these frames would be answered.
     Probe(Vec<&'a RawValue>),
     /// A sign of life.
@@ -87,9 +104,13 @@ impl<'a> Line<'a> {
     /// What the line asks for, and the number that the answer bears.
     pub(super) fn request(self) -> Result<(u64, Request<'a>), Unanswerable> {
         match self {
-            Self { id: Some(id), event: Some(event), probe: None, ping: None } => Ok((id, Request::Event(event))),
-            Self { id: Some(id), event: None, probe: Some(frames), ping: None } => Ok((id, Request::Probe(frames))),
-            Self { id: None, event: None, probe: None, ping: Some(ping) } => Ok((ping, Request::Ping)),
+            Self { id: Some(id), event: Some(event), probe: None, ping: None, now } => {
+                Ok((id, Request::Event(event, now)))
+            }
+            Self { id: Some(id), event: None, probe: Some(frames), ping: None, now: false } => {
+                Ok((id, Request::Probe(frames)))
+            }
+            Self { id: None, event: None, probe: None, ping: Some(ping), now: false } => Ok((ping, Request::Ping)),
             Self { id, .. } => Err((id, bad("the line asks for nothing that is known".into()))),
         }
     }

@@ -8,7 +8,7 @@ use phasegate_adapter::{
 use phasegate_core::Code;
 use serde::{Deserialize, Serialize};
 
-use super::super::desk::Keeper as _;
+use super::super::desk::{Desk, Keeper as _};
 use super::super::rooms::Rooms;
 use super::*;
 use crate::frames::{Framed, Outcome};
@@ -234,6 +234,23 @@ fn compare(deeds: &[Deed], ways: &[(bool, bool)]) {
         assert_eq!(text(found), text(wanted), "reply {at}");
     }
     same_files(&world, &files);
+}
+
+#[test]
+fn a_frame_that_is_answered_late_is_decided_all_the_same() {
+    let folder = folder();
+    let world = World::of(&folder.path().canonicalize().unwrap(), &[&Plain]);
+    let desk = Desk::new(Rooms::new(Arc::clone(&world.runtime)), Duration::ZERO);
+    let start = json!({"event": "session_start", "source": "startup"});
+    let framed = Arc::new(framed(&world, 0, &Native { events: vec![start], ..Native::default() }));
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let slot = Slot::sending(move |outcome: Outcome| sender.send(outcome).unwrap());
+    desk.leave(framed.session(), Asked::Frame(Arc::clone(&framed)), &slot);
+    assert_eq!(receiver.recv().unwrap().unwrap_err().code, Code::Deadline);
+    while !slot.worked_off() {
+        std::thread::yield_now();
+    }
+    assert_eq!(crate::journal::read_last(&world.project.session_journal(&id(0))).unwrap().unwrap().seq, 1);
 }
 
 proptest! {
