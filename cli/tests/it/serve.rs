@@ -210,6 +210,36 @@ fn an_answer_that_is_not_there_in_time_is_a_denial() {
 }
 
 #[test]
+fn an_answer_that_is_asked_for_now_is_in_the_plugins_file_before_it_is_said() {
+    let world = World::guarded("block");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("answers");
+    std::fs::write(&file, "").unwrap();
+    let mut hello = hello(&world);
+    hello["hello"]["answers"] = json!({"file": file, "key": "k"});
+    let mut bridge = Bridge::start(&world, &[]);
+    bridge.say(&hello);
+    assert_eq!(bridge.read()["hello"]["answers"], true);
+    for (id, now) in [(1, true), (2, false), (3, true)] {
+        bridge.say(&json!({"id": id, "event": call(&world, "s", "c", "Edit", json!({})), "now": now}));
+        let said = bridge.read();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let (digest, answer) = text.lines().last().unwrap().split_once(' ').unwrap();
+        assert_eq!(digest, phasegate_runtime::digest::sha256_hex(format!("k{answer}k").as_bytes()));
+        assert_eq!(serde_json::from_str::<Value>(answer).unwrap() == said, now, "{answer}");
+    }
+    // Without a file that can be used, what is said is enough.
+    for answers in [Value::Null, json!({"file": folder.path().join("none"), "key": "k"})] {
+        hello["hello"]["answers"] = answers;
+        let mut bridge = Bridge::start(&world, &[]);
+        bridge.say(&hello);
+        assert!(bridge.read()["hello"]["answers"].is_null());
+        bridge.say(&json!({"id": 1, "event": call(&world, "s", "c", "Edit", json!({})), "now": true}));
+        assert_eq!(bridge.read()["id"], 1);
+    }
+}
+
+#[test]
 fn the_heartbeat_says_which_bridge_was_started_last_and_is_kept_of_guarded_projects_only() {
     let world = World::unguarded();
     let mut bridge = Bridge::greeted(&world);
