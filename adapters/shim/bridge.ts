@@ -117,7 +117,7 @@ class Answers {
   #pending = ""
 
   constructor() {
-    this.#folder = mkdtempSync(join(tmpdir(), "phasegate-"))
+    this.#folder = mkdtempSync(join(tmpdir(), "phasegate-answers-"))
     this.name = join(this.#folder, "answers")
     this.#file = openSync(this.name, "wx+", 0o600)
   }
@@ -355,7 +355,12 @@ class BridgeProcess {
 
   /** Where all is said, nothing is to come in the file. */
   #rest(): void {
-    if (this.#open.size === 0 && this.#early.size === 0) this.#answers?.empty()
+    if (this.#open.size > 0 || this.#early.size > 0) return
+    try {
+      this.#answers?.empty()
+    } catch {
+      this.#noFile()
+    }
   }
 
   #noFile(): void {
