@@ -12,6 +12,12 @@ use crate::message::{Malformed, Message};
 pub(crate) const LARGEST: usize = 256 * 1024 * 1024;
 /// How much is read at once, in bytes.
 const PIECE: usize = 64 * 1024;
+/// How much room is made for what is read. Messages that are read into one room keep all of it, as long as one of them is kept.
+const ROOM: usize = 16 * 1024;
+/// How much more room is made for a long line at most.
+const LARGEST_PIECE: usize = 1024 * 1024;
+/// How much of it must be left to read into.
+const LEFT: usize = 2 * 1024;
 
 /// The tasks that carry messages between a wire and a stream of lines.
 #[derive(Debug)]
@@ -36,7 +42,11 @@ async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
     let mut lines = Lines::default();
     let mut going = true;
     while going {
-        lines.buffer.reserve(PIECE);
+        if lines.buffer.capacity() - lines.buffer.len() < LEFT {
+            // A long line is read in ever larger pieces.
+            let more = lines.buffer.len().clamp(ROOM, LARGEST_PIECE);
+            lines.buffer.reserve(more);
+        }
         going = tokio::select! {
             read = input.read_buf(&mut lines.buffer) => matches!(read, Ok(1..)),
             () = to.closed() => return,

@@ -9,6 +9,7 @@ mod down;
 mod gather;
 mod hello;
 mod list;
+mod listed;
 mod several;
 mod shared;
 mod up;

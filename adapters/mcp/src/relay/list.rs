@@ -119,16 +119,8 @@ fn otherwise(shared: &Shared, server: usize, tools: &[Value], first: bool) -> Ve
     if first {
         listed.clear();
     }
-    let mut found = Vec::new();
-    for tool in tools {
-        let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
-        match listed.get(name) {
-            Some(before) if before != tool => found.push(before.clone()),
-            Some(_) => {}
-            None => drop(listed.insert(name.to_owned(), tool.clone())),
-        }
-    }
-    found
+    let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(ToOwned::to_owned);
+    tools.iter().filter_map(|tool| listed.note(&name(tool)?, tool)).collect()
 }
 
 /// Notes what is needed of each tool when it is called.

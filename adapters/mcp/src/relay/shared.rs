@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc::Sender;
 
 use super::gather::Gather;
+use super::listed::Listed;
 use crate::call;
 use crate::denial::Form;
 use crate::encode;
@@ -34,7 +35,7 @@ pub(super) struct Server {
     /// What is known of its tools, by their own names.
     pub(super) tools: Mutex<HashMap<String, Known>>,
     /// What the list of its tools has said so far, page by page, since its first one.
-    pub(super) listed: Mutex<HashMap<String, Value>>,
+    pub(super) listed: Mutex<Listed>,
 }
 
 /// What is known of a tool.
