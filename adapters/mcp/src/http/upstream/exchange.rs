@@ -14,6 +14,8 @@ use crate::id::Id;
 use crate::message::{Kind, Message};
 use crate::object::Object;
 
+/// The size of an answer that is copied, in bytes: as much as is read at once.
+const SMALL: usize = 16 << 10;
 /// The largest message that is taken from a server, in bytes.
 pub(super) const LARGEST: usize = 256 << 20;
 /// How many times a stream that broke off is taken up again.
@@ -199,7 +201,8 @@ async fn whole(mut response: Response) -> Result<Bytes, String> {
     let broken = |error: reqwest::Error| format!("the server's answer broke off: {}", cause(&error));
     let Some(first) = response.chunk().await.map_err(broken)? else { return Ok(Bytes::new()) };
     if first.len() == announced {
-        return Ok(first);
+        // A small answer that is kept would keep all of the buffer that it was read into.
+        return Ok(if announced < SMALL { Bytes::copy_from_slice(&first) } else { first });
     }
     let mut bytes = BytesMut::with_capacity(announced.min(16 << 20).max(first.len()));
     bytes.extend_from_slice(&first);
