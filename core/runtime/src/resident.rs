@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use phasegate_adapter::{Decoded, Problem};
+use phasegate_core::state::Status;
 use phasegate_core::{Code, Event, EventKind, Step};
 
 use self::caches::{Caches, Root};
@@ -40,7 +41,7 @@ use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::stance::Watch;
 use crate::transaction::halves::{self, Own, Shared};
-use crate::transaction::{Transaction, first_look};
+use crate::transaction::{Transaction, first_look, known, loaded};
 
 /// The most sessions that stay loaded; those that were longest without an event go first. They are in their journals.
 const LOADED: usize = 1024;
@@ -181,6 +182,7 @@ impl Resident {
         let entered = match entered.unwrap_or_else(|panic| Err(broken(panic.as_ref()))) {
             Ok(Some(entered)) => entered,
             refused => {
+                self.take_found(&job.session);
                 if self.batch.as_ref().is_some_and(|batch| batch.answers.is_empty()) {
                     self.finish(None);
                 }
@@ -206,13 +208,36 @@ impl Resident {
     fn enter_for(&mut self, job: &Job, deadline: &Deadline, watch: &Watch) -> Result<Option<Entered>, Problem> {
         let Some(current) = self.enter(&job.session, deadline, watch)? else { return Ok(None) };
         let Asked::Frame(framed) = &job.asked else { return Ok(Some((current, None))) };
+        self.note_stance(&job.session, watch);
         let (decoded, plain) = self.decoded(&job.session, framed).unzip();
         if plain == Some(true) || self.batch.as_ref().is_none_or(|batch| batch.answers.is_empty()) {
             return Ok(Some((current, decoded)));
         }
+        let found = self.take_found(&job.session).unwrap_or_default();
         self.finish(None);
         let entered = self.enter(&job.session, deadline, watch)?;
+        if let Some(open) = self.batch.as_mut().and_then(|batch| batch.sessions.get_mut(&job.session)) {
+            open.journal.put_found(found);
+        }
+        self.note_stance(&job.session, watch);
         Ok(entered.map(|current| (current, self.decoded(&job.session, framed).map(|(decoded, _)| decoded))))
+    }
+
+    /// What the next record of the session was to say of how its journal was found.
+    fn take_found(&mut self, session: &str) -> Option<(bool, u64)> {
+        Some(self.batch.as_mut()?.sessions.get_mut(session)?.journal.take_found())
+    }
+
+    /// Tells the watch what a problem with a frame would meet, as a transaction does when it begins.
+    fn note_stance(&self, session: &str, watch: &Watch) {
+        let Some(batch) = &self.batch else { return };
+        let Some(Open { journal, own, .. }) = batch.sessions.get(session) else { return };
+        let shared = &batch.shared;
+        let runs = shared.kept.project.runs.iter().chain(&own.state.runs);
+        let live = runs.filter(|run| run.status == Status::Active).map(|run| run.mode);
+        loaded(watch, shared.remembered);
+        let modes = live.chain(own.settings.mode).chain(shared.remembered.map(|memory| memory.mode));
+        known(watch, modes, !own.policy.version.is_empty() || !journal.policy().is_empty());
     }
 
     /// What a frame of a session that was entered stands for, and whether none of it looks at another session.
@@ -259,7 +284,8 @@ impl Resident {
             (Asked::Frame(_), None) => Err(Problem::new(Code::Internal, "the frame was not read")),
         }));
         let outcome = decided.unwrap_or_else(|panic| Err(broken(panic.as_ref()))).map(Some);
-        let ((project_journal, journal), (shared, mut own)) = transaction.over();
+        let ((mut project_journal, mut journal), (shared, mut own)) = transaction.over();
+        let _ = (project_journal.take_found(), journal.take_found());
         self.caches.share(&runtime.store, &mut own);
         let failed = outcome.is_err().then(|| session.clone());
         batch.answers.push(Pending {

@@ -13,7 +13,7 @@ use phasegate_core::{Code, Event, EventKind, Facts, State, Step, state, step};
 use serde_json::{Value, json};
 
 use self::change::Change;
-pub(crate) use self::choose::{first_look, stance_of};
+pub(crate) use self::choose::{first_look, known, loaded, stance_of};
 use self::halves::{Own, Shared};
 use crate::deadline::Deadline;
 use crate::journal::redact::{digest_of, shorten_event, shortened};
@@ -24,7 +24,7 @@ use crate::project::{Project, Remembered, kept_root, session_key};
 use crate::reading::Shell;
 use crate::runtime::Runtime;
 use crate::sessions::is_strict;
-use crate::stance::{Stance, Watch};
+use crate::stance::Watch;
 use crate::{audit, facts, place, reading};
 
 /// A session's anchor in the project journal is renewed after so many of its records.
@@ -80,9 +80,7 @@ impl<'a> Transaction<'a> {
         let session = session.to_string();
         let transaction =
             Self { runtime, watch, project, session, project_journal, session_journal, shared, own, state, current };
-        if watch.get() == Stance::Unsure {
-            watch.set(transaction.shared.remembered.map_or(Stance::Unknown, |memory| memory.mode.into()));
-        }
+        loaded(watch, transaction.shared.remembered);
         transaction.note_stance();
         transaction
     }
@@ -306,11 +304,8 @@ impl<'a> Transaction<'a> {
     /// Tells the watch what a problem from here on would meet.
     fn note_stance(&self) {
         let modes = self.state.live_runs().map(|run| run.mode).chain(self.own.settings.mode);
-        if modes.chain(self.shared.remembered.map(|memory| memory.mode)).any(|mode| mode == Mode::Block) {
-            self.watch.set(Stance::Block);
-        } else if matches!(self.watch.get(), Stance::Unknown | Stance::Unguarded) && !self.version().is_empty() {
-            self.watch.set(Stance::Warn);
-        }
+        let modes = modes.chain(self.shared.remembered.map(|memory| memory.mode));
+        known(self.watch, modes, !self.version().is_empty());
     }
 
     /// Remembers a run that is stricter than what is remembered, and that the project has sessions.

@@ -68,8 +68,8 @@ impl Journal {
         let held = Some(Held::default());
         match rest.filter(|rest| rest.mark == Mark::of(&data)) {
             Some(Rest { tail, .. }) => {
-                let path = path.to_path_buf();
-                Ok((Self { file, path, tail, unsealed: false, failed: false, held, left: Some(Mark::of(&data)) }, true))
+                let (path, left) = (path.to_path_buf(), Some(Mark::of(&data)));
+                Ok((Self { file, path, tail, unsealed: false, failed: false, held, left }, true))
             }
             None => {
                 let mut journal = Self { held, ..Self::read(file, &data, path)? };
@@ -77,6 +77,17 @@ impl Journal {
                 Ok((journal, false))
             }
         }
+    }
+
+    /// What the next record is to say of how the file was found: whether the seal did not fit, and how many bytes of a torn
+    /// record were cut off. That is said once at most, by whoever found it.
+    pub(crate) fn take_found(&mut self) -> (bool, u64) {
+        (std::mem::take(&mut self.unsealed), std::mem::take(&mut self.tail.torn))
+    }
+
+    /// The next record is to say this, after all.
+    pub(crate) fn put_found(&mut self, (unsealed, torn): (bool, u64)) {
+        (self.unsealed, self.tail.torn) = (unsealed, torn);
     }
 
     /// Notes how the file is now, where records are held back.
@@ -144,7 +155,7 @@ impl Journal {
 
     /// Gives the lock back. Where the journal stands, if all of it was written.
     pub(crate) fn rest(self) -> Option<Rest> {
-        let whole = !self.failed && !self.holds() && self.tail.seq > 0 && !self.unsealed;
+        let whole = !self.failed && !self.holds() && self.tail.seq > 0;
         self.left.filter(|_| whole).map(|mark| Rest { tail: self.tail, mark })
     }
 }

@@ -63,10 +63,11 @@ impl Caches {
     }
 
     /// Gives the session the policy that its last record was decided by, where it does not have it, or the file is not
-    /// as it was any more. Where that cannot be, it has none, and the transaction asks the store.
+    /// as it was any more. Where that cannot be, it has none, and the transaction asks the store; so it does for skills of
+    /// earlier policies, each time.
     pub(crate) fn policy_of(&mut self, store: &PolicyStore, journal: &Journal, own: &mut Own) {
         let known = self.policy(store, journal.policy(), &own.policy_digest);
-        let kept = known.is_some() && own.policy.version == journal.policy();
+        let kept = known.is_some() && own.policy.version == journal.policy() && own.policy.earlier.is_empty();
         if !kept {
             own.policy = known.unwrap_or_default();
         }

@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use phasegate_adapter::{Adapter, Problem};
 use phasegate_core::{Event, Step};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
 use super::slot::{Answer, Slot};
@@ -296,8 +297,9 @@ fn same_files(world: &World, files: &BTreeMap<PathBuf, String>) {
     }
 }
 
+// The same stories each time; others with `PROPTEST_RNG_SEED`, and more of them with `PROPTEST_CASES`.
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 400, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
     fn a_resident_guard_decides_and_records_as_a_process_for_each_event(

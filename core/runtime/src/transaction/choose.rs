@@ -143,3 +143,19 @@ pub(crate) fn stance_of(current: &Current) -> Stance {
         Current::Invalid { mode, .. } => mode.map_or(Stance::Unknown, Stance::from),
     }
 }
+
+/// Notes what a problem would meet once the journals are read.
+pub(crate) fn loaded(watch: &Watch, remembered: Option<Remembered>) {
+    if watch.get() == Stance::Unsure {
+        watch.set(remembered.map_or(Stance::Unknown, |memory| memory.mode.into()));
+    }
+}
+
+/// Notes what a problem would meet where these modes are in force; `policy`: whether a policy is in use.
+pub(crate) fn known(watch: &Watch, mut modes: impl Iterator<Item = Mode>, policy: bool) {
+    if modes.any(|mode| mode == Mode::Block) {
+        watch.set(Stance::Block);
+    } else if matches!(watch.get(), Stance::Unknown | Stance::Unguarded) && policy {
+        watch.set(Stance::Warn);
+    }
+}
