@@ -128,9 +128,9 @@ mod tests {
 
     use super::*;
     use crate::deadline::{Deadline, LIMIT};
-    use crate::locations::Locations;
     use crate::resident::Resident;
     use crate::resident::desk::Desk;
+    use crate::scratch;
     use crate::stance::Watch;
     use crate::transaction::Transaction;
 
@@ -142,16 +142,9 @@ mod tests {
 
     impl Place {
         fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let top = folder.path().canonicalize().unwrap();
-            let skills = top.join("project/.phasegate/skills");
-            std::fs::create_dir_all(&skills).unwrap();
             let skill = "skill: work\ndescription: Look.\nphases:\n  look:\n    allowed: [Read]\n";
-            std::fs::write(skills.join("work.yaml"), skill).unwrap();
-            let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| top.join(name));
-            let locations = Locations { state, user, machine, home };
-            let project = Project::find(&locations, &top.join("project"));
-            Self { _folder: folder, runtime: Runtime::new(locations, []), project }
+            let (folder, runtime, project) = scratch::project(skill).unwrap();
+            Self { _folder: folder, runtime, project }
         }
 
         fn give(&self, session: &str, client: Option<Process>, event: Value) {

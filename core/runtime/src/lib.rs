@@ -14,6 +14,8 @@ mod elsewhere;
 pub mod wiring;
 pub mod facts;
 mod disk;
+#[cfg(test)]
+mod scratch;
 mod seal;
 mod place;
 pub mod journal;

@@ -170,11 +170,10 @@ mod tests {
     use super::*;
     use crate::deadline::{Deadline, LIMIT};
     use crate::journal::Journal;
-    use crate::locations::Locations;
     use crate::project::Project;
     use crate::resident::slot::{Answer, Slot};
     use crate::resident::{Asked, Job};
-    use crate::runtime::Runtime;
+    use crate::scratch;
 
     const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n";
 
@@ -187,15 +186,7 @@ mod tests {
     impl Place {
         /// A session under way, whose locks have stayed.
         fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let top = folder.path().canonicalize().unwrap();
-            let skills = top.join("project/.phasegate/skills");
-            std::fs::create_dir_all(&skills).unwrap();
-            std::fs::write(skills.join("work.yaml"), SKILL).unwrap();
-            let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| top.join(name));
-            let locations = Locations { state, user, machine, home };
-            let project = Project::find(&locations, &top.join("project"));
-            let runtime = Runtime::new(locations, []);
+            let (folder, runtime, project) = scratch::project(SKILL).unwrap();
             let mut place = Self { _folder: folder, resident: Resident::new(runtime.into(), project.clone()), project };
             place.give(json!({"event": "session_start", "source": "startup"})).unwrap();
             place.give(json!({"event": "skill", "name": "work", "by": "human"})).unwrap();
