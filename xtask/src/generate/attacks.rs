@@ -1,4 +1,4 @@
-//! `docs/attacks.md`: what comes of each attack on the guard, from the table that a test plays.
+//! `docs/attacks.md`: the result of each attack on the guard, from the table that a test plays.
 
 use std::fmt::Write as _;
 
@@ -32,9 +32,9 @@ pub(super) fn page() -> Result<Generated> {
     let mut text = format!(
         "# Attacks on the guard\n\n\
          Made by `cargo xtask gen` from `{TABLE}`, which `cli/tests/it/attacks.rs` plays through the real binary in block mode.\n\n\
-         `denied`: the call is refused. `stands`: it runs, and the guard and all that it stands on are as they were.\n\
-         `through`: the guard is lost, or what it stands on is changed. Where programs run with the rights of the user, the guard is a \
-         hurdle, and another user or managed settings are the wall.\n\n\
+         `denied`: phasegate denies the call. `stands`: the call runs and changes nothing that is protected.\n\
+         `through`: the attack defeats the guard or changes a protected file.\n\
+         Programs with the user's rights can defeat the guard; another user account or managed settings prevent that.\n\n\
          {} attacks: {} denied, {} stand, {} get through.\n\n| attack | what happened | why |\n|---|---|---|\n",
         file.attack.len(),
         count("denied"),
