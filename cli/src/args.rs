@@ -7,14 +7,14 @@ use clap::{Parser, ValueEnum};
 
 use crate::command::Command;
 
-/// Enforces the phases of agent skills: allows, warns, asks or denies each tool call, with the reason and a way on.
+/// Enforces the phases of agent skills: allows, warns, asks or denies each tool call, with reason and remedy.
 #[derive(Debug, Parser)]
 #[command(name = "phasegate", version, propagate_version = true, arg_required_else_help = true)]
 pub struct Cli {
     /// Print JSON instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// The project, instead of the one the current folder lies in
+    /// The project to use; default: the one that contains the current folder
     #[arg(long, global = true, value_name = "DIR")]
     pub project: Option<PathBuf>,
     /// When to use colours
@@ -51,9 +51,9 @@ impl Color {
 /// A mode on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ModeArg {
-    /// Violations go on, and are told
+    /// A violation runs and is reported
     Warn,
-    /// Violations are denied
+    /// A violation is denied
     Block,
 }
 

@@ -34,44 +34,44 @@ use crate::output::Failure;
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Guard a project: write its config and wire phasegate into the platforms used there
+    /// Guard a project: write its config and install phasegate into the platforms used there
     Init(init::Args),
     /// Answer one message of a platform, from standard input to standard output
     Hook(hook::Args),
-    /// Answer the messages of a platform's plugin, line by line, for as long as its client runs
+    /// Answer the messages of a platform's plugin, line by line, until its client ends
     Serve(serve::Args),
-    /// Stand before servers of tools that speak MCP, or be one
+    /// Guard MCP servers, or serve the skill tools over MCP
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
-    /// Begin a run of a skill in a session
+    /// Activate a skill in a session
     Activate(activate::Args),
-    /// End the run of a skill in a session
+    /// Deactivate a skill in a session
     Deactivate(deactivate::Args),
-    /// Approve something that a skill waits for
+    /// Approve what a skill's condition asks for
     Approve(approve::Args),
-    /// Leave the current phase of a skill for the next one, done or not
+    /// Skip to the next phase of a skill, even if the current one is not done
     Skip(skip::Args),
-    /// Change what violations of an active skill lead to
+    /// Change the mode of an active skill
     Mode(mode::Args),
-    /// Show where the sessions of a project stand
+    /// Show the current phase of each session of a project
     Status(status::Args),
-    /// Say whether the guard is really wired, and what it cannot do
+    /// Check that the guard works here, and list what it cannot do
     Doctor(doctor::Args),
-    /// Read, export, check and explain the journals of a project
+    /// Read, export, verify and explain the journals of a project
     Audit(audit::Args),
-    /// Let sessions under way go by what the configs say now
+    /// Apply the current configs to live sessions
     Reload(reload::Args),
-    /// Remove what sessions that are over left behind, in every project
+    /// Remove old state of ended sessions, in every project
     Gc(gc::Args),
-    /// Find mistakes in configs
+    /// Find errors in configs
     Check(check::Args),
-    /// Say what a code means and what to do about it
+    /// Explain a code and its remedy
     Explain(explain::Args),
     /// Step a transcript through the engine, one output a line; configs are read from `--project` only
     Replay(replay::Args),
     /// Print a JSON Schema
     Schema(schema::Args),
-    /// Say what a shell line would do, before it runs
+    /// Analyse a shell command without running it
     Shell(shell::Args),
     /// List the platforms of this build and what each can enforce
     Adapters(adapters::Args),

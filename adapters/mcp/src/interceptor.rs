@@ -38,7 +38,7 @@ const EVENT: &str = "tools/call";
 /// What an invoker does with the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A call that is not valid does not run.
+    /// An invalid call does not run.
     Enforce,
     /// Every call runs; what would have been blocked is recorded.
     Audit,

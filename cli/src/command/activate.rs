@@ -14,7 +14,7 @@ use crate::output::Failure;
 pub struct Args {
     /// The skill
     pub skill: String,
-    /// What violations lead to; never less strict than the configs say
+    /// The mode; never less strict than the configs require
     #[arg(long)]
     pub mode: Option<ModeArg>,
     /// Which session.

@@ -11,7 +11,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate approve`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What is approved, by the name that the skill's condition asks for (`approved: NAME`)
+    /// The name in the skill's condition (`approved: NAME`), or `tool:SERVER/TOOL`
     pub name: String,
     /// Which session.
     #[command(flatten)]

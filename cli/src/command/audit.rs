@@ -26,11 +26,11 @@ pub struct Args {
 pub enum Part {
     /// Show what happened in a session, newest last
     Show(show::Args),
-    /// Print the beginnings, moves, violations and ends of runs, a JSON object a line
+    /// Print the starts, transitions, violations and ends of runs, a JSON object a line
     Export(export::Args),
-    /// Check every journal of the project: its records, its chain, and what others know of it
+    /// Verify every journal of the project: records, hash chain, checkpoints
     Verify(verify::Args),
-    /// Decide a record again and say why it came out as it did
+    /// Decide a record again and explain the result
     Why(why::Args),
 }
 

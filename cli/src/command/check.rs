@@ -18,7 +18,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate check`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Files to check instead of all that apply to the project
+    /// Files to check; default: all that apply to the project
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }

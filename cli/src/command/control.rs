@@ -13,7 +13,7 @@ use crate::output::{Failure, duration};
 /// Which session a command is for.
 #[derive(Debug, clap::Args)]
 pub struct Target {
-    /// The session; without it, the one of the project that was active last
+    /// The session; default: the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }

@@ -8,7 +8,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate deactivate`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The skill; without it, the one that was activated last
+    /// The skill; default: the one that was activated last
     pub skill: Option<String>,
     /// Which session.
     #[command(flatten)]

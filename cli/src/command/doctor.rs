@@ -16,7 +16,7 @@ use crate::output::{Failure, progress};
 /// The arguments of `phasegate doctor`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only this platform, as `phasegate adapters` lists it; without it, those detected here
+    /// Only this platform, as `phasegate adapters` lists it; default: those detected here
     #[arg(long, value_name = "PLATFORM")]
     pub platform: Option<String>,
 }

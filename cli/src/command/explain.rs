@@ -11,7 +11,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The code; without it, all are listed
+    /// The code; default: list all
     pub code: Option<String>,
 }
 

@@ -15,10 +15,10 @@ use crate::output::{Failure, duration, progress};
 /// The arguments of `phasegate gc`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only what was last written so many days ago
+    /// Only state that was last written this many days ago
     #[arg(long, value_name = "DAYS", default_value_t = 90)]
     pub older_than: u32,
-    /// Show what would go and remove nothing
+    /// Show what would be removed and remove nothing
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -22,10 +22,10 @@ use crate::logging;
 pub struct Args {
     /// The platform, as `phasegate adapters` lists it
     pub platform: String,
-    /// Write audit events to this file too, besides the one that `audit_log` in a config names; relative to the project
+    /// Also write audit events to this file, besides `audit_log` in a config; relative to the project
     #[arg(long, value_name = "PATH")]
     pub audit_log: Option<PathBuf>,
-    /// End with status 10, not 0, where nothing is refused: a shell can then tell an answer from a program that did nothing
+    /// Exit with 10, not 0, if nothing is denied, so that a shell can tell an answer from a program that did nothing
     #[arg(long)]
     pub confirm: bool,
 }

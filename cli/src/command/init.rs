@@ -26,19 +26,19 @@ use crate::output::Failure;
 /// The arguments of `phasegate init`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The platforms, as `phasegate adapters` lists them; without any, those detected here
+    /// The platforms, as `phasegate adapters` lists them; default: those detected here
     #[arg(value_name = "PLATFORM")]
     pub platforms: Vec<String>,
-    /// A shipped skill that shall apply; may be given several times
+    /// A shipped skill to use; may be given several times
     #[arg(long = "skill", value_name = "NAME")]
     pub skills: Vec<String>,
-    /// The mode that a new config asks for
+    /// The mode of the new config
     #[arg(long)]
     pub mode: Option<ModeArg>,
-    /// A server to put the guard before, where the platform lists servers; may be given several times (default: all)
+    /// A server to guard, if the platform lists servers; may be given several times (default: all)
     #[arg(long = "server", value_name = "NAME")]
     pub servers: Vec<String>,
-    /// Print what the platforms' settings would hold, for a place that is not known here, and change nothing
+    /// Print the entries for the platforms' settings and change nothing; for settings elsewhere
     #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
     pub print: bool,
     /// Write the user's config and settings instead of the project's
@@ -47,7 +47,7 @@ pub struct Args {
     /// Show what would change and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Take back what `init` changed
+    /// Revert what `init` changed
     #[arg(long, conflicts_with_all = ["skills", "mode", "servers"])]
     pub undo: bool,
 }

@@ -29,9 +29,9 @@ pub struct Args {
 /// How.
 #[derive(Debug, clap::Subcommand)]
 pub enum How {
-    /// Stand between a client and its servers: every call is decided before it is forwarded
+    /// Proxy between a client and its servers: decide every call before forwarding it
     Proxy(proxy::Args),
-    /// Offer the skill tools alone, as a server of their own
+    /// Serve only the skill tools, as an MCP server
     Serve(serve::Args),
 }
 

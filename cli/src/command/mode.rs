@@ -12,9 +12,9 @@ use crate::output::Failure;
 /// The arguments of `phasegate mode`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What violations lead to from now on
+    /// The new mode
     pub mode: ModeArg,
-    /// The skill; without it, the one that was activated last
+    /// The skill; default: the one that was activated last
     pub skill: Option<String>,
     /// Which session.
     #[command(flatten)]

@@ -24,13 +24,13 @@ pub struct Args {
     /// Begin each session with this skill active: one of the project's or a shipped one (`lsp-refactor`, `lsp-refactor@compat`)
     #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
-    /// The least strict mode that any run may have
+    /// The minimum mode of every run
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ModeArg>,
-    /// Answer questions about files from the project's real files too, not from `file` lines alone
+    /// Also look up facts about files in the project's real files, not only in `file` lines
     #[arg(long)]
     pub live_files: bool,
-    /// Append the beginnings, moves, violations and ends of runs to this file, a JSON object a line
+    /// Append the starts, transitions, violations and ends of runs to this file, a JSON object a line
     #[arg(long, value_name = "PATH")]
     pub audit_log: Option<PathBuf>,
     /// How to print each step

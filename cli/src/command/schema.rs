@@ -10,7 +10,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate schema`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Of what
+    /// What the schema describes
     #[arg(default_value = "skill")]
     pub kind: KindArg,
 }

@@ -19,7 +19,7 @@ pub struct Args {
     /// The platform, as `phasegate adapters` lists it
     #[arg(long)]
     pub platform: String,
-    /// Write audit events to this file too, besides the one that `audit_log` in a config names; relative to the project
+    /// Also write audit events to this file, besides `audit_log` in a config; relative to the project
     #[arg(long, value_name = "PATH")]
     pub audit_log: Option<PathBuf>,
 }

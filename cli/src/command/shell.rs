@@ -21,16 +21,19 @@ pub struct Args {
 /// What to do with lines.
 #[derive(Debug, clap::Subcommand)]
 pub enum Part {
-    /// Show the parts of a line, the verdict of each, and the word that decides; ends with 1 unless the line only reads
+    /// Show the parts of a command, the verdict of each, and the word that decides; exit with 1 unless the command only
+    /// reads
     Explain(explain::Args),
-    /// Judge lines: JSON objects with `cmd` in, one object with `verdict`, `because` and `parts` out for each
+    /// Judge many commands: read JSON objects with `cmd`, print an object with `verdict`, `because` and `parts` for
+    /// each
     Judge(judge::Args),
 }
 
 /// How far repositories are trusted.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct TrustArgs {
-    /// Count `git status` and its like as reading only in a form that runs nothing a repository's configuration names
+    /// Treat `git status` and similar commands as read-only only in a form that runs no program from the repository's
+    /// configuration
     #[arg(long)]
     pub distrust_repository: bool,
 }

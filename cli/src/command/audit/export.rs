@@ -15,10 +15,10 @@ use crate::output::Failure;
 /// The arguments of `phasegate audit export`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only this session; without it, every session of the project
+    /// Only this session; default: every session of the project
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// How the events are written
+    /// The output format
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub format: Format,
 }

@@ -16,10 +16,10 @@ use crate::output::Failure;
 /// The arguments of `phasegate audit show`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The session; without it, the one of the project that was active last
+    /// The session; default: the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// How many records, counted from the end
+    /// How many records to show, counted from the end
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub last: usize,
 }

@@ -19,7 +19,7 @@ use crate::output::Failure;
 pub struct Args {
     /// The number of the record, as `phasegate audit show` prints it
     pub seq: u64,
-    /// The session; without it, the one of the project that was active last
+    /// The session; default: the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }

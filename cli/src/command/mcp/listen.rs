@@ -19,23 +19,22 @@ const PORT: u16 = 8931;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Clients over HTTP")]
 pub struct Listening {
-    /// Serve clients over HTTP at this address, in place of standard input and output; its path is `/mcp`
+    /// Serve clients over HTTP at this address instead of stdio; the path is `/mcp`
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = address)]
     pub listen: Option<SocketAddr>,
-    /// A file with the tokens that clients must send, a line `NAME TOKEN` for each; needed where others than this machine
-    /// can reach the address
+    /// A file with the clients' tokens, one line `NAME TOKEN` each; required if other machines can reach the address
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub token_file: Option<PathBuf>,
-    /// A host name by which clients may call the address, besides `localhost`
+    /// A host name that clients may use for the address, besides `localhost`
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub allow_host: Vec<String>,
-    /// A web page that may call the address, as browsers name it: `https://example.org`
+    /// The origin of a web page that may call the address: `https://example.org`
     #[arg(long, value_name = "ORIGIN", requires = "listen")]
     pub allow_origin: Vec<String>,
-    /// After how many minutes without a request a session ends
+    /// End a session after this many minutes without a request
     #[arg(long, value_name = "MINUTES", requires = "listen", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1440))]
     pub idle: u64,
-    /// Answer no handles: all that a principal sends without a session is judged in one session
+    /// Give out no handles: judge all requests of a principal outside a session in one session
     #[arg(long, requires = "listen")]
     pub no_handles: bool,
 }

@@ -18,13 +18,14 @@ pub struct Args {
     /// A file that lists the servers, in the clients' own form: `{"mcpServers": {NAME: {"command": ...}}}`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "url"])]
     pub config: Option<PathBuf>,
-    /// The address of the server, where it is reached over HTTP
+    /// The address of a server that speaks HTTP
     #[arg(long, value_name = "ADDRESS", conflicts_with = "command")]
     pub url: Option<String>,
-    /// A header for every request to that address, in which `${VARIABLE}` stands for a value of the environment
+    /// A header for every request to that address; `${VARIABLE}` is replaced from the environment
     #[arg(long, value_name = "NAME: VALUE", requires = "url")]
     pub header: Vec<String>,
-    /// The server's name, as policies know it (default: the command's file name, or the address's host); with `--config`, the only one that is used
+    /// The server's name in policies (default: the command's file name, or the address's host); with `--config`, the
+    /// only server to use
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
     /// The command that starts the server, and its arguments

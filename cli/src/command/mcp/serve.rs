@@ -13,8 +13,8 @@ pub struct Args {
     /// How clients come over HTTP.
     #[command(flatten)]
     pub http: listen::Listening,
-    /// Be an interceptor too: a validator of tool calls that a gateway or a host asks before it forwards them (draft
-    /// SEP-2624). With `audit` every call runs, and what would have been blocked is recorded
+    /// Also serve as an interceptor: a validator that a gateway or host asks before it forwards a tool call (draft
+    /// SEP-2624). With `audit` every call runs, and the journal records what would have been blocked
     #[arg(long, value_name = "MODE", num_args = 0..=1, default_missing_value = "enforce")]
     pub interceptor: Option<How>,
 }
@@ -22,7 +22,7 @@ pub struct Args {
 /// What those who ask do with the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum How {
-    /// A call that is not valid does not run
+    /// An invalid call does not run
     Enforce,
     /// Every call runs
     Audit,

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 /// The arguments of `phasegate shell explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The line, as one argument
+    /// The command, as one argument
     #[arg(value_name = "LINE", allow_hyphen_values = true)]
     pub line: String,
     /// How far repositories are trusted.
