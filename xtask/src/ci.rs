@@ -26,7 +26,7 @@ const STEPS: &[Step] = &[
         ]))
     }),
     ("generated files", || generate::run(&generate::Args::check())),
-    ("tidy", tidy::run),
+    ("tidy", || tidy::run(&tidy::Args::default())),
     ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
     ("skipped tests", skips::run),
     ("conformance", || conformance::run(&conformance::Args::default())),

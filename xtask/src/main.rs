@@ -47,7 +47,7 @@ enum Task {
     /// Accept the present output as the expected one, in every golden file.
     Bless,
     /// Check the invariants of ARCHITECTURE.md.
-    Tidy,
+    Tidy(tidy::Args),
     /// Run the conformance suite and print its matrix.
     Conformance(conformance::Args),
     /// Run the official MCP conformance suite against servers alone and behind the proxy.
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::Gen(args) => generate::run(&args),
         Task::Bless => bless::run(),
-        Task::Tidy => tidy::run(),
+        Task::Tidy(args) => tidy::run(&args),
         Task::Conformance(args) => conformance::run(&args),
         Task::McpConformance(args) => mcp_conformance::run(&args),
         Task::Demo(args) => demo::run(&args),

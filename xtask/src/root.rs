@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 
-/// The workspace's root folder.
+/// The workspace's root folder: the one that cargo runs this program from, else the one that it was built in.
 pub(crate) fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let own = Path::new(&own);
     own.parent().unwrap_or(own).to_path_buf()
 }
 

@@ -63,7 +63,7 @@ mod tests {
             ("a/tests/common.rs", ""),
         ]);
         let mut crate_a = package("a", &[]);
-        crate_a.targets = ["a/src/lib.rs", "a/tests/cli.rs"].map(|path| Target { src_path: path.into() }).into();
+        crate_a.targets = ["a/src/lib.rs", "a/tests/cli.rs"].map(Target::library).into();
         files.packages.push(crate_a);
         let found = check(&files);
         assert_eq!(

@@ -50,11 +50,26 @@ pub(super) struct Dependency {
 pub(super) struct Target {
     /// Its root file; from the workspace's root once loaded.
     pub(super) src_path: String,
+    /// What cargo makes of it: `lib`, `bin`, `test`, ...
+    pub(super) kind: Vec<String>,
 }
 
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
+}
+
+impl Target {
+    /// A library with this root file, for the checks' own tests.
+    #[cfg(test)]
+    pub(super) fn library(root: &str) -> Self {
+        Self { src_path: root.into(), kind: vec!["lib".into()] }
+    }
+
+    /// Whether it is a library or a program, rather than a test, an example or a bench.
+    pub(super) fn is_crate(&self) -> bool {
+        !self.kind.iter().any(|kind| matches!(kind.as_str(), "test" | "example" | "bench" | "custom-build"))
+    }
 }
 
 impl Tree {
