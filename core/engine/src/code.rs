@@ -1,4 +1,4 @@
-//! Codes: every reason and every config problem, once, with summary and way out.
+//! Codes: every reason for a denial and every config error, with its summary and remedy.
 //!
 //! A code is stable: it is never renamed and never gets another meaning.
 
@@ -83,97 +83,97 @@ codes! {
         "the skill forbids this tool in every phase",
         "do without the tool, or finish the skill first";
     NotDone = "not-done", Phase,
-        "the tool belongs to a later phase, and what must come first has not been seen",
+        "the tool belongs to a later phase, and the guard has not yet seen what must come first",
         "make the calls listed under `missing`; they count once they have succeeded";
     Unlisted = "unlisted", Phase,
-        "no phase that can be reached from here lists this tool, and the skill denies what it does not list",
+        "no reachable phase lists this tool, and the skill denies unlisted tools",
         "call a tool that the phase allows, or a tool that only reads";
     SelfProtection = "self-protection", Protection,
-        "the call would change something that the guard itself stands on",
+        "the call would change a file that the guard depends on",
         "let the user make the change, outside of the session";
     ToolChanged = "tool-changed", Tool,
-        "the server describes the tool otherwise than when it was first seen",
-        "let the user look at the tool and accept it with `phasegate approve tool:SERVER/TOOL`";
+        "the server's description of the tool differs from the one that was first seen",
+        "ask the user to review the tool and to accept it with `phasegate approve tool:SERVER/TOOL`";
     SkillUnknown = "skill-unknown", Control,
-        "no skill config of this name applies here",
-        "`phasegate status` lists the skills that apply; a shipped skill applies where a config names it under `use`";
+        "this project has no skill of this name",
+        "`phasegate status` lists the skills of the project; to use a shipped skill, name it in a config under `use`";
     SkillActive = "skill-active", Control,
         "a skill is already active",
         "finish or deactivate the active skill first";
     SkillNotLeft = "skill-not-left", Control,
-        "the skill may not be deactivated yet, or not by the agent",
+        "the skill cannot be deactivated yet, or only by a person",
         "finish the last phase, or ask the user to run `phasegate deactivate`";
     ModeUnknown = "mode-unknown", Control,
-        "a mode is `warn` or `block`, nothing else",
+        "there is no such mode; a mode is `warn` or `block`",
         "write `warn` or `block`";
     CommandUnknown = "command-unknown", Control,
-        "there is no control command of this name",
+        "there is no command of this name",
         "`phasegate --help` lists the commands";
     CommandRefused = "command-refused", Control,
-        "the command belongs to a person, not to the agent",
+        "only a person may give this command",
         "ask the user to give the command in a terminal";
     CommandInvalid = "command-invalid", Control,
-        "the command's arguments are missing or of the wrong type",
-        "`phasegate schema event` shows the form of a command";
+        "an argument of the command is missing or has the wrong type",
+        "`phasegate schema event` describes commands and their arguments";
     BadInput = "bad-input", Fault,
-        "the platform's message could not be understood",
+        "the platform's message cannot be parsed",
         "run `phasegate adapters` to compare the platform's version with the versions this adapter was recorded with";
     InputTooLarge = "input-too-large", Fault,
-        "the platform's message is larger than phasegate reads",
-        "do it in smaller parts, for example write the file piece by piece";
+        "the platform's message is larger than phasegate accepts",
+        "split the call into smaller parts, for example write the file piece by piece";
     EventUnknown = "event-unknown", Fault,
         "the platform sent an event that this adapter does not know",
         "update phasegate, or remove the event from the platform's hook settings";
     PolicyMissing = "policy-missing", Fault,
-        "this project is guarded, and its config or the policy of a live run is gone",
+        "this project is guarded, but its config or the policy of a live run is missing",
         "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again";
     PolicyInvalid = "policy-invalid", Fault,
-        "the config has mistakes, so nothing can be decided by it",
+        "the config has errors, so phasegate cannot decide",
         "run `phasegate check` and correct what it lists";
     StateUnreadable = "state-unreadable", Fault,
         "the session's journal is damaged",
         "ask the user to look at the journal named in the message and to start a new session";
     StateMissing = "state-missing", Fault,
-        "a journal that must exist is gone or shorter than it was",
+        "a journal is missing or shorter than before",
         "ask the user to restore the state folder, to start a new session, or to run `phasegate init` again";
     StateVersion = "state-version", Fault,
-        "the journal was written by a newer version of phasegate",
-        "use the newer phasegate, or start a new session";
+        "a newer version of phasegate wrote the journal",
+        "use the newer version, or start a new session";
     StateBusy = "state-busy", Fault,
         "another process held the journal's lock too long",
         "try the call again";
     StateExposed = "state-exposed", Fault,
-        "the state folder, or a file in it, is not the user's alone",
+        "the state folder or a file in it is not private to the user",
         "ask the user to look at what is there, and to make it theirs alone (`chown`, `chmod -R go-w`) or to let `PHASEGATE_STATE_DIR` name another folder";
     StateDisk = "state-disk", Fault,
-        "the file system of the state folder cannot lock files, or cannot make them durable",
-        "let `PHASEGATE_STATE_DIR` name a folder on a local disk";
+        "the file system of the state folder cannot lock or sync files",
+        "set `PHASEGATE_STATE_DIR` to a folder on a local disk";
     StateNotSaved = "state-not-saved", Fault,
-        "the decision could not be written to the journal",
+        "phasegate could not write the decision to the journal",
         "make room on the disk or correct the permissions of the state folder, then try again";
     Deadline = "deadline", Fault,
-        "the guard did not decide in time",
+        "phasegate did not decide before its deadline",
         "try the call again; if it happens often, look for a slow disk or a huge project config";
     Internal = "internal", Fault,
-        "the guard failed in a way it should not",
-        "try the call again, and report the message with `PHASEGATE_LOG_FILE` set";
+        "phasegate has an internal error",
+        "try the call again; report the message together with a log (set `PHASEGATE_LOG_FILE`)";
     BridgeLost = "bridge-lost", Fault,
-        "the platform's plugin got no answer from the bridge that it starts: the program is missing, ended, hung or said something else",
+        "the plugin got no valid answer from its bridge: the program is missing, ended, hung or sent something else",
         "try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate";
     ConfigSyntax = "config-syntax", Config,
         "the file is not valid YAML or JSON",
         "correct the place that is marked";
     ConfigKeyUnknown = "config-key-unknown", Config,
-        "there is no such key here",
-        "use the key that is suggested, or remove it";
+        "this key is unknown",
+        "use the suggested key, or remove it";
     ConfigKeyDuplicate = "config-key-duplicate", Config,
-        "a key, phase or skill is given twice",
+        "a key, phase or skill is defined twice",
         "keep one of the two";
     ConfigValue = "config-value", Config,
-        "the value is not one of those that mean something here",
-        "use one of the values that are listed";
+        "the value is not valid for this key",
+        "use one of the listed values";
     ConfigMissing = "config-missing", Config,
-        "a key that must be given is not there",
+        "a required key is missing",
         "add the key";
     MatcherEmpty = "matcher-empty", Config,
         "an empty matcher matches no tool",
@@ -182,10 +182,10 @@ codes! {
         "no call can match this",
         "a star stands at the end of a name only; check the spelling of tool, label and server";
     MatcherUnsupported = "matcher-unsupported", Config,
-        "this condition cannot be judged yet",
-        "shell commands can be compared for equality only until they are parsed; write `command: \"the whole line\"`";
+        "phasegate does not support this condition",
+        "use a supported condition: an exact `command`, a name with a trailing `*`, a path, or a folder with `/**`";
     ToolAllowedAndForbidden = "tool-allowed-and-forbidden", Config,
-        "the same calls are allowed and forbidden in one phase",
+        "one phase both allows and forbids the same calls",
         "remove one of the two lines; forbidden wins";
     PhaseUnknown = "phase-unknown", Config,
         "an edge leads to a phase that does not exist",
@@ -194,13 +194,13 @@ codes! {
         "no sequence of calls can make this phase current",
         "let an earlier phase allow or not forbid a tool of this phase, or give the phase before it a `done_when`";
     PhaseNeverDone = "phase-never-done", Config,
-        "what completes this phase can never be seen in it",
-        "let the phase allow a call that its `done_when` asks for";
+        "the phase can never be done: its `done_when` asks for calls that cannot run in it",
+        "allow a call that the `done_when` asks for";
     SkillUnknownUse = "use-unknown", Config,
         "`use` names a skill that is neither shipped nor found in a config folder",
-        "use the name that is suggested";
+        "use the suggested name";
     ConfigUnreadable = "config-unreadable", Config,
-        "a config file or folder is there and cannot be read",
+        "a config file or folder exists but cannot be read",
         "make it a regular file of at most 1 MiB of UTF-8 text that you may read, or remove it";
     PathOutside = "path-outside", Config,
         "a path leads out of the project",

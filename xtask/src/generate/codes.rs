@@ -10,9 +10,9 @@ use super::Generated;
 pub(super) fn page() -> Generated {
     let mut text = String::from(
         "# Codes\n\nMade by `cargo xtask gen` from `core/engine/src/code.rs`.\n\
-         A code is stable: it is never renamed and never gets another meaning.\n\
-         `phasegate explain <code>` prints the same.\n\n\
-         | code | area | what it means | way out |\n|---|---|---|---|\n",
+         A code is stable: its name and meaning never change.\n\
+         `phasegate explain <code>` prints the same text.\n\n\
+         | code | area | meaning | remedy |\n|---|---|---|---|\n",
     );
     for code in Code::ALL {
         let (id, area) = (code.id(), code.area().word());
