@@ -9,6 +9,8 @@ pub mod install;
 pub mod examine;
 pub mod guard;
 pub mod text;
+#[cfg(feature = "guarded")]
+pub mod guarded;
 
 use std::path::{Path, PathBuf};
 

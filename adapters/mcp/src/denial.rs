@@ -2,6 +2,8 @@
 //!
 //! The one place where a denial gets its form; the relay, the adapter and guards inside of servers all come here.
 
+#[cfg(any(feature = "proxy", feature = "rmcp"))]
+use phasegate_adapter::guarded::Denial;
 use phasegate_adapter::{Problem, text};
 use phasegate_core::Decision;
 use serde_json::{Value, json};
@@ -36,6 +38,16 @@ pub struct Form {
 #[must_use]
 pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
     Denied { text: text::denial(decision, names), structured: text::structured(decision, names) }
+}
+
+/// Why a call does not run, as the agent reads it. `tool` is the name by which the client called it.
+#[cfg(any(feature = "proxy", feature = "rmcp"))]
+#[must_use]
+pub fn of(why: &Denial, tool: &str, names: Names<'_>) -> Denied {
+    match why {
+        Denial::Decision(decision) => denial(decision, names),
+        Denial::Problem(fault) => problem(tool, fault),
+    }
 }
 
 /// The key in `_meta` under which a warning stands where an answer has no list of content to add it to.

@@ -19,13 +19,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use phasegate_adapter::Guard;
+use phasegate_adapter::guarded::{GuardedCall, GuardedCalls};
 use rmcp::ServerHandler;
 use rmcp::model::Extensions;
 use rmcp::service::SubscriptionSink;
 
 pub use guarded::Guarded;
 use listing::Learned;
-use sessions::Sessions;
+use sessions::Handles;
 
 /// Who is behind a request, by what the server's own authentication left in it; `None`: nobody in particular.
 type Principal = Arc<dyn Fn(&Extensions) -> Option<String> + Send + Sync>;
@@ -42,15 +43,15 @@ pub struct Gate {
 
 /// What all handlers of a gate share.
 struct Shared {
-    guard: Arc<dyn Guard>,
+    calls: GuardedCalls,
     server: String,
-    sessions: Sessions,
+    handles: Handles,
     /// What the server says of its tools, by their names.
     learned: Mutex<HashMap<String, Learned>>,
     /// Who listens for changes of the list of tools, with the session they belong to.
     listeners: Mutex<Vec<(String, SubscriptionSink)>>,
     /// The calls that go on as tasks, by the task's id.
-    tasks: Mutex<HashMap<String, deciding::Open>>,
+    tasks: Mutex<HashMap<String, GuardedCall>>,
 }
 
 impl Gate {
@@ -59,9 +60,9 @@ impl Gate {
     pub fn new(guard: Arc<dyn Guard>, server: impl Into<String>) -> Self {
         let server = crate::call::server_name(&server.into());
         let shared = Shared {
-            guard,
+            calls: GuardedCalls::new(guard, "mcp"),
             server,
-            sessions: Sessions::default(),
+            handles: Handles::default(),
             learned: Mutex::default(),
             listeners: Mutex::default(),
             tasks: Mutex::default(),

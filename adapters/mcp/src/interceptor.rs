@@ -13,9 +13,10 @@
 mod payload;
 mod sessions;
 
-use phasegate_adapter::{Guard, Problem};
+use phasegate_adapter::Problem;
+use phasegate_adapter::guarded::{GuardedCalls, GuardedSession, Proposed, Ruling};
 use phasegate_core::event::Outcome;
-use phasegate_core::{Code, Decision, Effect, EventKind, Step};
+use phasegate_core::{Code, Decision, EventKind};
 use serde_json::{Map, Value, json};
 
 use crate::denial::{self, Denied};
@@ -42,15 +43,6 @@ pub enum Mode {
     Enforce,
     /// Every call runs; what would have been blocked is recorded.
     Audit,
-}
-
-/// Who invokes: the session of the connection, and who is behind it.
-#[derive(Clone, Copy, Debug)]
-pub struct Invoker<'a> {
-    /// The session of calls that name none.
-    pub session: &'a str,
-    /// Who is behind the connection, where that is known.
-    pub principal: Option<&'a str>,
 }
 
 /// An error of the protocol: its number and what is wrong.
@@ -82,27 +74,29 @@ impl Interceptor {
         json!({"supportedEvents": [EVENT]})
     }
 
-    /// The result of a request; `None` if its method is not one of the extension's.
+    /// The result of a request; `None` if its method is not one of the extension's. `connection` is the session of calls
+    /// that name none.
     ///
     /// # Errors
     ///
     /// The request is not in the draft's form, or means another interceptor.
     pub async fn answer(
         &self,
-        (method, params): (&str, &[u8]),
-        invoker: Invoker<'_>,
-        guard: &dyn Guard,
+        method: &str,
+        params: &[u8],
+        connection: &GuardedSession,
+        calls: &GuardedCalls,
     ) -> Option<Result<Value, Refused>> {
         match method {
             LIST => Some(Ok(self.list(params))),
-            INVOKE => Some(self.invoke(params, invoker, guard).await),
+            INVOKE => Some(self.invoke(params, connection, calls).await),
             _ => None,
         }
     }
 
     /// Ends the sessions that invocations named.
-    pub async fn end(&self, guard: &dyn Guard) {
-        self.sessions.end(guard).await;
+    pub async fn end(&self, calls: &GuardedCalls) {
+        self.sessions.end(calls).await;
     }
 
     fn list(&self, params: &[u8]) -> Value {
@@ -137,17 +131,17 @@ impl Interceptor {
         described
     }
 
-    async fn invoke(&self, params: &[u8], invoker: Invoker<'_>, guard: &dyn Guard) -> Result<Value, Refused> {
+    async fn invoke(&self, params: &[u8], connection: &GuardedSession, calls: &GuardedCalls) -> Result<Value, Refused> {
         let asked = Invocation::read(params)?;
-        let session = self.sessions.named(invoker.session, asked.session.as_deref());
+        let session = self.sessions.named(connection, asked.session.as_deref());
         let told = match asked.phase {
-            Phase::Request => self.request(&asked, (&session, invoker), guard).await,
-            Phase::Response => self.response(&asked, (&session, invoker), guard).await,
+            Phase::Request => self.request(&asked, &session, calls).await,
+            Phase::Response => self.response(&asked, &session, calls).await,
         };
         Ok(told.result(asked.phase, self.mode))
     }
 
-    async fn request(&self, asked: &Invocation, (session, invoker): (&str, Invoker<'_>), guard: &dyn Guard) -> Told {
+    async fn request(&self, asked: &Invocation, session: &GuardedSession, calls: &GuardedCalls) -> Told {
         let call = match asked.call() {
             Ok(call) => call,
             Err(text) => return Told::denied(denial::problem("", &Problem::new(Code::BadInput, text))),
@@ -156,40 +150,41 @@ impl Interceptor {
         if own::is_own(&call.name) {
             return Told::valid();
         }
-        let id = self.sessions.fresh();
         let server = asked.server.as_deref().unwrap_or_default();
-        let mut kind = events::tool_call(&call, Named { id: id.clone(), server, tool: &call.name, labels: None });
-        if let (EventKind::ToolCall { server, .. }, None) = (&mut kind, &asked.server) {
+        let mut event =
+            events::tool_call(&call, Named { id: calls.fresh_id(), server, tool: &call.name, labels: None });
+        if let (EventKind::ToolCall { server, .. }, None) = (&mut event, &asked.server) {
             *server = None;
         }
-        match self.sessions.give(guard, (session, invoker), kind).await {
-            Ok(step) => {
-                let told = Told::of(&step, &call.name);
-                if told.valid {
-                    self.sessions.opened(session, asked.trace.as_deref(), (id, call.name));
-                }
-                told
+        match calls.decide(session, Proposed::from(event)).await.ruling {
+            Ruling::Runs { call: open, warning } => {
+                self.sessions.opened(&session.id, asked.trace.as_deref(), open);
+                warning.map_or_else(Told::valid, |decision| Told::warned(&decision))
             }
-            Err(problem) if problem.code == Code::PolicyMissing && guard.unguarded().await => Told::valid(),
-            Err(problem) => Told::denied(denial::problem(&call.name, &problem)),
+            Ruling::Unguarded | Ruling::DecidedByHost => Told::valid(),
+            Ruling::Denied(why) => Told::denied(denial::of(&why, &call.name, &plain_name)),
         }
     }
 
-    /// A result never is invalid: it happened. Which call it ends is known where only one can be meant; else nothing is
-    /// proven by it.
-    async fn response(&self, asked: &Invocation, (session, invoker): (&str, Invoker<'_>), guard: &dyn Guard) -> Told {
-        let open = self.sessions.ended(session, asked.trace.as_deref());
+    /// A result is always valid: it has happened. It ends a call only where one alone can be meant; else it proves
+    /// nothing.
+    async fn response(&self, asked: &Invocation, session: &GuardedSession, calls: &GuardedCalls) -> Told {
+        let open = self.sessions.ended(&session.id, asked.trace.as_deref());
         let outcome = match open.len() {
             1 => outcome::of_result(asked.payload.to_string().as_bytes()).outcome,
             _ => Outcome::Unknown,
         };
-        for (id, tool) in open {
-            let result = events::tool_result(id, &tool, outcome);
+        for call in open {
             // An outcome that cannot be recorded proves nothing.
-            drop(self.sessions.give(guard, (session, invoker), result).await);
+            drop(calls.ended(call, outcome).await);
         }
         Told::valid()
     }
+}
+
+/// An invoker calls a tool by the name that its server gave it.
+fn plain_name(tool: &str, _server: Option<&str>) -> String {
+    tool.to_owned()
 }
 
 /// What an invocation is answered.
@@ -209,18 +204,10 @@ impl Told {
         Self { valid: false, severity: Some("error"), message: Some(denied.text), info: Some(denied.structured) }
     }
 
-    fn of(step: &Step, tool: &str) -> Self {
-        let plain = |tool: &str, _: Option<&str>| tool.to_owned();
-        let told = |decision: &Decision| denial::denial(decision, &plain);
-        match &step.decision {
-            Some(decision) if !decision.lets_through() => Self::denied(told(decision)),
-            Some(decision) if decision.effect == Effect::Warn => {
-                let text = denial::warning(decision, &plain);
-                Self { valid: true, severity: Some("warn"), message: Some(text), info: Some(told(decision).structured) }
-            }
-            Some(_) => Self::valid(),
-            None => Self::denied(denial::problem(tool, &Problem::new(Code::Internal, "the call was not decided"))),
-        }
+    fn warned(decision: &Decision) -> Self {
+        let text = denial::warning(decision, &plain_name);
+        let info = denial::denial(decision, &plain_name).structured;
+        Self { valid: true, severity: Some("warn"), message: Some(text), info: Some(info) }
     }
 
     fn result(self, phase: Phase, mode: Mode) -> Value {

@@ -1,8 +1,8 @@
 //! What goes in and what comes out.
 
-use phasegate_adapter::{Problem, text};
+use phasegate_adapter::guarded::Denial;
+use phasegate_core::EventKind;
 use phasegate_core::tool::{Labels, Reading};
-use phasegate_core::{Decision, Event, EventKind};
 use serde_json::Value;
 
 /// A tool call.
@@ -50,8 +50,8 @@ impl Call {
     }
 
     /// The event that stands for the call.
-    pub(crate) fn event(&self, id: &str) -> Event {
-        let kind = EventKind::ToolCall {
+    pub(crate) fn event(&self, id: &str) -> EventKind {
+        EventKind::ToolCall {
             id: Some(id.to_owned()),
             tool: self.tool.clone(),
             native: None,
@@ -60,13 +60,7 @@ impl Call {
             labels: self.labels.clone(),
             background: false,
             reading: Reading::default(),
-        };
-        self.wrap(kind)
-    }
-
-    /// An event of the call's session and principal.
-    pub(crate) fn wrap(&self, kind: EventKind) -> Event {
-        Event { principal: self.principal.clone(), ..Event::new(&self.session, kind) }
+        }
     }
 }
 
@@ -78,25 +72,5 @@ pub enum Answer<R> {
     /// It ran and answered this, although something is wrong with it: the agent must read why beside the answer.
     Warned(R, String),
     /// It did not run.
-    Denied(Box<Denied>),
-}
-
-/// Why a call did not run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Denied {
-    /// It was decided so.
-    Decision(Decision),
-    /// It could not be decided.
-    Problem(Problem),
-}
-
-impl Denied {
-    /// What the agent is told: the reason, how to get on, and calls that would be allowed now.
-    #[must_use]
-    pub fn text(&self) -> String {
-        match self {
-            Self::Decision(decision) => text::denial(decision, |tool, _| tool.to_owned()),
-            Self::Problem(problem) => problem.text(),
-        }
-    }
+    Denied(Box<Denial>),
 }

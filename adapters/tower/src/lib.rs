@@ -26,5 +26,6 @@
 pub mod call;
 pub mod layer;
 
-pub use call::{Answer, Call, Denied};
+pub use call::{Answer, Call};
 pub use layer::{Guarded, Layer, Running};
+pub use phasegate_adapter::guarded::Denial;

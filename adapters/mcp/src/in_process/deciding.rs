@@ -1,16 +1,13 @@
 //! One call, from the decision to its outcome.
 
-use std::panic::AssertUnwindSafe;
-
-use futures_util::FutureExt as _;
-use phasegate_adapter::Problem;
+use phasegate_adapter::guarded::{GuardedCall, GuardedSession, Proposed, Ruling};
+use phasegate_core::Step;
 use phasegate_core::event::Outcome;
 use phasegate_core::state::Record;
-use phasegate_core::{Code, Effect, EventKind, Step};
+use phasegate_core::tool::Labels;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, ResultType, TaskPayload};
 
-use super::sessions::Seat;
 use super::{Shared, lock};
 use crate::call::Call;
 use crate::denial::{self, Denied, Form};
@@ -19,81 +16,41 @@ use crate::outcome;
 
 /// What becomes of a call.
 pub(super) enum Fate {
-    /// It runs, and how it ends is nobody's concern: nothing guards the project, or the host's guard follows it.
+    /// It runs, and its outcome is not recorded here: nothing guards the project, or the host's guard records it.
     Plain,
-    /// It runs, and its outcome is told.
+    /// It runs, and its outcome is recorded.
     Run {
-        /// What is told when it ends.
-        open: Open,
+        /// The call, until it ends.
+        open: GuardedCall,
         /// Whether a run moved by the decision.
         moved: bool,
-        /// What the agent is told of a call that runs although something is wrong with it.
+        /// The warning that the agent reads beside the answer.
         warning: Option<String>,
     },
     /// It does not run.
     Denied(Denied),
 }
 
-/// A call that was let through.
-#[derive(Clone)]
-pub(super) struct Open {
-    /// The session it belongs to.
-    pub(super) seat: Seat,
-    /// The id of its events.
-    id: String,
-    /// The tool's name.
-    tool: String,
-}
-
 impl Shared {
-    /// Hands one event to the guard. A guard that panics has failed, and no more.
-    pub(super) async fn handle(&self, seat: &Seat, kind: EventKind) -> Result<Step, Problem> {
-        let handled = AssertUnwindSafe(self.guard.handle(&seat.session, seat.event(kind))).catch_unwind().await;
-        handled.unwrap_or_else(|_| Err(Problem::new(Code::Internal, "the guard failed while it decided")))
-    }
-
     /// Decides a call. Whatever keeps it from being decided denies it.
-    pub(super) async fn decide(&self, seat: Seat, call: &Call, labels: Option<phasegate_core::tool::Labels>) -> Fate {
-        let id = self.sessions.fresh();
-        let named = Named { id: id.clone(), server: &self.server, tool: &call.name, labels };
-        let kind = events::tool_call(call, named);
-        if seat.host && self.decided(&seat, &kind, call).await {
-            return Fate::Plain;
-        }
-        let step = match self.begin(&seat).await {
-            Ok(()) => self.handle(&seat, kind).await,
-            Err(problem) => Err(problem),
-        };
-        match step {
-            Ok(step) => match &step.decision {
-                Some(decision) if decision.lets_through() => {
-                    let warning = (decision.effect == Effect::Warn).then(|| denial::warning(decision, &plain_name));
-                    Fate::Run { open: Open { seat, id, tool: call.name.clone() }, moved: moved(&step), warning }
-                }
-                Some(decision) => Fate::Denied(denial::denial(decision, &plain_name)),
-                None => {
-                    Fate::Denied(denial::problem(&call.name, &Problem::new(Code::Internal, "the call was not decided")))
-                }
-            },
-            Err(problem) if problem.code == Code::PolicyMissing && self.unguarded().await => Fate::Plain,
-            Err(problem) => Fate::Denied(denial::problem(&call.name, &problem)),
+    pub(super) async fn decide(&self, session: &GuardedSession, call: &Call, labels: Option<Labels>) -> Fate {
+        let named = Named { id: self.calls.fresh_id(), server: &self.server, tool: &call.name, labels };
+        let proposed = Proposed { event: events::tool_call(call, named), host_ids: call.marks.clone() };
+        let ruled = self.calls.decide(session, proposed).await;
+        match ruled.ruling {
+            Ruling::Unguarded | Ruling::DecidedByHost => Fate::Plain,
+            Ruling::Runs { call, warning } => {
+                let warning = warning.map(|decision| denial::warning(&decision, &plain_name));
+                Fate::Run { open: call, moved: ruled.step.is_some_and(|step| moved(&step)), warning }
+            }
+            Ruling::Denied(why) => Fate::Denied(denial::of(&why, &call.name, &plain_name)),
         }
     }
 
-    async fn decided(&self, seat: &Seat, kind: &EventKind, call: &Call) -> bool {
-        let event = seat.event(kind.clone());
-        let asked = self.guard.decided(&seat.session, &event, call.marks.clone());
-        AssertUnwindSafe(asked).catch_unwind().await.unwrap_or(false)
-    }
-
-    async fn unguarded(&self) -> bool {
-        AssertUnwindSafe(self.guard.unguarded()).catch_unwind().await.unwrap_or(false)
-    }
-
-    /// Tells how a call ended. A call that goes on as a task ends when the task does.
+    /// Records how a call ended. A call that goes on as a task ends when the task does. Whether a run moved by that.
     pub(super) async fn ended(
         &self,
-        open: Open,
+        open: GuardedCall,
         answer: &Result<CallToolResponse, ErrorData>,
         cancelled: bool,
     ) -> bool {
@@ -111,8 +68,8 @@ impl Shared {
         self.outcome(open, outcome).await
     }
 
-    /// Tells how a task ended, once it did. Whether a run moved by that.
-    pub(super) async fn task(&self, task: &DetailedTask) -> Option<(Seat, bool)> {
+    /// Records how a task ended, once it has. The session, and whether a run moved by that.
+    pub(super) async fn task(&self, task: &DetailedTask) -> Option<(GuardedSession, bool)> {
         let outcome = match &task.payload {
             TaskPayload::Completed { result } => {
                 outcome::of_result(serde_json::to_string(result).unwrap_or_default().as_bytes()).outcome
@@ -122,14 +79,13 @@ impl Shared {
             _ => return None,
         };
         let open = lock(&self.tasks).remove(&task.task.task_id)?;
-        let seat = open.seat.clone();
-        Some((seat, self.outcome(open, outcome).await))
+        let session = open.session.clone();
+        Some((session, self.outcome(open, outcome).await))
     }
 
     /// An outcome that cannot be recorded proves nothing; the answer itself is the server's, and goes out.
-    async fn outcome(&self, open: Open, outcome: Outcome) -> bool {
-        let told = self.handle(&open.seat, events::tool_result(open.id, &open.tool, outcome)).await;
-        told.is_ok_and(|step| moved(&step))
+    async fn outcome(&self, open: GuardedCall, outcome: Outcome) -> bool {
+        self.calls.ended(open, outcome).await.is_ok_and(|step| moved(&step))
     }
 }
 
@@ -150,8 +106,7 @@ fn of_result(result: &CallToolResult) -> Outcome {
     }
 }
 
-/// The server's answer with a warning beside it. One that asks for input carries none:
-/// the call comes again.
+/// The server's answer with a warning beside it. One that asks for input carries none: the call comes again.
 pub(super) fn warned(answer: CallToolResponse, warning: String) -> CallToolResponse {
     match answer {
         CallToolResponse::Complete(mut result) => {
@@ -176,7 +131,7 @@ pub(super) fn parsed(result: &str) -> Option<CallToolResult> {
     serde_json::from_str(result).ok()
 }
 
-/// Inside of a server, a tool has the name that the server gave it.
+/// Inside a server, a tool has the name that the server gave it.
 fn plain_name(tool: &str, _server: Option<&str>) -> String {
     tool.to_owned()
 }

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use phasegate_adapter::Problem;
+use phasegate_adapter::guarded::GuardedSession;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, Extensions, ProtocolVersion, RequestMetaObject};
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 use super::deciding::{Fate, answer, warned};
 use super::listing::Learned;
 use super::own_tools::ACTIVATE;
-use super::sessions::{ARGUMENT, META, Seat};
+use super::sessions::{self, ARGUMENT, META};
 use super::{Gate, lock};
 use crate::call::Call;
 use crate::denial::{self, Form};
@@ -40,7 +41,7 @@ impl<H> Guarded<H> {
 
     /// A client shook hands with this handler: from now on its requests are of one session.
     pub(super) fn connected(&self) {
-        let _ = self.session.get_or_init(|| self.gate.shared.sessions.fresh());
+        let _ = self.session.get_or_init(|| self.gate.shared.calls.fresh_id());
     }
 
     /// The session that a request belongs to.
@@ -48,22 +49,19 @@ impl<H> Guarded<H> {
     /// # Errors
     ///
     /// It carries a handle that is not known.
-    pub(super) fn seat(&self, extensions: &Extensions, handle: Option<&str>) -> Result<Seat, Problem> {
+    pub(super) fn session(&self, extensions: &Extensions, handle: Option<&str>) -> Result<GuardedSession, Problem> {
         let shared = &self.gate.shared;
         let over_http = over_http(extensions);
         let known = self.gate.principal.as_ref().and_then(|principal| principal(extensions));
         // Clients over HTTP are strangers to each other, also where nobody says who they are.
         let principal = known.or_else(|| over_http.then(|| ANYBODY.to_owned()));
-        if let Some(session) = shared.guard.host_session().filter(|_| !over_http) {
-            return Ok(Seat { session, host: true, principal });
+        if let Some(session) = shared.calls.guard().host_session().filter(|_| !over_http) {
+            return Ok(GuardedSession::of_others(session).of_principal(principal));
         }
         match (self.session.get(), handle.filter(|_| over_http)) {
-            (Some(session), _) => Ok(Seat { session: session.clone(), host: false, principal }),
-            (None, Some(handle)) => shared.sessions.of_handle(handle, principal),
-            (None, None) => {
-                let session = shared.sessions.default_of(principal.as_deref());
-                Ok(Seat { session, host: false, principal })
-            }
+            (Some(session), _) => Ok(GuardedSession::new(session).of_principal(principal)),
+            (None, Some(handle)) => shared.handles.find(handle, principal.as_deref()),
+            (None, None) => Ok(sessions::default_of(&shared.calls, principal)),
         }
     }
 
@@ -99,35 +97,38 @@ impl<H: ServerHandler> Guarded<H> {
         let refused = |problem: &Problem| Ok(answer(&denial::problem(&call.name, problem), form).into());
         let own = self.gate.own_tools && own::is_own(&call.name);
         let opens = own && call.name == ACTIVATE && handle.is_none() && self.takes_handles(&context.extensions);
-        let seat = self.seat(&context.extensions, handle.as_deref());
-        let opened = seat.and_then(|seat| match opens {
-            true => self.gate.shared.sessions.open(seat.principal).map(|(seat, handle)| (seat, Some(handle))),
-            false => Ok((seat, None)),
+        let shared = &self.gate.shared;
+        let opened = self.session(&context.extensions, handle.as_deref()).and_then(|session| match opens {
+            true => {
+                let (session, handle) = shared.handles.open(&shared.calls, session.principal)?;
+                Ok((session, Some(handle)))
+            }
+            false => Ok((session, None)),
         });
-        let (seat, handle) = match opened {
+        let (session, handle) = match opened {
             Ok(found) => found,
             Err(problem) => return refused(&problem),
         };
         // Of an earlier revision the client hears of changes whatever it does; of a later one it listens for them.
         let peer = (!call.modern).then(|| context.peer.clone());
         if own {
-            let (result, moved) = self.gate.own(&call, &seat, handle.as_deref()).await;
-            self.announce(moved, &seat.session, peer.as_ref()).await;
+            let (result, moved) = self.gate.own(&call, &session, handle.as_deref()).await;
+            self.announce(moved, &session.id, peer.as_ref()).await;
             return Ok(result.into());
         }
         let labels = if self.gate.trusted { known.labels } else { None };
-        let (open, warning) = match self.gate.shared.decide(seat.clone(), &call, labels).await {
+        let (open, warning) = match shared.decide(&session, &call, labels).await {
             Fate::Plain => return self.inner.call_tool(request, context).await,
             Fate::Denied(denied) => return Ok(answer(&denied, form).into()),
             Fate::Run { open, moved, warning } => {
-                self.announce(moved, &seat.session, peer.as_ref()).await;
+                self.announce(moved, &session.id, peer.as_ref()).await;
                 (open, warning)
             }
         };
         let cancelled = context.ct.clone();
         let answered = self.inner.call_tool(request, context).await;
-        let moved = self.gate.shared.ended(open, &answered, cancelled.is_cancelled()).await;
-        self.announce(moved, &seat.session, peer.as_ref()).await;
+        let moved = shared.ended(open, &answered, cancelled.is_cancelled()).await;
+        self.announce(moved, &session.id, peer.as_ref()).await;
         match warning {
             Some(warning) => answered.map(|answer| warned(answer, warning)),
             None => answered,
@@ -148,7 +149,7 @@ impl<H> Drop for Guarded<H> {
     fn drop(&mut self) {
         let (Some(session), Ok(runtime)) = (self.session.take(), tokio::runtime::Handle::try_current()) else { return };
         let shared = std::sync::Arc::clone(&self.gate.shared);
-        runtime.spawn(async move { shared.end(session).await });
+        runtime.spawn(async move { shared.calls.end(&GuardedSession::new(session)).await });
     }
 }
 

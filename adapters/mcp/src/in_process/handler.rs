@@ -33,8 +33,8 @@ impl<H: ServerHandler> ServerHandler for Guarded<H> {
     async fn list_tools(&self, request: Option<PaginatedRequestParams>, context: Context) -> Answer<ListToolsResult> {
         let first = request.as_ref().is_none_or(|request| request.cursor.is_none());
         let mut page = self.inner.list_tools(request, context.clone()).await?;
-        if let Ok(seat) = self.seat(&context.extensions, passed(&context.meta)) {
-            self.gate.list(&mut page, first, &seat).await;
+        if let Ok(session) = self.session(&context.extensions, passed(&context.meta)) {
+            self.gate.list(&mut page, first, &session).await;
         }
         Ok(page)
     }
@@ -50,8 +50,8 @@ impl<H: ServerHandler> ServerHandler for Guarded<H> {
     async fn get_task(&self, request: GetTaskParams, context: Context) -> Answer<GetTaskResult> {
         let peer = context.peer.clone();
         let result = self.inner.get_task(request, context).await?;
-        if let Some((seat, moved)) = self.gate.shared.task(&result.task).await {
-            self.announce(moved, &seat.session, Some(&peer)).await;
+        if let Some((session, moved)) = self.gate.shared.task(&result.task).await {
+            self.announce(moved, &session.id, Some(&peer)).await;
         }
         Ok(result)
     }
@@ -101,13 +101,13 @@ impl<H: ServerHandler> ServerHandler for Guarded<H> {
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
         let request = context.request_context();
-        let seat = self.seat(&request.extensions, passed(&request.meta)).ok();
+        let session = self.session(&request.extensions, passed(&request.meta)).ok();
         let follows = self.gate.hide_forbidden && context.accepted().tools_list_changed == Some(true);
-        let Some(seat) = seat.filter(|_| follows) else { return self.inner.listen(context).await };
+        let Some(session) = session.filter(|_| follows) else { return self.inner.listen(context).await };
         let (sink, listeners) = (context.sink().clone(), &self.gate.shared.listeners);
-        lock(listeners).push((seat.session.clone(), sink.clone()));
+        lock(listeners).push((session.id.clone(), sink.clone()));
         let ended = self.inner.listen(context).await;
-        lock(listeners).retain(|(session, other)| *session != seat.session || other.id() != sink.id());
+        lock(listeners).retain(|(id, other)| *id != session.id || other.id() != sink.id());
         ended
     }
 

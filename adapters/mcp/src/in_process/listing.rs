@@ -1,11 +1,11 @@
 //! What the client is told of tools: the guard's own among them, and, where that is wanted, none that the phase forbids.
 
-use phasegate_core::tool::{Labels, Reading};
-use phasegate_core::{Event, EventKind};
+use phasegate_adapter::guarded::{GuardedSession, every_call};
+use phasegate_core::EventKind;
+use phasegate_core::tool::Labels;
 use rmcp::model::{CacheScope, ListToolsResult, ServerCapabilities, Tool, ToolsCapability};
 use serde_json::Value;
 
-use super::sessions::Seat;
 use super::{Gate, lock};
 use crate::{call, own};
 
@@ -27,7 +27,7 @@ impl Learned {
 
 impl Gate {
     /// Notes what the server says of its tools, reports it, and makes the page what this client should see.
-    pub(super) async fn list(&self, page: &mut ListToolsResult, first: bool, seat: &Seat) {
+    pub(super) async fn list(&self, page: &mut ListToolsResult, first: bool, session: &GuardedSession) {
         if self.own_tools {
             page.tools.retain(|tool| !own::is_own(&tool.name));
         }
@@ -37,11 +37,9 @@ impl Gate {
             .extend(page.tools.iter().map(|tool| (tool.name.clone().into_owned(), Learned::of(tool))));
         let seen = EventKind::Tools { server: self.shared.server.clone(), tools: described };
         // A guard that cannot work is met again at the first call, which it then denies.
-        if self.shared.begin(seat).await.is_ok() {
-            drop(self.shared.handle(seat, seen).await);
-        }
+        drop(self.shared.calls.give(session, seen).await);
         if self.hide_forbidden {
-            self.hide(page, seat).await;
+            self.hide(page, session).await;
             (page.ttl_ms, page.cache_scope) = (Some(0), Some(CacheScope::Private));
         }
         if self.own_tools && first {
@@ -49,27 +47,11 @@ impl Gate {
         }
     }
 
-    async fn hide(&self, page: &mut ListToolsResult, seat: &Seat) {
-        let calls: Vec<Event> = page.tools.iter().map(|tool| seat.event(self.any_call(&tool.name))).collect();
-        let Ok(answers) = self.shared.guard.probe(&seat.session, calls).await else { return };
-        if answers.len() == page.tools.len() {
-            let mut answers = answers.into_iter();
-            page.tools.retain(|_| answers.next().is_none_or(|decision| decision.lets_through()));
-        }
-    }
-
-    /// What stands for every call of a tool.
-    fn any_call(&self, tool: &str) -> EventKind {
-        EventKind::ToolCall {
-            id: None,
-            tool: tool.to_owned(),
-            native: None,
-            server: Some(self.shared.server.clone()),
-            input: Value::Null,
-            labels: self.labels(tool),
-            background: false,
-            reading: Reading::default(),
-        }
+    async fn hide(&self, page: &mut ListToolsResult, session: &GuardedSession) {
+        let server = Some(self.shared.server.as_str());
+        let calls = page.tools.iter().map(|tool| every_call(&tool.name, server, self.labels(&tool.name))).collect();
+        let mut forbidden = self.shared.calls.forbidden(session, calls).await.into_iter();
+        page.tools.retain(|_| !forbidden.next().unwrap_or(false));
     }
 
     /// What a tool can do, if the server is believed.

@@ -1,10 +1,13 @@
 //! Calls of the guard's own tools.
 
+use phasegate_adapter::Problem;
+use phasegate_adapter::guarded::GuardedSession;
+use phasegate_core::Code;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::{Value, json};
 
 use super::deciding::{answer, moved, parsed};
-use super::sessions::{ARGUMENT, META, Seat};
+use super::sessions::{ARGUMENT, META};
 use super::{Gate, Shared};
 use crate::call::Call;
 use crate::denial::{self, Form};
@@ -16,13 +19,16 @@ pub(super) const ACTIVATE: &str = "activate_skill";
 impl Gate {
     /// Answers a call of an own tool, and says whether a run began, moved or ended. `handle` is that of a session which
     /// begins with this call.
-    pub(super) async fn own(&self, call: &Call, seat: &Seat, handle: Option<&str>) -> (CallToolResult, bool) {
+    pub(super) async fn own(
+        &self,
+        call: &Call,
+        session: &GuardedSession,
+        handle: Option<&str>,
+    ) -> (CallToolResult, bool) {
         let form = Form { modern: call.modern, declared: false };
-        let step = match self.shared.begin(seat).await {
-            Ok(()) => self.shared.handle(seat, own::command(call)).await,
-            Err(problem) => Err(problem),
-        };
-        match step {
+        let step = self.shared.calls.give(session, own::command(call)).await;
+        let unguarded = || Problem::new(Code::PolicyMissing, "no config guards this project");
+        match step.and_then(|step| step.ok_or_else(unguarded)) {
             Ok(step) => {
                 let result = parsed(&own::result(&step, form));
                 let unread = || CallToolResult::error(vec![ContentBlock::text("the answer cannot be written")]);
@@ -56,7 +62,7 @@ impl Shared {
     pub(super) async fn announce(&self, session: &str) {
         let sinks: Vec<_> = super::lock(&self.listeners).iter().filter(|(of, _)| of == session).cloned().collect();
         for (_, sink) in sinks {
-            // Whoever is gone need not be told.
+            // A listener that is gone needs no notice.
             drop(sink.notify_tool_list_changed().await);
         }
     }

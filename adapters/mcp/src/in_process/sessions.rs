@@ -1,15 +1,13 @@
-//! Which session a request belongs to, and when it begins.
+//! Which session a request belongs to: handles, and who they were made for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use phasegate_adapter::Problem;
-use phasegate_core::event::SessionSource;
-use phasegate_core::{Code, Event, EventKind};
+use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
+use phasegate_core::Code;
 
-use super::{Shared, lock};
+use super::lock;
 
 /// The key of `_meta` under which a handle is answered and passed back.
 pub(super) const META: &str = "dev.phasegate/session";
@@ -18,129 +16,77 @@ pub(super) const ARGUMENT: &str = "phasegate_session";
 /// How many bytes a handle has, before it is written in hexadecimal digits.
 const HANDLE_BYTES: usize = 16;
 
-/// The sessions of one process.
-pub(super) struct Sessions {
-    process: String,
-    next: AtomicU64,
-    begun: tokio::sync::Mutex<HashSet<String>>,
-    /// Which session a handle stands for, and for whom it was made.
-    handles: Mutex<HashMap<String, (String, Option<String>)>>,
+/// The sessions that handles stand for, and for whom each handle was made.
+#[derive(Default)]
+pub(super) struct Handles(Mutex<HashMap<String, GuardedSession>>);
+
+/// The session of a principal who has none of their own.
+pub(super) fn default_of(calls: &GuardedCalls, principal: Option<String>) -> GuardedSession {
+    let process = calls.process();
+    let id = principal.as_ref().map_or_else(|| process.to_owned(), |name| format!("{process}/{name}"));
+    GuardedSession::new(id).of_principal(principal)
 }
 
-impl Default for Sessions {
-    fn default() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self {
-            process: format!("mcp-{}-{}", std::process::id(), since.as_nanos()),
-            next: AtomicU64::new(0),
-            begun: tokio::sync::Mutex::default(),
-            handles: Mutex::default(),
-        }
-    }
-}
-
-/// The session that a request belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
-    /// Its id, as the guard knows it.
-    pub(super) session: String,
-    /// Whether another process began it, and ends it.
-    pub(super) host: bool,
-    /// Who is behind the request.
-    pub(super) principal: Option<String>,
-}
-
-impl Seat {
-    /// An event of this session.
-    pub(super) fn event(&self, kind: EventKind) -> Event {
-        Event { principal: self.principal.clone(), ..Event::new(&self.session, kind) }
-    }
-}
-
-impl Sessions {
-    /// An id that no other session of any process has.
-    pub(super) fn fresh(&self) -> String {
-        format!("{}-{}", self.process, self.next.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// The id of the session of whoever has none of their own.
-    pub(super) fn default_of(&self, principal: Option<&str>) -> String {
-        principal.map_or_else(|| self.process.clone(), |name| format!("{}/{name}", self.process))
-    }
-
+impl Handles {
     /// A new session of this principal, and its handle.
     ///
     /// # Errors
     ///
     /// The system gives no random numbers, and a handle that can be guessed is none.
-    pub(super) fn open(&self, principal: Option<String>) -> Result<(Seat, String), Problem> {
+    pub(super) fn open(
+        &self,
+        calls: &GuardedCalls,
+        principal: Option<String>,
+    ) -> Result<(GuardedSession, String), Problem> {
         let mut bytes = [0_u8; HANDLE_BYTES];
         getrandom::fill(&mut bytes)
             .map_err(|error| Problem::new(Code::Internal, format!("no handle can be made: {error}")))?;
         let handle: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let seat = Seat { session: self.fresh(), host: false, principal };
-        lock(&self.handles).insert(handle.clone(), (seat.session.clone(), seat.principal.clone()));
-        Ok((seat, handle))
+        let session = GuardedSession::new(calls.fresh_id()).of_principal(principal);
+        lock(&self.0).insert(handle.clone(), session.clone());
+        Ok((session, handle))
     }
 
     /// The session that a handle stands for.
     ///
     /// # Errors
     ///
-    /// `bad-input`: it was not made here, or for somebody else.
-    pub(super) fn of_handle(&self, handle: &str, principal: Option<String>) -> Result<Seat, Problem> {
-        match lock(&self.handles).get(handle) {
-            Some((session, made_for)) if *made_for == principal => {
-                Ok(Seat { session: session.clone(), host: false, principal })
-            }
+    /// `bad-input`: it was not made here, or for another principal.
+    pub(super) fn find(&self, handle: &str, principal: Option<&str>) -> Result<GuardedSession, Problem> {
+        match lock(&self.0).get(handle) {
+            Some(session) if session.principal.as_deref() == principal => Ok(session.clone()),
             _ => Err(Problem::new(Code::BadInput, "the call carries a handle that is not known here")),
-        }
-    }
-}
-
-impl Shared {
-    /// Sees to it that the guard knows of the session before its first event. A session of a host began long ago.
-    ///
-    /// # Errors
-    ///
-    /// The guard could not work. The next event tries again.
-    pub(super) async fn begin(&self, seat: &Seat) -> Result<(), Problem> {
-        if seat.host {
-            return Ok(());
-        }
-        let mut begun = self.sessions.begun.lock().await;
-        if begun.contains(&seat.session) {
-            return Ok(());
-        }
-        let start = EventKind::SessionStart { source: SessionSource::Startup, parent: None };
-        drop(self.handle(seat, start).await?);
-        begun.insert(seat.session.clone());
-        Ok(())
-    }
-
-    /// Tells the guard that a session is over, if it knows of it.
-    pub(super) async fn end(&self, session: String) {
-        if self.sessions.begun.lock().await.remove(&session) {
-            let seat = Seat { session, host: false, principal: None };
-            // Nobody is left to be told; a session that does not end is one that is silent.
-            drop(self.handle(&seat, EventKind::SessionEnd {}).await);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use phasegate_adapter::Guard;
+    use phasegate_core::{Event, Step};
+
     use super::*;
+
+    struct Never;
+
+    #[async_trait]
+    impl Guard for Never {
+        async fn handle(&self, _: &str, _: Event) -> Result<Step, Problem> {
+            Err(Problem::new(Code::Internal, "it is not asked"))
+        }
+    }
 
     #[test]
     fn a_handle_is_its_makers_alone() {
-        let sessions = Sessions::default();
-        let (seat, handle) = sessions.open(Some("ann".into())).unwrap();
-        assert_eq!(sessions.of_handle(&handle, Some("ann".into())), Ok(seat));
-        assert!(sessions.of_handle(&handle, Some("bob".into())).is_err());
-        assert!(sessions.of_handle(&handle, None).is_err());
-        assert!(sessions.of_handle("0", Some("ann".into())).is_err());
-        assert_ne!(sessions.fresh(), sessions.fresh());
-        assert_ne!(sessions.default_of(Some("ann")), sessions.default_of(None));
+        let (handles, calls) = (Handles::default(), GuardedCalls::new(Arc::new(Never), "mcp"));
+        let (session, handle) = handles.open(&calls, Some("ann".into())).unwrap();
+        assert_eq!(handles.find(&handle, Some("ann")), Ok(session));
+        assert!(handles.find(&handle, Some("bob")).is_err());
+        assert!(handles.find(&handle, None).is_err());
+        assert!(handles.find("0", Some("ann")).is_err());
+        assert_ne!(default_of(&calls, Some("ann".into())).id, default_of(&calls, None).id);
     }
 }

@@ -1,86 +1,68 @@
 //! The sessions that invocations name, and the calls that are open in them.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use phasegate_adapter::{Guard, Problem};
+use phasegate_adapter::guarded::{GuardedCall, GuardedCalls, GuardedSession};
 use phasegate_core::event::SessionSource;
-use phasegate_core::{Event, EventKind, Step};
 
-use super::Invoker;
+/// How many calls of one operation are remembered. More come only from invocations that never report a result.
+const MAX_OPEN_CALLS: usize = 1024;
 
-/// How many calls of one operation are remembered: more can only be invocations that never come back.
-const OPEN: usize = 1024;
-
-/// A call: the id of its events, and the tool.
-type Opened = (String, String);
-
-/// What is known of sessions.
+/// The sessions that invocations named, and their open calls.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    begun: tokio::sync::Mutex<BTreeSet<String>>,
-    /// By session and what the invoker calls the operation.
-    open: Mutex<HashMap<(String, String), Vec<Opened>>>,
+    named: Mutex<BTreeMap<String, GuardedSession>>,
+    open: Mutex<HashMap<Operation, Vec<GuardedCall>>>,
 }
 
-/// Numbers the calls of this process, whichever connection they come over.
-static CALLS: AtomicU64 = AtomicU64::new(1);
+/// A session, and what the invoker calls the operation in both phases.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Operation {
+    session: String,
+    trace: String,
+}
+
+impl Operation {
+    fn new(session: &str, trace: Option<&str>) -> Self {
+        Self { session: session.to_owned(), trace: trace.unwrap_or_default().to_owned() }
+    }
+}
 
 impl Sessions {
-    /// The id of the session that an invocation means. A session that it names is one of this connection: nobody reaches
-    /// another's by its name.
-    pub(super) fn named(&self, connection: &str, named: Option<&str>) -> String {
-        named.map_or_else(|| connection.to_owned(), |name| format!("{connection}/{name}"))
+    /// The session that an invocation means. A session that it names belongs to this connection: no other connection
+    /// reaches it by its name.
+    pub(super) fn named(&self, connection: &GuardedSession, named: Option<&str>) -> GuardedSession {
+        let Some(name) = named else { return connection.clone() };
+        let id = format!("{}/{name}", connection.id);
+        let begins = Some(SessionSource::Startup);
+        let session = GuardedSession { id: id.clone(), principal: connection.principal.clone(), begins };
+        lock(&self.named).entry(id).or_insert(session).clone()
     }
 
-    pub(super) fn fresh(&self) -> String {
-        format!("interceptor:{}:{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Gives the guard an event; a named session begins with its first one.
-    pub(super) async fn give(
-        &self,
-        guard: &dyn Guard,
-        (session, invoker): (&str, Invoker<'_>),
-        kind: EventKind,
-    ) -> Result<Step, Problem> {
-        let event = |kind| Event { principal: invoker.principal.map(ToOwned::to_owned), ..Event::new(session, kind) };
-        if session != invoker.session {
-            let mut begun = self.begun.lock().await;
-            if !begun.contains(session) {
-                let start = EventKind::SessionStart { source: SessionSource::Startup, parent: None };
-                drop(guard.handle(session, event(start)).await?);
-                begun.insert(session.to_owned());
-            }
-        }
-        guard.handle(session, event(kind)).await
-    }
-
-    /// A call was let through.
-    pub(super) fn opened(&self, session: &str, trace: Option<&str>, call: Opened) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let calls = open.entry(key(session, trace)).or_default();
-        if calls.len() < OPEN {
+    /// Notes a call that runs.
+    pub(super) fn opened(&self, session: &str, trace: Option<&str>, call: GuardedCall) {
+        let mut open = lock(&self.open);
+        let calls = open.entry(Operation::new(session, trace)).or_default();
+        if calls.len() < MAX_OPEN_CALLS {
             calls.push(call);
         }
     }
 
-    /// The calls that a result may end: they are not open any more.
-    pub(super) fn ended(&self, session: &str, trace: Option<&str>) -> Vec<Opened> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(&key(session, trace)).unwrap_or_default()
+    /// The calls that a result may end. They are open no more.
+    pub(super) fn ended(&self, session: &str, trace: Option<&str>) -> Vec<GuardedCall> {
+        lock(&self.open).remove(&Operation::new(session, trace)).unwrap_or_default()
     }
 
-    /// Ends the sessions that were begun here.
-    pub(super) async fn end(&self, guard: &dyn Guard) {
-        for session in std::mem::take(&mut *self.begun.lock().await) {
-            // A session that does not end is one that is silent.
-            drop(guard.handle(&session, Event::new(&session, EventKind::SessionEnd {})).await);
+    /// Ends the sessions that began here.
+    pub(super) async fn end(&self, calls: &GuardedCalls) {
+        let named = std::mem::take(&mut *lock(&self.named));
+        for session in named.values() {
+            calls.end(session).await;
         }
     }
 }
 
-fn key(session: &str, trace: Option<&str>) -> (String, String) {
-    (session.to_owned(), trace.unwrap_or_default().to_owned())
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -80,9 +80,8 @@ async fn validated(
     message: &Message,
     method: &str,
 ) -> Option<Result<Value, crate::interceptor::Refused>> {
-    let (session, _) = shared.session_now();
-    let invoker = crate::interceptor::Invoker { session: &session, principal: shared.session.principal.as_deref() };
-    shared.interceptor.as_ref()?.answer((method, message.content()), invoker, shared.guard.as_ref()).await
+    let session = shared.session_now();
+    shared.interceptor.as_ref()?.answer(method, message.content(), &session, &shared.calls).await
 }
 
 /// Who answers.

@@ -1,13 +1,14 @@
 //! A call of the client: decided, and only then forwarded.
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Decision, Effect, Event, EventKind};
+use phasegate_adapter::guarded::{Denial, Proposed, Ruling};
+use phasegate_core::{Code, Decision};
 
 use super::down::Act;
 use super::several::{self, BETWEEN};
-use super::shared::{OpenCall, Pending, Server, Shared};
+use super::shared::{OpenCall, Pending, Server, Shared, warn_of};
 use crate::call::Call;
-use crate::denial::{self, Denied};
+use crate::denial;
 use crate::encode;
 use crate::events::{self, Named};
 use crate::id::Id;
@@ -36,61 +37,47 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
         let text = format!("there is no tool `{}`", call.name);
         return Act::Answer(id.clone(), encode::failed(Some(&id), -32602, &text, None));
     };
-    let (session, host) = shared.session_now();
+    let session = shared.session_now();
     let Some(server) = shared.servers.get(target.server) else { return Act::Drop };
-    let event_id = Shared::call_id();
-    let named = Named {
-        id: event_id.clone(),
-        server: &server.name,
-        tool: &target.tool,
-        labels: server.known(&target.tool).labels,
+    let labels = server.known(&target.tool).labels;
+    let named = Named { id: shared.calls.fresh_id(), server: &server.name, tool: &target.tool, labels };
+    let proposed = Proposed { event: events::tool_call(&call, named), host_ids: call.marks };
+    let ruled = shared.calls.decide(&session, proposed).await;
+    let open = match ruled.ruling {
+        Ruling::DecidedByHost => OpenCall { guarded: None, warning: None },
+        Ruling::Unguarded => {
+            shared.observe(None);
+            OpenCall { guarded: None, warning: None }
+        }
+        Ruling::Runs { call, warning } => {
+            shared.observe(ruled.step.as_ref());
+            let warning = warning.map(|decision| warned(shared, &decision));
+            OpenCall { guarded: Some(call), warning }
+        }
+        Ruling::Denied(why) => {
+            match &why {
+                Denial::Problem(problem) if ruled.step.is_none() => warn_of(problem),
+                _ => shared.observe(ruled.step.as_ref()),
+            }
+            let form = shared.form(Some(target.server), &target.tool, call.modern);
+            let denied = denial::of(&why, &call.name, &|tool, server| shared.name_of(tool, server));
+            return Act::Answer(id.clone(), encode::answered(&id, &denied.result(form)));
+        }
     };
-    let event = events::tool_call(&call, named);
     let message = if shared.servers.len() > 1 { several::own_name(message, &target.tool) } else { message };
-    let open = |id, warning| OpenCall { id, session: session.clone(), tool: target.tool.clone(), warning };
-    if host && decided_by_host(shared, &session, &event, &call).await {
-        return Act::Ask(target.server, message, Pending::Call(open(None, None)));
-    }
-    let form = shared.form(Some(target.server), &target.tool, call.modern);
-    let judged = match shared.give(&session, event).await {
-        Ok(None) => Ok(None),
-        Ok(Some(step)) => match step.decision {
-            Some(decision) => judged(shared, &decision),
-            None => Err(denial::problem(&call.name, &Problem::new(Code::BadInput, "the call was not decided"))),
-        },
-        Err(problem) => Err(denial::problem(&call.name, &problem)),
-    };
-    match judged {
-        Err(denied) => Act::Answer(id.clone(), encode::answered(&id, &denied.result(form))),
-        Ok(warning) => Act::Ask(target.server, message, Pending::Call(open(Some(event_id), warning))),
-    }
+    Act::Ask(target.server, message, Pending::Call(open))
 }
 
-/// Whether the host's own guard has decided and recorded this very call.
-async fn decided_by_host(shared: &Shared, session: &str, event: &EventKind, call: &Call) -> bool {
-    !call.marks.is_empty() && {
-        let event = Event::new(session, event.clone());
-        shared.guard.decided(session, &event, call.marks.clone()).await
-    }
-}
-
-/// The denial that a decision is; else what the agent is told beside the answer.
-fn judged(shared: &Shared, decision: &Decision) -> Result<Option<String>, Denied> {
-    let names = |tool: &str, server: Option<&str>| shared.name_of(tool, server);
-    if !decision.lets_through() {
-        return Err(denial::denial(decision, &names));
-    }
-    if decision.effect != Effect::Warn {
-        return Ok(None);
-    }
+/// The warning that the agent reads beside the answer; the log has it too.
+fn warned(shared: &Shared, decision: &Decision) -> String {
     tracing::warn!("{}", encode::warning(decision));
-    Ok(Some(denial::warning(decision, &names)))
+    denial::warning(decision, &|tool, server| shared.name_of(tool, server))
 }
 
 /// A call of one of the guard's own tools.
 async fn own(shared: &Shared, call: &Call, id: Id) -> Act {
     let form = shared.form(None, &call.name, call.modern);
-    let (session, _) = shared.session_now();
+    let session = shared.session_now();
     let result = match shared.give(&session, own::command(call)).await {
         Ok(Some(step)) => own::result(&step, form),
         Ok(None) => denial::problem(&call.name, &Problem::new(Code::PolicyMissing, "no config guards this project"))

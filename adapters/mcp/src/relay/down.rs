@@ -7,11 +7,10 @@ use phasegate_core::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
 use super::gather::{self, Gather};
-use super::shared::{OpenCall, Pending, Shared};
+use super::shared::{OpenCall, Pending, Shared, warn_of};
 use super::{alone, call, several};
 use crate::call::{METHOD, modern, passes_for_a_call};
 use crate::encode;
-use crate::events;
 use crate::id::Id;
 use crate::link::Arrived;
 use crate::message::{Kind, Malformed, Message};
@@ -208,9 +207,12 @@ pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
 
 /// Gives the guard the end of a call.
 pub(super) async fn ended(shared: &Shared, call: OpenCall, outcome: Outcome) {
-    if let Some(id) = call.id {
-        // The call has run: what could not be recorded proves nothing, and the guard says so in its log.
-        let _ = shared.give(&call.session, events::tool_result(id, &call.tool, outcome)).await;
+    if let Some(call) = call.guarded {
+        // The call has run: an outcome that could not be recorded proves nothing.
+        match shared.calls.ended(call, outcome).await {
+            Ok(step) => shared.observe(Some(&step)),
+            Err(problem) => warn_of(&problem),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A server's list of tools: told to the guard, without what the phase forbids, with the guard's own.
 
 use phasegate_adapter::Problem;
-use phasegate_core::tool::Reading;
+use phasegate_adapter::guarded::{GuardedSession, every_call};
 use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -77,7 +77,7 @@ pub(super) async fn entries(
     }
     let mut event = match events::tools(&name, message.content()) {
         Ok(event) => event,
-        Err(_) if shared.guard.unguarded().await => return Ok(Entries::Plain),
+        Err(_) if shared.calls.unguarded().await => return Ok(Entries::Plain),
         // What cannot be pinned is not shown: a client may read it all the same.
         Err(text) => {
             let text = format!("the server `{name}` lists its tools in a form that is in doubt: {text}");
@@ -87,12 +87,12 @@ pub(super) async fn entries(
     let EventKind::Tools { tools: told, .. } = &mut event else { return Ok(Entries::Plain) };
     let tools = told.clone();
     told.extend(otherwise(shared, server, &tools, first));
-    let (session, _) = shared.session_now();
+    let session = shared.session_now();
     learn(shared, server, &tools);
     if shared.give(&session, event).await?.is_none() {
         return Ok(Entries::Plain);
     }
-    let hidden = hidden(shared, (&session, &name), &tools).await;
+    let hidden = hidden(shared, &session, &name, &tools).await;
     let result = Object::read(message.content()).unwrap_or_default();
     let raw: Vec<&RawValue> = result.get("tools").and_then(|list| serde_json::from_str(list).ok()).unwrap_or_default();
     let kept = raw.iter().zip(&tools).zip(&hidden);
@@ -148,30 +148,15 @@ fn collides(shared: &Shared, server: &str, tool: &Value) -> bool {
 }
 
 /// Which tools the current phase forbids, whatever their arguments.
-async fn hidden(shared: &Shared, (session, server): (&str, &str), tools: &[Value]) -> Vec<bool> {
+async fn hidden(shared: &Shared, session: &GuardedSession, server: &str, tools: &[Value]) -> Vec<bool> {
     if !shared.options.hide_forbidden {
         return vec![false; tools.len()];
     }
+    let found = shared.servers.iter().find(|known| known.name == server);
     let name = |tool: &Value| tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let known = |name: &str| {
-        let found = shared.servers.iter().find(|known| known.name == server);
-        found.map(|server| server.known(name)).unwrap_or_default()
-    };
-    let events = tools.iter().map(name).map(|tool| {
-        let kind = EventKind::ToolCall {
-            id: None,
-            labels: known(&tool).labels,
-            native: None,
-            server: Some(server.to_owned()),
-            input: Value::Null,
-            background: false,
-            reading: Reading::default(),
-            tool,
-        };
-        phasegate_core::Event::new(session, kind)
+    let calls = tools.iter().map(name).map(|tool| {
+        let labels = found.and_then(|server| server.known(&tool).labels);
+        every_call(&tool, Some(server), labels)
     });
-    // What cannot be asked is shown: each call is decided when it comes.
-    let answers = shared.guard.probe(session, events.collect()).await.unwrap_or_default();
-    let denied = answers.iter().map(|decision| !decision.lets_through());
-    denied.chain(std::iter::repeat(false)).take(tools.len()).collect()
+    shared.calls.forbidden(session, calls.collect()).await
 }

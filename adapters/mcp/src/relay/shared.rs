@@ -1,14 +1,15 @@
 //! What both directions of a relay share: the servers, what is open, and the way to the guard.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use phasegate_adapter::guarded::{GuardedCall, GuardedCalls, GuardedSession};
 use phasegate_adapter::{Guard, Problem};
 use phasegate_core::event::SessionSource;
 use phasegate_core::state::Record;
 use phasegate_core::tool::Labels;
-use phasegate_core::{Code, Event, EventKind, Step};
+use phasegate_core::{Code, EventKind, Step};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::Sender;
 
@@ -91,13 +92,9 @@ pub(super) enum Pending {
 /// A call that was forwarded.
 #[derive(Clone, Debug)]
 pub(super) struct OpenCall {
-    /// The id of its events; `None` where the host's own guard records the call.
-    pub(super) id: Option<String>,
-    /// The session its events belong to.
-    pub(super) session: String,
-    /// The tool's own name on its server.
-    pub(super) tool: String,
-    /// What the agent is told beside the answer.
+    /// The call, whose outcome is recorded; `None` where the host's own guard records it, or nothing guards the project.
+    pub(super) guarded: Option<GuardedCall>,
+    /// The warning that the agent reads beside the answer.
     pub(super) warning: Option<String>,
 }
 
@@ -135,10 +132,11 @@ pub(super) struct Shared {
     pub(super) servers: Vec<Server>,
     pub(super) options: Options,
     pub(super) session: Session,
-    pub(super) guard: Arc<dyn Guard>,
+    pub(super) calls: GuardedCalls,
     pub(super) table: Mutex<Table>,
     client: Sender<Routed>,
-    began: tokio::sync::Mutex<bool>,
+    /// Whether the client has sent anything.
+    heard: AtomicBool,
     /// Nothing guards the project: everything passes.
     plain: AtomicBool,
     /// The phase changed, and the client was not told that its list of tools did.
@@ -150,9 +148,6 @@ pub(super) struct Shared {
     #[cfg(feature = "interceptor")]
     pub(super) interceptor: Option<crate::interceptor::Interceptor>,
 }
-
-/// Numbers the calls of this process, whichever relay they pass.
-static CALLS: AtomicU64 = AtomicU64::new(1);
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -170,10 +165,10 @@ impl Shared {
             servers,
             options,
             session,
-            guard,
+            calls: GuardedCalls::new(guard, "mcp"),
             table: Mutex::default(),
             client,
-            began: tokio::sync::Mutex::new(false),
+            heard: AtomicBool::new(false),
             plain: AtomicBool::new(false),
             changed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
@@ -190,17 +185,18 @@ impl Shared {
         self.options.own_tools && !self.plain.load(Ordering::Relaxed)
     }
 
-    /// An id for the events of a call: no host gives one like it, and no other relay.
-    pub(super) fn call_id() -> String {
-        format!("mcp:{}:{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed))
+    /// The session that an event of now belongs to.
+    pub(super) fn session_now(&self) -> GuardedSession {
+        let host = self.session.host.then(|| self.calls.guard().host_session()).flatten();
+        host.map_or_else(|| self.own_session(), GuardedSession::of_others).of_principal(self.session.principal.clone())
     }
 
-    /// The session that an event of now belongs to, and whether it is a host's.
-    pub(super) fn session_now(&self) -> (String, bool) {
-        match self.session.host.then(|| self.guard.host_session()).flatten() {
-            Some(host) => (host, true),
-            None => (self.session.id.clone(), false),
-        }
+    /// The relay's own session. Without a known principal no person is known to have begun it.
+    fn own_session(&self) -> GuardedSession {
+        let known = self.session.principal.is_some();
+        let source = if known { SessionSource::Startup } else { SessionSource::Child };
+        let begins = self.session.owned.then_some(source);
+        GuardedSession { id: self.session.id.clone(), principal: self.session.principal.clone(), begins }
     }
 
     /// Gives the guard an event. `None`: nothing guards the project, now or before, so everything passes.
@@ -208,23 +204,20 @@ impl Shared {
     /// # Errors
     ///
     /// The guard could not work.
-    pub(super) async fn give(&self, session: &str, kind: EventKind) -> Result<Option<Step>, Problem> {
-        let mut event = Event::new(session, kind);
-        event.principal.clone_from(&self.session.principal);
-        match self.guard.handle(session, event).await {
-            Ok(step) => {
-                self.plain.store(false, Ordering::Relaxed);
-                self.look_at(&step);
-                Ok(Some(step))
-            }
-            Err(problem) if problem.code == Code::PolicyMissing && self.guard.unguarded().await => {
-                self.plain.store(true, Ordering::Relaxed);
-                Ok(None)
-            }
-            Err(problem) => {
-                tracing::warn!(code = %problem.code, "{}", problem.message);
-                Err(problem)
-            }
+    pub(super) async fn give(&self, session: &GuardedSession, kind: EventKind) -> Result<Option<Step>, Problem> {
+        let step = self.calls.give(session, kind).await;
+        match &step {
+            Ok(step) => self.observe(step.as_ref()),
+            Err(problem) => warn_of(problem),
+        }
+        step
+    }
+
+    /// Notes what an event changed; `None`: nothing guards the project.
+    pub(super) fn observe(&self, step: Option<&Step>) {
+        self.plain.store(step.is_none(), Ordering::Relaxed);
+        if let Some(step) = step {
+            self.look_at(step);
         }
     }
 
@@ -245,35 +238,22 @@ impl Shared {
         }
     }
 
-    /// Begins the session, if it is ours to begin and nobody did.
+    /// Begins the session with the client's first message, if it begins here. What fails is met again by the first call,
+    /// which is then denied.
     pub(super) async fn begin(&self) {
-        if !self.session.owned {
-            return;
-        }
-        let mut began = self.began.lock().await;
-        if *began {
-            return;
-        }
-        let (session, host) = self.session_now();
-        if !host {
-            *began = true;
-            // Nobody says that a person began it, unless a server for many knows who is behind it.
-            let known = self.session.principal.is_some();
-            let source = if known { SessionSource::Startup } else { SessionSource::Child };
-            let start = EventKind::SessionStart { source, parent: None };
-            // What is wrong shows again with the first call, which is denied then.
-            let _ = self.give(&session, start).await;
+        if self.session.owned && !self.heard.swap(true, Ordering::Relaxed) {
+            let _ = self.calls.begin(&self.session_now()).await;
         }
     }
 
-    /// Ends the session, if we began it and its client has left it in good order.
+    /// Ends the session, if it began here and its client has left it in good order.
     pub(super) async fn end(&self, orderly: bool) {
         #[cfg(feature = "interceptor")]
         if let Some(interceptor) = &self.interceptor {
-            interceptor.end(self.guard.as_ref()).await;
+            interceptor.end(&self.calls).await;
         }
-        if (orderly || self.session.principal.is_some()) && *self.began.lock().await {
-            let _ = self.give(&self.session.id, EventKind::SessionEnd {}).await;
+        if orderly || self.session.principal.is_some() {
+            self.calls.end(&self.own_session()).await;
         }
     }
 
@@ -370,4 +350,9 @@ impl Shared {
         let known = server.and_then(|server| self.servers.get(server)).map(|server| server.known(tool));
         Form { modern, declared: known.is_some_and(|known| known.declared) }
     }
+}
+
+/// Logs why the guard could not work.
+pub(super) fn warn_of(problem: &Problem) {
+    tracing::warn!(code = %problem.code, "{}", problem.message);
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
 use phasegate_core::event::Outcome;
 use phasegate_core::{Code, Decision, Effect, Event, EventKind, Facts, Policy, State, Step};
-use phasegate_tower::{Answer, Call, Denied, Layer};
+use phasegate_tower::{Answer, Call, Denial, Layer};
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{Service as _, ServiceBuilder, ServiceExt as _, service_fn};
 
@@ -103,7 +103,7 @@ async fn a_denial_says_why_and_how_to_get_on() {
     assert_eq!(denied.text(), "phasegate: no\n\nRecovery: look first");
     let (answer, _) = call(&guard(), "s", "broken").await;
     let Ok(Answer::Denied(denied)) = answer else { panic!("{answer:?}") };
-    assert!(matches!(*denied, Denied::Problem(ref problem) if problem.code == Code::StateBusy));
+    assert!(matches!(*denied, Denial::Problem(ref problem) if problem.code == Code::StateBusy));
 }
 
 #[tokio::test]

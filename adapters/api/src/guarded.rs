@@ -1,0 +1,348 @@
+//! One guarded call, for every server that holds a [`Guard`]: begin the session, decide the call, run it, record how it
+//! ended, end the session.
+//!
+//! The MCP relay, the guard inside a server, the tower layer and the interceptor all use [`GuardedCalls`], so that the same
+//! fault gets the same code in each of them:
+//!
+//! | fault | the call |
+//! |---|---|
+//! | the guard answers with a problem | denied with the problem's code |
+//! | the session cannot begin | denied with that problem's code; the next event tries again |
+//! | the guard panics | denied with `internal` |
+//! | the guard answers without a decision | denied with `internal` |
+//! | nothing guards the project, now or before | runs, and nothing is recorded |
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use phasegate_core::event::{Outcome, SessionSource};
+use phasegate_core::{Code, Decision, Effect, Event, EventKind, Step};
+use serde_json::Value;
+
+use crate::{Guard, Problem, text};
+
+/// A session, as a server knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardedSession {
+    /// Its id, as the guard is given it.
+    pub id: String,
+    /// Who is behind it, where the server has established that.
+    pub principal: Option<String>,
+    /// How the session begins, if it begins here; `None` for a session that another process begins and ends.
+    pub begins: Option<SessionSource>,
+}
+
+impl GuardedSession {
+    /// A session that begins and ends in this process.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { id: id.into(), principal: None, begins: Some(SessionSource::Startup) }
+    }
+
+    /// A session that another process begins and ends.
+    pub fn of_others(id: impl Into<String>) -> Self {
+        Self { begins: None, ..Self::new(id) }
+    }
+
+    /// The session with this principal.
+    #[must_use]
+    pub fn of_principal(self, principal: Option<String>) -> Self {
+        Self { principal, ..self }
+    }
+
+    /// An event of this session.
+    #[must_use]
+    pub fn event(&self, kind: EventKind) -> Event {
+        Event { principal: self.principal.clone(), ..Event::new(&self.id, kind) }
+    }
+}
+
+/// A call that runs, and whose outcome is recorded when it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardedCall {
+    /// The session it belongs to.
+    pub session: GuardedSession,
+    /// The id that all events of the call carry.
+    pub id: String,
+    /// The tool's name, as policies use it.
+    pub tool: String,
+}
+
+/// Whether a call runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ruling {
+    /// It runs, and [`GuardedCalls::ended`] records how it ended.
+    Runs {
+        /// The call.
+        call: GuardedCall,
+        /// In warn mode: why the call would have been denied. The agent reads it beside the answer.
+        warning: Option<Box<Decision>>,
+    },
+    /// It runs, because nothing guards the project and nothing ever did. Nothing is recorded.
+    Unguarded,
+    /// It runs, because the host's own guard has decided it and records its outcome.
+    DecidedByHost,
+    /// It does not run.
+    Denied(Denial),
+}
+
+/// Why a call does not run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Denial {
+    /// The policy denies it, or asks a person, which a server cannot do.
+    Decision(Box<Decision>),
+    /// The guard could not decide it.
+    Problem(Problem),
+}
+
+impl Denial {
+    /// The text that the agent reads: the reason, how to go on, and calls that would be allowed now. Tools have the names
+    /// that policies use.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.text_with(|tool, _| tool.to_owned())
+    }
+
+    /// The same text, with tools under the names by which the agent calls them.
+    #[must_use]
+    pub fn text_with(&self, native: impl text::Native) -> String {
+        match self {
+            Self::Decision(decision) => text::denial(decision, native),
+            Self::Problem(problem) => problem.text(),
+        }
+    }
+
+    /// The stable code, if the denial has one.
+    #[must_use]
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Self::Decision(decision) => decision.code,
+            Self::Problem(problem) => Some(problem.code),
+        }
+    }
+}
+
+/// What the guard said of a call.
+#[derive(Clone, Debug)]
+pub struct Ruled {
+    /// Whether the call runs.
+    pub ruling: Ruling,
+    /// What else changed, where the guard decided.
+    pub step: Option<Step>,
+}
+
+/// A call before it is decided.
+#[derive(Clone, Debug)]
+pub struct Proposed {
+    /// The event, an [`EventKind::ToolCall`].
+    pub event: EventKind,
+    /// The ids by which the host may already have decided the call: see [`Guard::decided`].
+    pub host_ids: Vec<String>,
+}
+
+impl From<EventKind> for Proposed {
+    fn from(event: EventKind) -> Self {
+        Self { event, host_ids: Vec::new() }
+    }
+}
+
+/// Numbers the calls of this process, over whatever connection they come.
+static CALLS: AtomicU64 = AtomicU64::new(1);
+
+/// Gives a guard the calls of one server. Shared by all its connections and sessions.
+pub struct GuardedCalls {
+    guard: Arc<dyn Guard>,
+    /// What the ids of this process's calls and sessions begin with.
+    process: String,
+    /// The sessions that begin here. The inner lock is fair, so events keep their order while a session begins.
+    begun: Mutex<HashMap<String, Arc<tokio::sync::Mutex<bool>>>>,
+}
+
+impl std::fmt::Debug for GuardedCalls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GuardedCalls").field("process", &self.process).finish_non_exhaustive()
+    }
+}
+
+impl GuardedCalls {
+    /// Calls that this guard decides. `kind` is a word for the kind of server; ids of calls and sessions begin with it.
+    pub fn new(guard: Arc<dyn Guard>, kind: &str) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let process = format!("{kind}-{}-{}", std::process::id(), since.as_nanos());
+        Self { guard, process, begun: Mutex::default() }
+    }
+
+    /// The guard.
+    #[must_use]
+    pub fn guard(&self) -> &dyn Guard {
+        self.guard.as_ref()
+    }
+
+    /// What tells this process's sessions from those of others.
+    #[must_use]
+    pub fn process(&self) -> &str {
+        &self.process
+    }
+
+    /// An id that no other call or session of any process has.
+    #[must_use]
+    pub fn fresh_id(&self) -> String {
+        format!("{}-{}", self.process, CALLS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Begins a session, unless it has begun or begins elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// The guard could not record the start. The session's next event tries again.
+    pub async fn begin(&self, session: &GuardedSession) -> Result<(), Problem> {
+        let Some(source) = session.begins else { return Ok(()) };
+        let begun = Arc::clone(self.begun().entry(session.id.clone()).or_default());
+        let mut begun = begun.lock().await;
+        if !*begun {
+            drop(self.handle(session, EventKind::SessionStart { source, parent: None }).await?);
+            *begun = true;
+        }
+        Ok(())
+    }
+
+    /// Records that a session is over, if it began here. A later event under its id begins it anew.
+    pub async fn end(&self, session: &GuardedSession) {
+        let begun = self.begun().remove(&session.id);
+        if let Some(begun) = begun
+            && *begun.lock().await
+        {
+            // A session whose end is not recorded is one that is silent.
+            drop(self.handle(session, EventKind::SessionEnd {}).await);
+        }
+    }
+
+    /// Gives the guard an event of a session. `None`: nothing guards the project, and nothing ever did.
+    ///
+    /// # Errors
+    ///
+    /// The guard could not work; a call must then be denied.
+    pub async fn give(&self, session: &GuardedSession, kind: EventKind) -> Result<Option<Step>, Problem> {
+        let step = match self.begin(session).await {
+            Ok(()) => self.handle(session, kind).await,
+            Err(problem) => Err(problem),
+        };
+        match step {
+            Ok(step) => Ok(Some(step)),
+            Err(problem) if problem.code == Code::PolicyMissing && self.unguarded().await => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Decides a call. Whatever keeps it from being decided denies it.
+    pub async fn decide(&self, session: &GuardedSession, proposed: Proposed) -> Ruled {
+        let Proposed { event, host_ids } = proposed;
+        let (id, tool) = match &event {
+            EventKind::ToolCall { id, tool, .. } => (id.clone().unwrap_or_default(), tool.clone()),
+            _ => (String::new(), String::new()),
+        };
+        if session.begins.is_none() && !host_ids.is_empty() && self.decided_by_host(session, &event, host_ids).await {
+            return Ruled { ruling: Ruling::DecidedByHost, step: None };
+        }
+        match self.give(session, event).await {
+            Ok(Some(mut step)) => {
+                let ruling = match step.decision.take() {
+                    Some(decision) if decision.lets_through() => {
+                        let call = GuardedCall { session: session.clone(), id, tool };
+                        let warning = (decision.effect == Effect::Warn).then(|| Box::new(decision));
+                        Ruling::Runs { call, warning }
+                    }
+                    Some(decision) => Ruling::Denied(Denial::Decision(Box::new(decision))),
+                    None => Ruling::Denied(Denial::Problem(Problem::new(Code::Internal, "the call was not decided"))),
+                };
+                Ruled { ruling, step: Some(step) }
+            }
+            Ok(None) => Ruled { ruling: Ruling::Unguarded, step: None },
+            Err(problem) => Ruled { ruling: Ruling::Denied(Denial::Problem(problem)), step: None },
+        }
+    }
+
+    /// Records how a call ended. Its answer has gone out or goes out all the same.
+    ///
+    /// # Errors
+    ///
+    /// The guard could not record it; the call then proves nothing.
+    pub async fn ended(&self, call: GuardedCall, outcome: Outcome) -> Result<Step, Problem> {
+        let kind = EventKind::ToolResult {
+            id: Some(call.id),
+            outcome: Some(outcome),
+            ok: None,
+            exit_code: None,
+            output: None,
+            tool: Some(call.tool),
+            input: None,
+        };
+        self.handle(&call.session, kind).await
+    }
+
+    /// Whether nothing guards the project and nothing ever did. A guard that panics guards.
+    pub async fn unguarded(&self) -> bool {
+        caught(async { self.guard.unguarded().await }).await.unwrap_or(false)
+    }
+
+    /// Which of these tools every call is denied of now: see [`Guard::probe`]. A tool is given as the call that stands for
+    /// all of its calls. `false` for all of them where the guard cannot say: each call is still decided when it comes.
+    pub async fn forbidden(&self, session: &GuardedSession, calls: Vec<EventKind>) -> Vec<bool> {
+        let count = calls.len();
+        let events = calls.into_iter().map(|kind| session.event(kind)).collect();
+        match caught(async { self.guard.probe(&session.id, events).await }).await {
+            Some(Ok(answers)) if answers.len() == count => {
+                answers.iter().map(|decision| !decision.lets_through()).collect()
+            }
+            _ => vec![false; count],
+        }
+    }
+
+    async fn decided_by_host(&self, session: &GuardedSession, call: &EventKind, ids: Vec<String>) -> bool {
+        let event = session.event(call.clone());
+        caught(async { self.guard.decided(&session.id, &event, ids).await }).await.unwrap_or(false)
+    }
+
+    async fn handle(&self, session: &GuardedSession, kind: EventKind) -> Result<Step, Problem> {
+        let event = session.event(kind);
+        let handled = caught(async { self.guard.handle(&session.id, event).await }).await;
+        handled.unwrap_or_else(|| Err(Problem::new(Code::Internal, "the guard panicked while it decided")))
+    }
+
+    fn begun(&self) -> MutexGuard<'_, HashMap<String, Arc<tokio::sync::Mutex<bool>>>> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What stands for every call of a tool: see [`Guard::probe`].
+#[must_use]
+pub fn every_call(tool: &str, server: Option<&str>, labels: Option<phasegate_core::tool::Labels>) -> EventKind {
+    EventKind::ToolCall {
+        id: None,
+        tool: tool.to_owned(),
+        native: None,
+        server: server.map(ToOwned::to_owned),
+        input: Value::Null,
+        labels,
+        background: false,
+        reading: phasegate_core::tool::Reading::default(),
+    }
+}
+
+/// What a future answers; `None` if it panics.
+async fn caught<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        Ok(poll) => poll.map(Some),
+        Err(_) => Poll::Ready(None),
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests;
