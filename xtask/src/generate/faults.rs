@@ -1,4 +1,4 @@
-//! `docs/faults.md`: what comes of each way in which a guard can fail, from the kept fault reports.
+//! `docs/faults.md`: the effect of each fault of the guard, from the kept fault reports.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,9 +15,10 @@ pub(super) fn page() -> Result<Generated> {
         "# When the guard fails\n\n\
          Made by `cargo xtask gen` from the reports in `conformance/faults/`, which `cargo xtask e2e` makes with the real client.\n\n\
          In each row a skill in block mode forbids three calls: a write, a shell command, a call of another server's tool.\n\
-         Whether one ran is told by the files it leaves, not by what anybody says.\n\
+         The files that a call leaves show whether it ran.\n\
          `denied`: none ran, and the agent read why. `stopped`: none ran, because the guard refused the prompt or ended the turn.\n\
-         `open`: the forbidden calls ran, because the client gives no way to deny them.\n",
+         `open`: the forbidden calls ran, because the client has no way to deny them.\n\
+         The last column quotes the first words that the agent or the user reads. For an open row it gives the reason.\n",
     );
     let mut clients: BTreeMap<String, Vec<Report>> = BTreeMap::new();
     for report in report::kept()?.into_values() {
@@ -34,12 +35,8 @@ fn section(text: &mut String, client: &str, reports: &[Report]) {
     let versions: Vec<&str> = reports.iter().map(|report| report.client_version.as_str()).collect();
     let count = |outcome| reports.iter().flat_map(|report| &report.rows).filter(|row| row.outcome == outcome).count();
     let [denied, stopped, open] = [Outcome::Denied, Outcome::Stopped, Outcome::Open].map(count);
-    let _ = writeln!(text, "\n## {client}\n\n{denied} rows are denied, {stopped} stopped, {open} open.\n");
-    let _ = writeln!(
-        text,
-        "| what is broken | {} | what the agent or the user reads, or why it is open |",
-        versions.join(" | ")
-    );
+    let _ = writeln!(text, "\n## {client}\n\n{denied} rows are denied, {stopped} stopped and {open} open.\n");
+    let _ = writeln!(text, "| fault | {} | text that is read, or reason |", versions.join(" | "));
     let _ = writeln!(text, "|---|{}---|", "---|".repeat(versions.len()));
     for row in reports.first().map(|report| report.rows.as_slice()).unwrap_or_default() {
         let all: Vec<Option<&Row>> =
@@ -50,10 +47,16 @@ fn section(text: &mut String, client: &str, reports: &[Report]) {
     }
 }
 
-/// The first line of what was read, of the first forbidden call or, where none was made, at the end.
+/// The most words of a quoted text.
+const MAX_QUOTED_WORDS: usize = 25;
+
+/// The first words that were read: of the first forbidden call or, if there is none, at the end.
 fn read(row: &Row) -> String {
     let call = row.calls.first().map(|call| call.read.as_str()).filter(|text| !text.is_empty());
-    let text = call.or(row.last_word.as_deref()).unwrap_or_default();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.take(2).collect::<Vec<_>>().join(" ").replace("PreToolUse:Write hook error: ", "")
+    let text = call.or(row.last_word.as_deref()).unwrap_or_default().replace("PreToolUse:Write hook error: ", "");
+    let words: Vec<&str> =
+        text.lines().filter(|line| !line.trim().is_empty()).take(2).flat_map(str::split_whitespace).collect();
+    let end = if words.len() > MAX_QUOTED_WORDS { " ..." } else { "" };
+    let quoted: Vec<&str> = words.into_iter().take(MAX_QUOTED_WORDS).collect();
+    format!("{}{end}", quoted.join(" "))
 }

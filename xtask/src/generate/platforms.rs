@@ -10,7 +10,7 @@ use super::codes::cell;
 /// The page.
 pub(super) fn page() -> Generated {
     let mut text = String::from(
-        "# Platforms\n\nMade by `cargo xtask gen` from the adapters of this build; `phasegate adapters` and `phasegate doctor` print the same.\n",
+        "# Platforms\n\nMade by `cargo xtask gen` from the adapters of this build. `phasegate adapters` and `phasegate doctor` print the same facts.\n",
     );
     for adapter in phasegate_adapters::all() {
         text.push_str(&section(adapter));
@@ -21,7 +21,7 @@ pub(super) fn page() -> Generated {
 fn section(adapter: &dyn Adapter) -> String {
     let mut text = format!("\n## {} (`{}`)\n\n", adapter.name(), adapter.id());
     let _ = writeln!(text, "Recorded with {}.\n", adapter.versions().join(", "));
-    text.push_str("| can | | what happens instead, or the limit |\n|---|---|---|\n");
+    text.push_str("| ability | | limit, or what happens instead |\n|---|---|---|\n");
     for (name, ability) in adapter.capabilities().rows() {
         let (word, limit) = match ability {
             Ability::Yes => ("yes", ""),
@@ -31,8 +31,8 @@ fn section(adapter: &dyn Adapter) -> String {
         let _ = writeln!(text, "| {} | {word} | {} |", name.replace('_', " "), cell(limit));
     }
     if !adapter.limits().is_empty() {
-        text.push_str("\nWays to lose the guard that the platform gives nobody the means to close:\n\n");
-        text.push_str("| way | what happens then, and what helps |\n|---|---|\n");
+        text.push_str("\nHow the platform can lose the guard, whatever is configured:\n\n");
+        text.push_str("| cause | effect and mitigation |\n|---|---|\n");
     }
     for limit in adapter.limits() {
         let _ = writeln!(text, "| {} | {} |", cell(limit.way), cell(limit.then));

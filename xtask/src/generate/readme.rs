@@ -1,4 +1,4 @@
-//! The part of `README.md` that says how the guard can be lost, from the adapters.
+//! The part of `README.md` that lists how the guard can be bypassed, from the adapters.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ const BEGIN: &str = "<!-- Made by `cargo xtask gen` from the adapters of this bu
 /// Where it ends.
 const END: &str = "<!-- /Made -->\n";
 
-/// The page, with the part made anew. Where the marks are gone the part stands at the end, so that it is missed.
+/// The page with a new generated part. Without the markers the part goes to the end, so that a stale page is noticed.
 pub(super) fn page() -> Generated {
     let present = read(&root().join("README.md")).unwrap_or_default();
     let (before, rest) = present.split_once(BEGIN).unwrap_or((&present, END));
@@ -25,8 +25,8 @@ fn part() -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        let _ = writeln!(text, "Ways to lose the guard that {} gives nobody the means to close:\n", adapter.name());
-        text.push_str("| way | what happens then, and what helps |\n|---|---|\n");
+        let _ = writeln!(text, "How {} can lose the guard, whatever is configured:\n", adapter.name());
+        text.push_str("| cause | effect and mitigation |\n|---|---|\n");
         for limit in adapter.limits() {
             let _ = writeln!(text, "| {} | {} |", cell(limit.way), cell(limit.then));
         }
