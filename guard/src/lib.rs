@@ -28,7 +28,8 @@ use std::sync::Arc;
 
 use phasegate_adapter::Guard;
 use phasegate_runtime::policy_store::Current;
-use phasegate_runtime::{Locations, Project, ProjectGuard, Runtime};
+use phasegate_runtime::{Locations, Project, Runtime};
+use phasegate_service::ProjectGuard;
 
 pub use phasegate_adapter::Problem;
 pub use phasegate_mcp::in_process::{Gate, Guarded};

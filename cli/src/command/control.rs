@@ -2,7 +2,7 @@
 
 use phasegate_core::event::By;
 use phasegate_core::{Code, Decision, Event, EventKind};
-use phasegate_runtime::commander::Sign;
+use phasegate_runtime::attribution::Sign;
 use phasegate_runtime::sessions::sessions;
 use serde_json::{Map, Value};
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use phasegate_adapter::{Adapter, Frame, Problem, Reply};
 use phasegate_runtime::Locations;
 use phasegate_runtime::deadline::{answer_within, limit_from_environment};
-use phasegate_runtime::hook::{Hook, LARGEST};
+use phasegate_runtime::hook::{Hook, MAX_FRAME_BYTES};
 
 use crate::exit::Exit;
 use crate::logging;
@@ -95,7 +95,7 @@ fn refuse(adapter: &'static dyn Adapter, problem: &Problem, confirm: bool) {
     let refuse = || {
         let mut bytes = Vec::new();
         // A message that cannot be read is refused as far as it came.
-        let _ = std::io::stdin().take(LARGEST).read_to_end(&mut bytes);
+        let _ = std::io::stdin().take(MAX_FRAME_BYTES).read_to_end(&mut bytes);
         adapter.refuse(&Frame::new(bytes), problem)
     };
     let late = move |problem: Problem| adapter.refuse(&Frame::default(), &problem);

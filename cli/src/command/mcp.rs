@@ -11,7 +11,7 @@ use phasegate_adapter::Guard;
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::proxy::{Spec, over_stdio};
 use phasegate_mcp::relay::Ended;
-use phasegate_runtime::ProjectGuard;
+use phasegate_service::ProjectGuard;
 use phasegate_runtime::policy_store::Current;
 
 use crate::context::Context;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
-use phasegate_runtime::bridge::{Bridge, refuse};
+use phasegate_service::bridge::{Bridge, refuse};
 use phasegate_runtime::deadline::limit_from_environment;
 use phasegate_runtime::{Locations, Runtime};
 

@@ -112,7 +112,7 @@ fn take<T>(once: &Mutex<Option<T>>) -> Option<T> {
 }
 
 /// The problem that a panic is.
-pub(crate) fn broken(panic: &(dyn std::any::Any + Send)) -> Problem {
+pub fn broken(panic: &(dyn std::any::Any + Send)) -> Problem {
     Problem::new(Code::Internal, format!("the guard panicked: {}", words(panic)))
 }
 

@@ -10,13 +10,11 @@ use std::time::SystemTime;
 
 use crate::files::{self, Readers};
 
-#[cfg(test)]
-mod crash;
-#[cfg(test)]
-pub(crate) mod faulty;
+#[cfg(any(test, feature = "testing"))]
+pub mod faulty;
 
 /// What the store asks of a disk. A path is that of the file given with it.
-pub(crate) trait Disk {
+pub trait Disk {
     /// Opens a file of the state to read and append, and makes it if it does not exist.
     fn open(&self, path: &Path) -> io::Result<File>;
     /// Writes bytes at the end.
@@ -43,7 +41,7 @@ pub(crate) trait Disk {
 
 /// The disk of the machine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Real;
+pub struct Real;
 
 impl Disk for Real {
     fn open(&self, path: &Path) -> io::Result<File> {
@@ -96,13 +94,13 @@ impl Disk for Real {
 }
 
 /// The disk in use.
-#[cfg(not(test))]
-pub(crate) fn disk() -> Real {
+#[cfg(not(any(test, feature = "testing")))]
+pub fn disk() -> Real {
     Real
 }
 
 /// The disk in use: the real one, watched by the test that runs on this thread, if it wants to.
-#[cfg(test)]
-pub(crate) fn disk() -> faulty::Watched {
+#[cfg(any(test, feature = "testing"))]
+pub fn disk() -> faulty::Watched {
     faulty::Watched
 }

@@ -62,7 +62,7 @@ pub(crate) fn check_own(_data: &Metadata) -> io::Result<()> {
 /// # Errors
 ///
 /// It cannot be opened, or is not as it must be.
-pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;

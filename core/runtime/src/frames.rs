@@ -7,24 +7,27 @@ use phasegate_adapter::{Adapter, Address, Decoded, Frame, Problem, Reply};
 use phasegate_core::Step;
 
 use crate::deadline::broken;
-use crate::elsewhere;
-use crate::joining::Origin;
+use crate::hook_installation;
+use crate::lineage::Origin;
+use crate::other_projects;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::stance::{Stance, Watch};
 use crate::transaction::Transaction;
-use crate::wiring;
 
 /// What came of a frame or an event: its steps. `None`: nothing guards the project and nothing ever did.
-pub(crate) type Outcome = Result<Option<Vec<Step>>, Problem>;
+pub type Outcome = Result<Option<Vec<Step>>, Problem>;
 
 /// A frame that waits for its turn.
-pub(crate) struct Framed {
-    pub(crate) adapter: &'static dyn Adapter,
-    pub(crate) frame: Frame,
-    pub(crate) address: Result<Address, Problem>,
+pub struct Framed {
+    /// The platform's adapter.
+    pub adapter: &'static dyn Adapter,
+    /// The frame as it came.
+    pub frame: Frame,
+    /// The session and folder that it names.
+    pub address: Result<Address, Problem>,
     /// How a problem with it is answered, as far as that is known.
-    pub(crate) watch: Watch,
+    pub watch: Watch,
     /// The project that it belongs to, once somebody looked.
     project: OnceLock<Project>,
 }
@@ -37,7 +40,7 @@ impl std::fmt::Debug for Framed {
 
 impl Framed {
     /// The frame, with its session in the variable of this name, where it says which that is.
-    pub(crate) fn new(adapter: &'static dyn Adapter, mut frame: Frame, variable: &str) -> Self {
+    pub fn new(adapter: &'static dyn Adapter, mut frame: Frame, variable: &str) -> Self {
         let address = catch_unwind(AssertUnwindSafe(|| adapter.address(&frame)));
         let address = address.unwrap_or_else(|panic| Err(broken(panic.as_ref())));
         if let Ok(Address { session, .. }) = &address {
@@ -47,18 +50,18 @@ impl Framed {
     }
 
     /// The session; empty where that is not known.
-    pub(crate) fn session(&self) -> &str {
+    pub fn session(&self) -> &str {
         self.address.as_ref().map_or("", |address| &address.session)
     }
 
     /// The project that it belongs to.
-    pub(crate) fn locate(&self, runtime: &Runtime) -> Result<&Project, Problem> {
+    pub fn locate(&self, runtime: &Runtime) -> Result<&Project, Problem> {
         let (_, project) = runtime.locate((self.adapter, &self.frame), self.address.clone(), &self.watch)?;
         Ok(self.project.get_or_init(|| project))
     }
 
     /// The reply, by what came of it; a denial where even that cannot be made.
-    pub(crate) fn reply(&self, runtime: &Runtime, outcome: Outcome) -> Reply {
+    pub fn reply(&self, runtime: &Runtime, outcome: Outcome) -> Reply {
         let place = (self.project.get(), &self.watch);
         let reply = || runtime.reply((self.adapter, &self.frame), place, outcome);
         let refuse = |problem| self.watch.get().answer(self.adapter, &self.frame, &problem);
@@ -68,7 +71,7 @@ impl Framed {
 
 impl Runtime {
     /// The session and the project of a frame. Where they cannot be known, the watch says how that is answered.
-    pub(crate) fn locate(
+    pub fn locate(
         &self,
         (adapter, frame): (&dyn Adapter, &Frame),
         address: Result<Address, Problem>,
@@ -81,14 +84,14 @@ impl Runtime {
     }
 
     /// The reply to a frame, by what came of it.
-    pub(crate) fn reply(
+    pub fn reply(
         &self,
         (adapter, frame): (&dyn Adapter, &Frame),
         (project, watch): (Option<&Project>, &Watch),
         outcome: Outcome,
     ) -> Reply {
         match outcome {
-            Ok(None) => match project.and_then(|project| elsewhere::refused(self, adapter, frame, project)) {
+            Ok(None) => match project.and_then(|project| other_projects::refused(self, adapter, frame, project)) {
                 Some(problem) => adapter.refuse(frame, &problem),
                 None => Reply::silent(),
             },
@@ -104,7 +107,7 @@ impl Runtime {
 }
 
 /// Decides the events of a frame that was decoded, up to the first that is denied, and records them.
-pub(crate) fn decide(
+pub fn decide(
     transaction: &mut Transaction<'_>,
     (adapter, frame): (&dyn Adapter, &Frame),
     decoded: Result<Decoded, Problem>,
@@ -123,7 +126,7 @@ pub(crate) fn decide(
     let mut steps = Vec::new();
     for mut event in transaction.begun(&origin, events)? {
         let place = (&transaction.runtime.locations, &transaction.project);
-        wiring::complete(&mut event, &mut transaction.own.unwired, adapter, place);
+        hook_installation::complete(&mut event, &mut transaction.own.unwired, adapter, place);
         let step = transaction.decide(event)?;
         let denied = step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
         steps.push(step);

@@ -54,7 +54,7 @@ fn file(project: &Project, platform: &str) -> PathBuf {
 /// A bridge's own heartbeat. It is kept only where anything is kept of the project; what cannot be written is not, since
 /// no decision depends on it.
 #[derive(Debug)]
-pub(crate) struct Heartbeat {
+pub struct Heartbeat {
     platform: &'static str,
     project: Project,
     state: Mutex<(Beat, Option<Instant>)>,
@@ -62,7 +62,7 @@ pub(crate) struct Heartbeat {
 
 impl Heartbeat {
     /// Says that a bridge was started.
-    pub(crate) fn begin(platform: &'static str, client_version: &str, project: Project) -> Self {
+    pub fn begin(platform: &'static str, client_version: &str, project: Project) -> Self {
         let now = now();
         let beat = Beat {
             client_version: client_version.to_string(),
@@ -79,7 +79,7 @@ impl Heartbeat {
     }
 
     /// Says that it works, if it was not said lately.
-    pub(crate) fn beat(&self) {
+    pub fn beat(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.1.is_none_or(|said| said.elapsed() >= EVERY) {
             state.0.last = now();
@@ -89,7 +89,7 @@ impl Heartbeat {
     }
 
     /// Says that it ends.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.0.ended = true;
         self.write(&state.0);

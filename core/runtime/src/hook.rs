@@ -15,7 +15,7 @@ use crate::runtime::Runtime;
 use crate::stance::{Stance, Watch};
 
 /// The largest frame, in bytes.
-pub const LARGEST: u64 = 32 * 1024 * 1024;
+pub const MAX_FRAME_BYTES: u64 = 32 * 1024 * 1024;
 /// How much of a frame that is larger is kept, in bytes, so that the reply can be in its event's form.
 const HEAD: usize = 64 * 1024;
 /// How long the stance of a project may be looked for after the answer has failed.
@@ -128,7 +128,7 @@ fn made(bytes: Vec<u8>, environment: &Mutex<BTreeMap<String, String>>) -> Frame 
 }
 
 /// The stance of the project, looked for once more after the answer has failed.
-pub(crate) fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
+pub fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
     let look = move || runtime.stance_for(adapter, &frame);
     try_within(GRACE, look).unwrap_or(Stance::Unknown)
 }
@@ -136,12 +136,12 @@ pub(crate) fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, 
 fn read(input: impl Read) -> (Vec<u8>, Option<Problem>) {
     let mut bytes = Vec::new();
     let bad = |text: String| Some(Problem::new(Code::BadInput, text));
-    let result: io::Result<_> = input.take(LARGEST + 1).read_to_end(&mut bytes);
+    let result: io::Result<_> = input.take(MAX_FRAME_BYTES + 1).read_to_end(&mut bytes);
     let problem = match result {
         Err(error) => bad(format!("the message could not be read: {error}")),
-        Ok(_) if bytes.len() as u64 > LARGEST => {
+        Ok(_) if bytes.len() as u64 > MAX_FRAME_BYTES => {
             bytes.truncate(HEAD);
-            let text = format!("the message is larger than {} MiB", LARGEST / 1024 / 1024);
+            let text = format!("the message is larger than {} MiB", MAX_FRAME_BYTES / 1024 / 1024);
             Some(Problem::new(Code::InputTooLarge, text))
         }
         Ok(_) => None,

@@ -7,7 +7,7 @@
 mod entry;
 pub(crate) mod patch;
 mod held;
-pub(crate) mod redact;
+pub mod redact;
 pub mod scan;
 mod tail;
 
@@ -23,7 +23,7 @@ use serde_json::Value;
 use entry::Line;
 pub use entry::{Entry, FORMAT};
 use held::Held;
-pub(crate) use held::{Mark, Rest};
+pub use held::{Mark, Rest};
 use patch::Patch;
 use tail::Tail;
 
@@ -109,7 +109,7 @@ pub fn read_last(path: &Path) -> Result<Option<Last>, Problem> {
 /// # Errors
 ///
 /// The file cannot be read.
-pub(crate) fn last_event(path: &Path, window: u64, fits: impl Fn(&Value) -> bool) -> io::Result<Option<Value>> {
+pub fn last_event(path: &Path, window: u64, fits: impl Fn(&Value) -> bool) -> io::Result<Option<Value>> {
     #[derive(serde::Deserialize)]
     struct Event {
         #[serde(default)]

@@ -16,7 +16,7 @@ use crate::project::Project;
 ///
 /// `state-exposed`: one belongs to another user, others may write to it, or it is a link. `state-unreadable`: it cannot
 /// be looked at.
-pub(crate) fn check_folders(state: &Path, project: &Project) -> Result<(), Problem> {
+pub fn check_folders(state: &Path, project: &Project) -> Result<(), Problem> {
     // The folder of all state may be reached through a link of the user's own; what is in it may not.
     let inside = [&state.join("projects"), &project.folder, &project.sessions()];
     let found = [(state, state.metadata())];
@@ -38,7 +38,7 @@ pub(crate) fn check_folders(state: &Path, project: &Project) -> Result<(), Probl
 /// # Errors
 ///
 /// `state-disk`: it does not.
-pub(crate) fn check_lock(path: &Path) -> Result<(), Problem> {
+pub fn check_lock(path: &Path) -> Result<(), Problem> {
     let opened = files::open_own(path, OpenOptions::new().read(true));
     let other = opened.map_err(|error| problem(path, "cannot be opened", &error, Code::StateUnreadable))?;
     match other.try_lock() {
@@ -56,7 +56,7 @@ pub(crate) fn check_lock(path: &Path) -> Result<(), Problem> {
 /// # Errors
 ///
 /// `state-disk`: the file system knows no locks. `state-unreadable`: anything else.
-pub(crate) fn try_lock(file: &File, path: &Path) -> Result<bool, Problem> {
+pub fn try_lock(file: &File, path: &Path) -> Result<bool, Problem> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
@@ -65,7 +65,7 @@ pub(crate) fn try_lock(file: &File, path: &Path) -> Result<bool, Problem> {
 }
 
 /// What an error with a file of the state means. `code` is for those that mean nothing more than that it failed.
-pub(crate) fn problem(path: &Path, what: &str, error: &io::Error, code: Code) -> Problem {
+pub fn problem(path: &Path, what: &str, error: &io::Error, code: Code) -> Problem {
     let code = if error.get_ref().is_some_and(|inner| inner.is::<Exposed>()) || is_link(error) {
         Code::StateExposed
     } else if unsupported(error) {

@@ -166,12 +166,12 @@ impl PolicyStore {
     }
 
     /// The policy of this version that is stored in the file with this digest; `None` if it is gone or was changed.
-    pub(crate) fn plain(&self, version: &str, digest: &str) -> Option<Policy> {
+    pub fn plain(&self, version: &str, digest: &str) -> Option<Policy> {
         self.policy(digest).filter(|policy| policy.version == version)
     }
 
     /// The file that a policy with this digest is stored in; `None` if that is no digest.
-    pub(crate) fn policy_file(&self, digest: &str) -> Option<PathBuf> {
+    pub fn policy_file(&self, digest: &str) -> Option<PathBuf> {
         self.path("policies", digest)
     }
 
@@ -199,7 +199,7 @@ impl PolicyStore {
     /// # Errors
     ///
     /// As for [`PolicyStore::with_earlier`].
-    pub(crate) fn completed(&self, policy: &Arc<Policy>, state: &State) -> Result<Arc<Policy>, Problem> {
+    pub fn completed(&self, policy: &Arc<Policy>, state: &State) -> Result<Arc<Policy>, Problem> {
         let known = |run: &Run| policy.skill_version(&run.skill, &run.version).is_some();
         if state.live_runs().all(known) {
             return Ok(Arc::clone(policy));
@@ -221,7 +221,7 @@ impl PolicyStore {
     }
 
     /// The files of stored policies and skills, and of what configs were found to mean.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
+    pub fn files(&self) -> Vec<PathBuf> {
         let folders = ["policies", "skills", "cache"].map(|kind| self.folder.join(kind));
         let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();

@@ -5,21 +5,24 @@ use std::sync::Arc;
 use phasegate_adapter::Problem;
 use phasegate_core::{Code, Decision, Event, EventKind, Policy, State, Step, state};
 
-use crate::joining::{self, Origin, Reached};
+use crate::analysis::{self, Shell};
 use crate::journal::read_last;
 use crate::kept::{KeptProject, KeptSession, kept};
+use crate::lineage::{self, Origin, Reached};
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::Project;
-use crate::reading::{self, Shell};
 use crate::runtime::Runtime;
 use crate::transaction::settle;
 use crate::{audit, place, witness};
 
 /// What the next event of a session would be decided by.
-pub(crate) struct Standing {
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) settings: KeptSettings,
-    pub(crate) state: State,
+pub struct Standing {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// The settings.
+    pub settings: KeptSettings,
+    /// The state.
+    pub state: State,
 }
 
 impl Runtime {
@@ -45,7 +48,7 @@ impl Runtime {
     }
 
     /// As [`Runtime::probe`], from where the session stands.
-    pub(crate) fn probe_from(
+    pub fn probe_from(
         &self,
         project: &Project,
         session: &str,
@@ -67,10 +70,10 @@ impl Runtime {
         if let EventKind::ToolCall { reading, .. } = &mut event.kind {
             (reading.shortened, reading.open) = (None, false);
         }
-        reading::open(&mut event);
+        analysis::open(&mut event);
         let logs = audit::log::paths(self, &project.root, &standing.settings);
         let protected = || self.protected(Some(&project.root), &logs);
-        reading::complete(&mut event, &project.root, &Shell::of(&standing.settings), &protected);
+        analysis::complete(&mut event, &project.root, &Shell::of(&standing.settings), &protected);
         settle(&standing.policy, &standing.state, &event, &project.root).map(|(step, _)| step)
     }
 
@@ -78,7 +81,7 @@ impl Runtime {
     fn join(&self, project: &Project, session: &str, first: &Event, standing: &mut Standing) -> Result<(), Problem> {
         let reached = Reached { locations: &self.locations, project, session, state: &standing.state };
         let mut events = vec![first.clone()];
-        joining::complete(&Origin::default(), &reached, &mut events)?;
+        lineage::complete(&Origin::default(), &reached, &mut events)?;
         events.pop();
         for join in events {
             if let EventKind::Join { runs, .. } = &join.kind {

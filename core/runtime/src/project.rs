@@ -157,7 +157,9 @@ impl Project {
         disk().remove(&memory).map_err(|error| not_saved(&memory, "removed", &error))
     }
 
-    pub(crate) fn memory(&self) -> PathBuf {
+    /// The file that remembers that the project is guarded.
+    #[must_use]
+    pub fn memory(&self) -> PathBuf {
         self.folder.join("guarded")
     }
 }
@@ -169,7 +171,7 @@ pub fn session_key(session: &str) -> String {
 }
 
 /// The names that stand for the sessions that began in this project, as far as that is kept.
-pub(crate) fn kept_sessions(locations: &Locations, project: &Project) -> Vec<String> {
+pub fn kept_sessions(locations: &Locations, project: &Project) -> Vec<String> {
     let entries = std::fs::read_dir(locations.state.join("sessions")).into_iter().flatten().flatten();
     let here = |path: &Path| std::fs::read(path).is_ok_and(|root| path_from(root) == project.root);
     let names = entries.filter(|entry| here(&entry.path())).map(|entry| entry.file_name());
@@ -181,7 +183,7 @@ pub(crate) fn kept_sessions(locations: &Locations, project: &Project) -> Vec<Str
 /// # Errors
 ///
 /// `state-unreadable`, `state-exposed`: it is kept and cannot be read, or may be someone else's.
-pub(crate) fn kept_root(locations: &Locations, session: &str) -> Result<Option<PathBuf>, Problem> {
+pub fn kept_root(locations: &Locations, session: &str) -> Result<Option<PathBuf>, Problem> {
     Ok(read_small(&session_root(&locations.state, session))?.map(path_from))
 }
 
@@ -198,7 +200,7 @@ fn not_saved(path: &Path, what: &str, error: &io::Error) -> Problem {
 }
 
 /// The projects that anything is kept about. The root of one that was never guarded by configs of its own is empty.
-pub(crate) fn every_project(locations: &Locations) -> Vec<Project> {
+pub fn every_project(locations: &Locations) -> Vec<Project> {
     let entries = std::fs::read_dir(locations.state.join("projects")).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
@@ -212,7 +214,7 @@ fn session_root(state: &Path, session: &str) -> PathBuf {
 }
 
 /// As [`session_root`], by the name that stands for the session.
-pub(crate) fn session_root_file(locations: &Locations, key: &str) -> PathBuf {
+pub fn session_root_file(locations: &Locations, key: &str) -> PathBuf {
     locations.state.join("sessions").join(key)
 }
 

@@ -15,10 +15,10 @@ use phasegate_core::{COMMANDS, Decision, Event, Facts, Policy, State, Step, step
 use serde_json::{Value, json};
 
 use self::files::Files;
+use crate::analysis::{Shell, read_line};
 use crate::audit::line::Place;
 use crate::audit::log::{append, lines};
-use crate::joining::joined;
-use crate::reading::{Shell, read_line};
+use crate::lineage::joined;
 
 /// The commands that agents call as tools: the seed's three.
 const AS_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];

@@ -10,12 +10,12 @@ use phasegate_core::{Code, Event, Step};
 use crate::deadline::Deadline;
 use crate::discover::{Found, discover};
 use crate::frames;
-use crate::joining::Origin;
+use crate::lineage::Origin;
 use crate::locations::Locations;
 use crate::policy_store::{Current, PolicyStore};
 use crate::project::Project;
-use crate::protect::Protected;
-use crate::protect::ground::Grounds;
+use crate::protected::Protected;
+use crate::protected::places::Grounds;
 use crate::stance::{Stance, Watch};
 use crate::transaction::{Transaction, stance_of};
 
@@ -31,13 +31,13 @@ pub struct Runtime {
     /// The platforms' settings files, and what else they obey, as adapters give them; a folder ends with `/`.
     settings: Vec<&'static str>,
     /// The variables in which platforms tell programs which session started them, as adapters give them.
-    pub(crate) session_variables: Vec<&'static str>,
+    pub session_variables: Vec<&'static str>,
     /// A file that audit events are written to, besides the one that settings name; relative to the project.
     pub audit_log: Option<PathBuf>,
     /// What is known by now of the places that the guard stands on.
     grounds: Arc<Grounds>,
     /// The time now, in milliseconds since 1970-01-01 UTC.
-    pub(crate) now: fn() -> i64,
+    pub now: fn() -> i64,
 }
 
 impl Runtime {

@@ -5,7 +5,7 @@ use crate::project::Project;
 use crate::runtime::Runtime;
 
 /// A folder that goes with the value, a runtime whose places are all below it, and a project there with this skill.
-pub(crate) fn project(skill: &str) -> std::io::Result<(tempfile::TempDir, Runtime, Project)> {
+pub fn project(skill: &str) -> std::io::Result<(tempfile::TempDir, Runtime, Project)> {
     let folder = tempfile::tempdir()?;
     let top = folder.path().canonicalize()?;
     let skills = top.join("project/.phasegate/skills");

@@ -2,7 +2,7 @@
 
 mod change;
 mod choose;
-pub(crate) mod halves;
+pub mod halves;
 
 use std::mem::take;
 use std::path::{Path, PathBuf};
@@ -13,19 +13,19 @@ use phasegate_core::{Code, Event, EventKind, Facts, State, Step, state, step};
 use serde_json::{Value, json};
 
 use self::change::Change;
-pub(crate) use self::choose::{first_look, known, loaded, stance_of};
+pub use self::choose::{first_look, known, loaded, stance_of};
 use self::halves::{Own, Shared};
+use crate::analysis::Shell;
 use crate::deadline::Deadline;
 use crate::journal::redact::{digest_of, shorten_event, shortened};
 use crate::journal::{Durability, Entry, Journal};
 use crate::kept::{Anchor, matters};
 use crate::policy_store::Current;
 use crate::project::{Project, Remembered, kept_root, session_key};
-use crate::reading::Shell;
 use crate::runtime::Runtime;
 use crate::sessions::is_strict;
 use crate::stance::Watch;
-use crate::{audit, facts, place, reading};
+use crate::{analysis, audit, facts, place};
 
 /// A session's anchor in the project journal is renewed after so many of its records.
 const ANCHOR_EVERY: u64 = 16;
@@ -33,24 +33,30 @@ const ANCHOR_EVERY: u64 = 16;
 const ANCHOR_LATEST: u64 = 256;
 
 /// Both journals of a session, locked, and all that a decision depends on.
-pub(crate) struct Transaction<'a> {
-    pub(crate) runtime: &'a Runtime,
+pub struct Transaction<'a> {
+    /// Where configs and state are found.
+    pub runtime: &'a Runtime,
     watch: &'a Watch,
-    pub(crate) project: Project,
-    pub(crate) session: String,
-    pub(crate) project_journal: Journal,
-    pub(crate) session_journal: Journal,
+    /// The project.
+    pub project: Project,
+    /// The session's id.
+    pub session: String,
+    /// The project's journal, locked.
+    pub project_journal: Journal,
+    /// The session's journal, locked.
+    pub session_journal: Journal,
     shared: Shared,
-    pub(crate) own: Own,
+    /// The session's half of what is loaded.
+    pub own: Own,
     /// The state as it was loaded, or is after the last event.
-    pub(crate) state: State,
+    pub state: State,
     /// What discovery said before the journals were opened.
     current: Option<Current>,
 }
 
 impl<'a> Transaction<'a> {
     /// Locks and loads. `None`: nothing guards the project and nothing ever did; the disk was not touched.
-    pub(crate) fn open(
+    pub fn open(
         runtime: &'a Runtime,
         project: Project,
         session: &str,
@@ -69,7 +75,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// The transaction of a session whose journals are in order.
-    pub(crate) fn new(
+    pub fn new(
         (runtime, watch): (&'a Runtime, &'a Watch),
         (project, session): (Project, &str),
         (project_journal, session_journal): (Journal, Journal),
@@ -86,13 +92,13 @@ impl<'a> Transaction<'a> {
     }
 
     /// What stays when the transaction is over.
-    pub(crate) fn over(mut self) -> ((Journal, Journal), (Shared, Own)) {
+    pub fn over(mut self) -> ((Journal, Journal), (Shared, Own)) {
         (self.own.state, self.shared.kept.project) = (self.state.session, self.state.project);
         ((self.project_journal, self.session_journal), (self.shared, self.own))
     }
 
     /// Decides one event and records it.
-    pub(crate) fn decide(&mut self, mut event: Event) -> Result<Step, Problem> {
+    pub fn decide(&mut self, mut event: Event) -> Result<Step, Problem> {
         event.time.get_or_insert_with(self.runtime.now);
         if event.session.is_empty() {
             event.session.clone_from(&self.session);
@@ -110,7 +116,7 @@ impl<'a> Transaction<'a> {
             reading.shortened = None;
             reading.open = false;
         }
-        reading::complete(&mut event, root, &Shell::of(&self.own.settings), &protected);
+        analysis::complete(&mut event, root, &Shell::of(&self.own.settings), &protected);
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone(), ..state::Session::default() };
             let joined = State { session, ..State::default() };
@@ -125,7 +131,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Records that a frame or event could not be decided; the problem, which says so if even that failed.
-    pub(crate) fn note_problem(&mut self, event: Value, problem: Problem) -> Problem {
+    pub fn note_problem(&mut self, event: Value, problem: Problem) -> Problem {
         let policy = if self.own.without_policy { String::new() } else { self.version() };
         let mut entry = Entry {
             time: (self.runtime.now)(),
@@ -146,7 +152,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Records what the adapter remembers of a frame that stands for no event.
-    pub(crate) fn note_memory(&mut self, frame: &[u8], memory: Memory) -> Result<(), Problem> {
+    pub fn note_memory(&mut self, frame: &[u8], memory: Memory) -> Result<(), Problem> {
         if self.own.memory == memory {
             return Ok(());
         }
@@ -196,7 +202,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Records that a frame could not be read.
-    pub(crate) fn note_unreadable(&mut self, frame: &[u8], problem: Problem) -> Problem {
+    pub fn note_unreadable(&mut self, frame: &[u8], problem: Problem) -> Problem {
         self.note_problem(json!({"frame": digest_of(frame)}), problem)
     }
 
@@ -326,13 +332,13 @@ impl<'a> Transaction<'a> {
 }
 
 /// The problem, which says that it could not be recorded.
-pub(crate) fn unrecorded(problem: &Problem, unsaved: &Problem) -> Problem {
+pub fn unrecorded(problem: &Problem, unsaved: &Problem) -> Problem {
     let text = format!("{}; this could not be recorded either: {}", problem.message, unsaved.message);
     Problem::new(problem.code, text)
 }
 
 /// Calls `step` until it has every fact it asks for.
-pub(crate) fn settle(policy: &Policy, state: &State, event: &Event, root: &Path) -> Result<(Step, Facts), Problem> {
+pub fn settle(policy: &Policy, state: &State, event: &Event, root: &Path) -> Result<(Step, Facts), Problem> {
     let mut used = Facts::new();
     let phases: usize = policy.skills.iter().chain(&policy.earlier).map(|skill| skill.phases.len()).sum();
     for _ in 0..phases + 2 {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use phasegate_adapter::Guard;
 use phasegate_guard::Gate;
-use phasegate_runtime::{Locations, Project, ProjectGuard, Runtime};
+use phasegate_runtime::{Locations, Project, Runtime};
+use phasegate_service::ProjectGuard;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorData,
     ListToolsResult, PaginatedRequestParams, Tool,

@@ -10,7 +10,8 @@ use super::{Disk, Real};
 
 /// One change, as it was asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Change {
+#[allow(missing_docs, reason = "the names say it; for tests")]
+pub enum Change {
     /// A file was made, empty.
     Made(PathBuf),
     /// Bytes were written at this place.
@@ -48,7 +49,7 @@ thread_local! {
 
 /// Does the work while the clock of this thread's disk stands still: sessions of the same second are in the same order,
 /// whenever they were written.
-pub(crate) fn at<T>(now: SystemTime, work: impl FnOnce() -> T) -> T {
+pub fn at<T>(now: SystemTime, work: impl FnOnce() -> T) -> T {
     NOW.set(Some(now));
     let done = work();
     NOW.set(None);
@@ -56,7 +57,7 @@ pub(crate) fn at<T>(now: SystemTime, work: impl FnOnce() -> T) -> T {
 }
 
 /// Does the work on a disk with room for so many bytes. What came of it, and every change that was made.
-pub(crate) fn watched<T>(room: Option<u64>, work: impl FnOnce() -> T) -> (T, Vec<Change>) {
+pub fn watched<T>(room: Option<u64>, work: impl FnOnce() -> T) -> (T, Vec<Change>) {
     WATCH.set(Some(Watch { changes: Vec::new(), room }));
     let done = work();
     (done, WATCH.take().unwrap_or_default().changes)
@@ -86,7 +87,7 @@ fn full() -> io::Error {
 
 /// The real disk, watched.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Watched;
+pub struct Watched;
 
 impl Disk for Watched {
     fn open(&self, path: &Path) -> io::Result<File> {

@@ -13,12 +13,12 @@ use crate::disk::{Disk as _, disk};
 
 /// What tells whether a file was written since: its number, length, and the times of its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark([i128; 4]);
+pub struct Mark([i128; 4]);
 
 impl Mark {
     /// The mark of a file that is open or was looked up.
     #[cfg(unix)]
-    pub(crate) fn of(data: &Metadata) -> Self {
+    pub fn of(data: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         let changed = nanoseconds(data.ctime(), data.ctime_nsec());
@@ -27,7 +27,7 @@ impl Mark {
 
     /// The mark of a file that is open or was looked up.
     #[cfg(not(unix))]
-    pub(crate) fn of(data: &Metadata) -> Self {
+    pub fn of(data: &Metadata) -> Self {
         let modified = data.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         let nanoseconds = modified.and_then(|since| i128::try_from(since.as_nanos()).ok());
         Self([0, i128::from(data.len()), nanoseconds.unwrap_or_default(), 0])
@@ -44,14 +44,14 @@ pub(super) struct Held {
 
 /// Where a journal stood when its lock was given back.
 #[derive(Debug)]
-pub(crate) struct Rest {
+pub struct Rest {
     tail: Tail,
     mark: Mark,
 }
 
 impl Rest {
     /// How the file was left.
-    pub(crate) fn mark(&self) -> Mark {
+    pub fn mark(&self) -> Mark {
         self.mark
     }
 }
@@ -63,7 +63,7 @@ impl Journal {
     /// # Errors
     ///
     /// As for [`Journal::open`].
-    pub(crate) fn open_again(path: &Path, deadline: &Deadline, rest: Option<Rest>) -> Result<(Self, bool), Problem> {
+    pub fn open_again(path: &Path, deadline: &Deadline, rest: Option<Rest>) -> Result<(Self, bool), Problem> {
         let (file, data) = open_locked(path, deadline)?;
         let held = Some(Held::default());
         match rest.filter(|rest| rest.mark == Mark::of(&data)) {
@@ -81,12 +81,12 @@ impl Journal {
 
     /// What the next record is to say of how the file was found: whether the seal did not fit, and how many bytes of a torn
     /// record were cut off. That is said once at most, by whoever found it.
-    pub(crate) fn take_found(&mut self) -> (bool, u64) {
+    pub fn take_found(&mut self) -> (bool, u64) {
         (std::mem::take(&mut self.unsealed), std::mem::take(&mut self.tail.torn))
     }
 
     /// The next record is to say this, after all.
-    pub(crate) fn put_found(&mut self, (unsealed, torn): (bool, u64)) {
+    pub fn put_found(&mut self, (unsealed, torn): (bool, u64)) {
         (self.unsealed, self.tail.torn) = (unsealed, torn);
     }
 
@@ -98,23 +98,23 @@ impl Journal {
     }
 
     /// How the file was left.
-    pub(crate) fn left(&self) -> Option<Mark> {
+    pub fn left(&self) -> Option<Mark> {
         self.left
     }
 
     /// Whether nobody else wrote to the file since, or took it away.
-    pub(crate) fn is_as_left(&self) -> bool {
+    pub fn is_as_left(&self) -> bool {
         let now = self.file.metadata().ok().filter(|data| !removed(data)).map(|data| Mark::of(&data));
         now.is_some() && now == self.left
     }
 
     /// Whether records are held back that are still to be written.
-    pub(crate) fn holds(&self) -> bool {
+    pub fn holds(&self) -> bool {
         self.held.as_ref().is_some_and(|held| !held.bytes.is_empty())
     }
 
     /// Whether one of them must be durable before its answer goes out.
-    pub(crate) fn must_sync(&self) -> bool {
+    pub fn must_sync(&self) -> bool {
         self.held.as_ref().is_some_and(|held| held.sync)
     }
 
@@ -131,7 +131,7 @@ impl Journal {
     /// # Errors
     ///
     /// `state-not-saved`, `state-disk`: none of the records is saved, and no other can be.
-    pub(crate) fn write_held(&mut self, sync: bool) -> Result<(), Problem> {
+    pub fn write_held(&mut self, sync: bool) -> Result<(), Problem> {
         if self.failed {
             return Err(self.not_saved(&std::io::Error::other("a record before could not be written")));
         }
@@ -154,7 +154,7 @@ impl Journal {
     }
 
     /// Gives the lock back. Where the journal stands, if all of it was written.
-    pub(crate) fn rest(self) -> Option<Rest> {
+    pub fn rest(self) -> Option<Rest> {
         let whole = !self.failed && !self.holds() && self.tail.seq > 0;
         self.left.filter(|_| whole).map(|mark| Rest { tail: self.tail, mark })
     }

@@ -12,14 +12,14 @@ use crate::digest::sha256_hex;
 /// The longest text that is kept as it is, in bytes.
 const LONGEST: usize = 4 * 1024;
 /// The largest value that is kept, in bytes of JSON.
-const LARGEST: usize = 64 * 1024;
+const MAX_FRAME_BYTES: usize = 64 * 1024;
 /// The fields of an event that hold what others wrote, besides the arguments of a call.
 const FIELDS: [&str; 5] = ["output", "text", "prompt", "message", "content"];
 /// The argument that holds a shell line.
 const COMMAND: &str = "command";
 
 /// An event as it goes into a record. `names` are the arguments and fields that are not kept.
-pub(crate) fn shortened(event: &Event, policy: &Policy, names: &BTreeSet<String>) -> Value {
+pub fn shortened(event: &Event, policy: &Policy, names: &BTreeSet<String>) -> Value {
     let mut value = event.to_value();
     let parts = shorten_event(&mut value, names);
     if let (Some(call), false) = (event.call(), parts.is_empty())
@@ -38,7 +38,7 @@ pub(crate) fn shortened(event: &Event, policy: &Policy, names: &BTreeSet<String>
 }
 
 /// Shortens an event. The arguments of a call that are not kept, as names with dots between them.
-pub(crate) fn shorten_event(event: &mut Value, names: &BTreeSet<String>) -> Vec<String> {
+pub fn shorten_event(event: &mut Value, names: &BTreeSet<String>) -> Vec<String> {
     let mut work = Work { names, parts: Vec::new() };
     let Value::Object(fields) = event else { return work.parts };
     for name in FIELDS {
@@ -62,7 +62,7 @@ impl Work<'_> {
     fn whole(&mut self, value: &mut Value, named: bool) {
         self.shorten(value, "");
         if let Ok(text) = serde_json::to_string(value)
-            && (named || text.len() > LARGEST)
+            && (named || text.len() > MAX_FRAME_BYTES)
         {
             self.leave_out(value, "");
         }
@@ -115,7 +115,7 @@ fn hide_words(reading: &mut Value) {
 }
 
 /// The digest and length that stand for bytes that are not kept.
-pub(crate) fn digest_of(bytes: &[u8]) -> Value {
+pub fn digest_of(bytes: &[u8]) -> Value {
     json!({"sha256": sha256_hex(bytes), "bytes": bytes.len()})
 }
 

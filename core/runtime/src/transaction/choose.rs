@@ -107,7 +107,7 @@ impl Transaction<'_> {
 
 /// Notes what a problem would meet as long as nothing is read. `None`: nothing guards the project and nothing ever did;
 /// else what discovery says, where it had to be asked.
-pub(crate) fn first_look(
+pub fn first_look(
     runtime: &Runtime,
     project: &Project,
     (remembered, journal): (&Result<Option<Remembered>, Problem>, &Path),
@@ -134,7 +134,7 @@ pub(crate) fn first_look(
 }
 
 /// How a problem is answered while configs mean this.
-pub(crate) fn stance_of(current: &Current) -> Stance {
+pub fn stance_of(current: &Current) -> Stance {
     match current {
         Current::Unguarded => Stance::Unguarded,
         Current::Ready(ready) => ready.strictest().into(),
@@ -145,14 +145,14 @@ pub(crate) fn stance_of(current: &Current) -> Stance {
 }
 
 /// Notes what a problem would meet once the journals are read.
-pub(crate) fn loaded(watch: &Watch, remembered: Option<Remembered>) {
+pub fn loaded(watch: &Watch, remembered: Option<Remembered>) {
     if watch.get() == Stance::Unsure {
         watch.set(remembered.map_or(Stance::Unknown, |memory| memory.mode.into()));
     }
 }
 
 /// Notes what a problem would meet where these modes are in force; `policy`: whether a policy is in use.
-pub(crate) fn known(watch: &Watch, mut modes: impl Iterator<Item = Mode>, policy: bool) {
+pub fn known(watch: &Watch, mut modes: impl Iterator<Item = Mode>, policy: bool) {
     if modes.any(|mode| mode == Mode::Block) {
         watch.set(Stance::Block);
     } else if matches!(watch.get(), Stance::Unknown | Stance::Unguarded) && policy {

@@ -17,19 +17,22 @@ use crate::witness::Witnesses;
 
 /// The project's half.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) kept: KeptProject,
-    pub(crate) remembered: Option<Remembered>,
+pub struct Shared {
+    /// What the project's journal holds.
+    pub kept: KeptProject,
+    /// What is remembered of the project.
+    pub remembered: Option<Remembered>,
 }
 
 /// The session's half.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub struct Own {
     /// The engine's state, while no transaction has it.
-    pub(crate) state: state::Session,
-    pub(crate) settings: KeptSettings,
+    pub state: state::Session,
+    /// The settings the session began with.
+    pub settings: KeptSettings,
     /// The digest of the stored policy that the session goes by.
-    pub(crate) policy_digest: String,
+    pub policy_digest: String,
     /// Whether the last record is still to be anchored.
     pub(super) anchor_due: bool,
     /// How many records of the project's journal were on the disk for good, as the last record says.
@@ -37,13 +40,13 @@ pub(crate) struct Own {
     /// How many of its records the project had noted, as far as the session saw.
     pub(super) anchored: u64,
     /// Whether somebody asks the disk in the background, so that an event need not wait for a note of history.
-    pub(crate) lazy: bool,
+    pub lazy: bool,
     /// Whether the journal is to be made durable in the background.
-    pub(crate) wants_sync: bool,
+    pub wants_sync: bool,
     /// Whether somebody was asked to.
-    pub(crate) asked: bool,
+    pub asked: bool,
     /// The number and chain hash of a record that was, and is still to be noted.
-    pub(crate) durable: Option<(u64, String)>,
+    pub durable: Option<(u64, String)>,
     /// Whether what was known of the session may be lost: it is denied until it starts anew.
     pub(super) lost: bool,
     /// Whether it is kept which project the session began in.
@@ -51,29 +54,29 @@ pub(crate) struct Own {
     /// Whether the configs of now were looked for and cannot be used: the next event looks again.
     pub(super) without_policy: bool,
     /// Why the platform's settings did not start the guard when the session began.
-    pub(crate) unwired: Option<String>,
+    pub unwired: Option<String>,
     /// Who was behind the last event that said so.
     pub(super) principal: Option<String>,
     /// What the adapter remembers; kept with the next record.
-    pub(crate) memory: Memory,
+    pub memory: Memory,
     /// The client's processes that have served the session.
-    pub(crate) clients: Vec<Process>,
+    pub clients: Vec<Process>,
     /// The policy in use; its version is empty until one was found.
-    pub(crate) policy: Arc<Policy>,
+    pub policy: Arc<Policy>,
     /// Lines for audit logs, which are written after the journal.
     pub(super) late: Vec<(PathBuf, String)>,
 }
 
 impl Shared {
     /// What the project's journal holds.
-    pub(crate) fn of(journal: &Journal, remembered: Option<Remembered>) -> Result<Self, Problem> {
+    pub fn of(journal: &Journal, remembered: Option<Remembered>) -> Result<Self, Problem> {
         Ok(Self { kept: from_state(journal.state())?, remembered })
     }
 }
 
 impl Own {
     /// What the session's journal holds.
-    pub(crate) fn of(journal: &Journal) -> Result<Self, Problem> {
+    pub fn of(journal: &Journal) -> Result<Self, Problem> {
         let kept: KeptSession = from_state(journal.state())?;
         Ok(Self {
             state: kept.session,
@@ -99,12 +102,12 @@ impl Own {
     }
 
     /// Everything around the session was looked at, and was in order.
-    pub(crate) fn looked(&mut self) {
+    pub fn looked(&mut self) {
         self.without_policy = false;
     }
 
     /// Appends what there is to audit logs.
-    pub(crate) fn write_late(&mut self) {
+    pub fn write_late(&mut self) {
         for (path, lines) in self.late.drain(..) {
             audit::log::append(&path, &lines);
         }
@@ -117,7 +120,7 @@ impl Own {
 /// # Errors
 ///
 /// As for [`Witnesses::check`].
-pub(crate) fn check(
+pub fn check(
     (project, session): (&Project, &str),
     (project_journal, session_journal): (&Journal, &Journal),
     (shared, own): (&Shared, &mut Own),

@@ -1,0 +1,57 @@
+//! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
+
+mod arguments;
+mod copied;
+mod guarded;
+mod line;
+mod tools;
+
+use std::path::Path;
+
+use phasegate_core::tool::{Access, BASH, READ, SHELL, Verdict, only_reads};
+use phasegate_core::{Event, EventKind};
+use serde_json::Value;
+
+use crate::paths::{display, resolve};
+use crate::protected::Protected;
+
+pub(crate) use line::{Shell, read_line};
+
+/// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.
+pub(crate) fn open(event: &mut Event) {
+    let EventKind::ToolCall { tool, server, input: Value::Null, labels, reading, .. } = &mut event.kind else { return };
+    reading.open = true;
+    if tool == BASH && server.is_none() && labels.is_none() {
+        *labels = Some([READ, SHELL].map(str::to_string).into());
+    }
+}
+
+/// Resolves the paths that the adapter found in a call, relative to the event's folder, else to the project's root; reads
+/// the line of a shell call; and notes what of the guard's own the call would change.
+pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protected: &dyn Fn() -> Protected<'a>) {
+    tools::shorten(&mut event.kind);
+    let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
+    let judged = read_line(event, shell);
+    let Some(labels) = event.labels() else { return };
+    let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
+    if reading.open {
+        return;
+    }
+    for path in &mut reading.paths {
+        path.resolved = resolve(&base, Path::new(&path.written)).and_then(|found| display(root, &found));
+    }
+    let writes = |access| matches!(access, Access::Write | Access::Remove);
+    let may_change = match &judged {
+        Some(judged) => judged.verdict != Verdict::Read,
+        None if reading.paths.is_empty() => !only_reads(&labels),
+        None => reading.paths.iter().any(|path| writes(path.access)),
+    };
+    if may_change {
+        let place = guarded::Place { base: &base, protected: protected() };
+        reading.guarded = match &judged {
+            Some(judged) => place.by_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default()),
+            None if reading.paths.is_empty() => place.by_arguments(tool, input, shell),
+            None => place.by_paths(&reading.paths),
+        };
+    }
+}

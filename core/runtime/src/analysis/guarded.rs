@@ -1,0 +1,224 @@
+//! What of the guard's own a call would change, or might: as far as its paths, its line or its arguments say.
+
+use std::path::{Path, PathBuf};
+
+use phasegate_core::tool::{Access, Guarded, Part, PathUse, Verdict, Word};
+use phasegate_shell::{Judgement, Pattern, Piece, judge};
+use serde_json::Value;
+
+use super::Shell;
+use super::arguments::{each_text, is_script, is_typed, removes, spellings};
+use crate::protected::{Change, Protected};
+
+/// The longest text, in bytes, that may be a path: what a server makes shorter before it asks the system may be longer
+/// than the system takes.
+const LONGEST: usize = 32 * 1024;
+
+/// A folder that paths start from, and what is protected there.
+pub(super) struct Place<'a> {
+    pub(super) base: &'a Path,
+    pub(super) protected: Protected<'a>,
+}
+
+impl Place<'_> {
+    /// By the paths of a file tool.
+    pub(super) fn by_paths(&self, paths: &[PathUse]) -> Vec<Guarded> {
+        paths.iter().filter_map(|path| self.meant(&path.written, path.access)).collect()
+    }
+
+    /// By a shell line: its paths as far as they are known, and for programs that nobody can see into, by their words.
+    pub(super) fn by_line(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
+        let mut found: Vec<Guarded> = Vec::new();
+        for touch in &judged.touches {
+            let guarded = match touch.path.text() {
+                Some(written) => self.touched(&written, touch.access).or_else(|| {
+                    let rest = beyond(&written)?;
+                    self.may_touch(&Pattern(vec![Piece::Any, Piece::Text(rest)]), touch.access)
+                }),
+                None => self.may_touch(&touch.path, touch.access),
+            };
+            found.extend(guarded);
+        }
+        found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
+        found.extend(self.named(judged));
+        found.extend(self.copied(judged));
+        found.extend(self.through_descriptors(judged));
+        found.extend(self.spoken_of(judged, line));
+        found
+    }
+
+    /// By what the line reads, where it also writes to something that is open: what was opened to be read is then opened
+    /// anew.
+    fn through_descriptors(&self, judged: &Judgement) -> Vec<Guarded> {
+        let open = |text: &str| text == "/dev/stdin" || text.starts_with("/dev/fd/") || text.starts_with("/proc/");
+        let words = judged.parts.iter().flat_map(|part| part.words.iter().skip(1)).filter_map(Pattern::text);
+        let written = judged.touches.iter().filter(|touch| change(touch.access).is_some());
+        if !written.filter_map(|touch| touch.path.text()).chain(words).any(|text| open(&text)) {
+            return Vec::new();
+        }
+        let read = judged.touches.iter().filter(|touch| touch.access == Access::Read);
+        read.filter_map(|touch| self.touched(&touch.path.text()?, Access::Write)).collect()
+    }
+
+    /// By the words of commands that do more than read: what such a command names and is not known to read, it may change,
+    /// whatever option the name stands behind.
+    fn named(&self, judged: &Judgement) -> Vec<Guarded> {
+        let more = judged.parts.iter().filter(|part| part.command.verdict != Verdict::Read);
+        let words = more.flat_map(|part| part.words.iter().skip(1)).filter_map(Pattern::text);
+        let read = |word: &str| {
+            let reads = judged.touches.iter().filter(|touch| touch.access == Access::Read);
+            reads.filter_map(|touch| touch.path.text()).any(|path| path == word || path.ends_with(&format!("/{word}")))
+        };
+        let values = |word: String| match word.split_once('=') {
+            Some((_, value)) => vec![value.to_string()],
+            None if word.starts_with('-') => Vec::new(),
+            None => vec![word],
+        };
+        words
+            .filter(|word| !read(word))
+            .flat_map(values)
+            .filter_map(|path| self.touched(&path, Access::Write))
+            .collect()
+    }
+
+    /// By the arguments of a tool of which nobody said what it does: every text may be a path, a line, or what a person
+    /// would type.
+    pub(super) fn by_arguments(&self, tool: &str, input: &Value, shell: &Shell) -> Vec<Guarded> {
+        let mut found = Vec::new();
+        let removes = removes(tool);
+        each_text(input, "", &mut |name, text| {
+            if is_typed(text) {
+                found.push(Guarded { part: Part::State, path: text.chars().take(60).collect() });
+            }
+            let path = !text.is_empty() && text.len() < LONGEST && !text.contains('\n');
+            if is_script(name) {
+                let judged = judge(text, &shell.table, shell.trust);
+                if judged.verdict != Verdict::Read {
+                    found.extend(self.by_line(&judged, text));
+                }
+            } else if path && text.contains(' ') {
+                // Words of a person are a line that nobody knows; only what is surely changed counts.
+                let judged = judge(text, &shell.table, shell.trust);
+                let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
+                found.extend(known.filter_map(|(written, access)| self.touched(&written, access)));
+            }
+            if path && !is_script(name) {
+                found.extend(self.meant(text, Access::Write));
+                // The folder that all is in is where many tools work, whatever they are called.
+                if removes && !self.base.starts_with(self.absolute(text)) {
+                    found.extend(self.meant(text, Access::Remove));
+                }
+            }
+        });
+        found
+    }
+
+    /// A path, in whatever spelling a platform or a server may take it.
+    fn meant(&self, written: &str, access: Access) -> Option<Guarded> {
+        let spellings = spellings(written, self.protected.home());
+        let found = spellings.iter().find_map(|spelling| self.touched(spelling, access))?;
+        Some(Guarded { path: written.to_string(), ..found })
+    }
+
+    /// Where a path that a call names leads, without links; by words alone where that cannot be known.
+    pub(super) fn absolute(&self, written: &str) -> PathBuf {
+        self.protected.resolve(self.base, written).unwrap_or_else(|| self.base.join(written))
+    }
+
+    /// A known path.
+    fn touched(&self, written: &str, access: Access) -> Option<Guarded> {
+        let change = change(access)?;
+        let leads = self.absolute(written);
+        let found = self.protected.part(&leads, change);
+        let part = found.or_else(|| {
+            // What is removed or made is the name itself, also where it is a link.
+            let name = self.base.join(written);
+            let name = self.absolute(name.parent()?.to_str()?).join(name.file_name()?);
+            if name == leads { None } else { self.protected.part(&name, change) }
+        })?;
+        Some(Guarded { part, path: written.to_string() })
+    }
+
+    /// A path known in part: guarded where the folder that it surely lies in is, or where it can stand for a place of the
+    /// guard and what is known of it says so.
+    fn may_touch(&self, path: &Pattern, access: Access) -> Option<Guarded> {
+        let change = change(access)?;
+        let mut known = String::new();
+        for piece in &path.0 {
+            match piece {
+                Piece::Text(text) => known.push_str(text),
+                Piece::Home => known.push_str(self.protected.home()),
+                Piece::Any | Piece::Glob => break,
+            }
+        }
+        if path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Home)) {
+            return self.touched(&known, access);
+        }
+        let below = known
+            .rsplit_once('/')
+            .and_then(|(folder, _)| self.protected.part(&self.absolute(folder).join("\u{fffd}"), change));
+        let part = below.or_else(|| self.protected.could_mean(path, change, self.base))?;
+        Some(Guarded { part, path: shown(path) })
+    }
+
+    /// Where the line holds a program that could do anything, or a path that could be any, by the names it speaks of.
+    fn spoken_of(&self, judged: &Judgement, line: &str) -> Option<Guarded> {
+        let opaque = |verdict| matches!(verdict, Verdict::Execute | Verdict::Unknown);
+        let loose = judged.touches.iter().any(|touch| change(touch.access).is_some() && touch.path.text().is_none());
+        let own = |text: &str| self.protected.spoken_of(text).map(|(part, path)| Guarded { part, path });
+        if loose || judged.problem.is_some() {
+            return own(line);
+        }
+        let opaque: Vec<_> = judged.parts.iter().filter(|part| opaque(part.command.verdict)).collect();
+        if opaque.is_empty() {
+            return None;
+        }
+        let words = || opaque.iter().flat_map(|part| part.words.iter().skip(1));
+        if let Some(guarded) = words().find_map(|word| self.may_touch(word, Access::Write)) {
+            return Some(guarded);
+        }
+        let assigned = opaque.iter().flat_map(|part| &part.command.assignments).filter_map(|(_, word)| match word {
+            Word::Known(text) => Some(text.clone()),
+            Word::Unknown => None,
+        });
+        let text = words().map(shown).chain(assigned).collect::<Vec<_>>().join("\n");
+        // What such a program gets as its input is not among its words.
+        own(&text).or_else(|| line.contains("<<").then(|| own(line)).flatten())
+    }
+}
+
+/// What follows in a path that goes through another process's folder or files, which nobody sees from here.
+fn beyond(written: &str) -> Option<String> {
+    let ways = ["cwd", "root", "fd"].map(|name| format!("/{name}/"));
+    let below = written.strip_prefix("/proc/").or_else(|| written.strip_prefix("/dev"))?;
+    ways.iter().find_map(|way| below.split_once(way.as_str())).map(|(_, rest)| format!("/{rest}"))
+}
+
+/// A message to the guard that its client did not send.
+fn forged(words: &[Word]) -> Option<Guarded> {
+    let mut known = words.iter().map(|word| match word {
+        Word::Known(text) => text.as_str(),
+        Word::Unknown => "",
+    });
+    let program = known.next()?.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+    let ours = program.strip_suffix(".exe").unwrap_or(&program) == "phasegate";
+    let speaks = known.find(|word| ours && ["hook", "serve", "mcp", ""].contains(word))?;
+    Some(Guarded { part: Part::State, path: format!("phasegate {speaks}").trim_end().to_string() })
+}
+
+fn change(access: Access) -> Option<Change> {
+    match access {
+        Access::Write => Some(Change::Write),
+        Access::Remove => Some(Change::Remove),
+        Access::Read | Access::Execute => None,
+    }
+}
+
+fn shown(path: &Pattern) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Any | Piece::Glob => "*".to_string(),
+        Piece::Home => "~".to_string(),
+    };
+    path.0.iter().map(piece).collect()
+}

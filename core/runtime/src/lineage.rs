@@ -1,0 +1,232 @@
+//! Joining: who began a session, and which runs it goes on with (rules 4).
+
+use std::collections::BTreeSet;
+
+use phasegate_adapter::{Frame, Problem};
+use phasegate_core::event::SessionSource;
+use phasegate_core::policy::Mode;
+use phasegate_core::state::{self, Run, State, Status};
+use phasegate_core::{Event, EventKind, spoken};
+
+use crate::ancestors::{Process, client, near, note};
+use crate::locations::Locations;
+use crate::project::Project;
+use crate::sessions::{SessionInfo, Sessions, busy_sessions, live_sessions};
+use crate::transaction::Transaction;
+
+/// Where an event comes from, beside what it says itself.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The client's process, where it is seen.
+    client: Option<Process>,
+    /// Variables that name the session of the agent that started a program.
+    names: Vec<&'static str>,
+}
+
+/// A session that an event reaches.
+pub struct Reached<'a> {
+    /// The folders outside of projects.
+    pub locations: &'a Locations,
+    /// The project.
+    pub project: &'a Project,
+    /// The session's id.
+    pub session: &'a str,
+    /// The state before the event.
+    pub state: &'a State,
+}
+
+/// Who began a session.
+enum Begun {
+    /// A person did, afresh: nothing is joined.
+    Afresh,
+    /// It goes on from the session with this id, or a call of that session started it.
+    From(String),
+    /// An agent may have, or it goes on from a session that nobody names.
+    /// `ended`: sessions that have ended may be meant, too.
+    Somehow { ended: bool },
+}
+
+impl Origin {
+    /// The origin of a frame of a session that these processes have served so far; a new one is noted there.
+    pub fn of(
+        names: Vec<&'static str>,
+        (frame, events): (&Frame, &[Event]),
+        session: &str,
+        clients: &mut Vec<Process>,
+    ) -> Self {
+        // What is known already is found with two short files; only a start must know the nearest client of all.
+        let starts = events.iter().any(|event| matches!(event.kind, EventKind::SessionStart { .. }));
+        if !starts && near(clients) {
+            return Self { client: clients.last().copied(), names };
+        }
+        let client = client(&frame.environment, &names, session);
+        if let Some(client) = client {
+            note(clients, client);
+        }
+        Self { client, names }
+    }
+}
+
+impl Transaction<'_> {
+    /// The events of a frame, completed: who began the session, if they begin it, and before them the runs that it joins,
+    /// each session's in an event of its own. A prompt that an agent may have typed is not interactive.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
+    pub fn begun(&mut self, origin: &Origin, mut events: Vec<Event>) -> Result<Vec<Event>, Problem> {
+        let reached = Reached {
+            locations: &self.runtime.locations,
+            project: &self.project,
+            session: &self.session,
+            state: &self.state,
+        };
+        match complete(origin, &reached, &mut events) {
+            Ok(()) => Ok(events),
+            Err(problem) => {
+                let event = events.first().map(Event::to_value).unwrap_or_default();
+                Err(self.note_problem(event, problem))
+            }
+        }
+    }
+}
+
+/// Completes the events of a frame, as [`Transaction::begun`] says.
+pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>) -> Result<(), Problem> {
+    let Some(first) = events.first_mut() else { return Ok(()) };
+    let new = reached.state.session.events == 0;
+    match &mut first.kind {
+        EventKind::Prompt { text, interactive: typed @ Some(true) } if spoken::addressed(text) => {
+            *typed = Some(!typed_by_an_agent(origin, reached)?);
+        }
+        EventKind::SessionStart { source: SessionSource::Compact, .. } | EventKind::Join { .. } => return Ok(()),
+        _ => {}
+    }
+    if !new && !matches!(first.kind, EventKind::SessionStart { .. }) {
+        return Ok(());
+    }
+    // Clients of a server for many never come from each other.
+    let served = first.principal.is_some();
+    let others = |mut found: Sessions| {
+        found.known.retain(|session| session.id != reached.session && !(served && session.principal.is_some()));
+        found
+    };
+    // What starts up or is resumed is a person's unless a busy session shows otherwise; the rest may come from any.
+    let alone = matches!(
+        first.kind,
+        EventKind::SessionStart { source: SessionSource::Startup | SessionSource::Resume, parent: None }
+    );
+    let mut found = others(if alone { busy_sessions(reached.project)? } else { live_sessions(reached.project)? });
+    let begun = begun(origin, reached, &first.kind, &found);
+    if let Begun::Somehow { .. } = begun {
+        found = others(live_sessions(reached.project)?);
+        if let Some((_, problem)) = found.damaged.first() {
+            return Err(problem.clone());
+        }
+    }
+    name_parent(&mut first.kind, &begun);
+    let joins: Vec<Event> = runs(&begun, &found)
+        .into_iter()
+        .map(|(from, runs)| Event {
+            kind: EventKind::Join { from, runs },
+            ..Event::new(reached.session, EventKind::Idle {})
+        })
+        .collect();
+    events.splice(0..0, joins);
+    Ok(())
+}
+
+fn begun(origin: &Origin, reached: &Reached<'_>, kind: &EventKind, found: &Sessions) -> Begun {
+    let new = reached.state.session.events == 0;
+    let (source, parent) = match kind {
+        EventKind::SessionStart { source, parent } => (Some(*source), parent.as_deref()),
+        _ => (None, None),
+    };
+    let known = |session: Option<&SessionInfo>| session.map(|session| Begun::From(session.id.clone()));
+    let named = parent.and_then(|parent| found.known.iter().find(|session| session.id == parent));
+    let above = origin.client.map(Process::ancestors).unwrap_or_default();
+    let sure = known(named).or_else(|| known(served_by(found, &above)));
+    if let Some(sure) = sure {
+        return sure;
+    }
+    match source {
+        Some(SessionSource::Fork | SessionSource::Clear) | None if new => {
+            let same = origin.client.as_slice();
+            let ended = source.is_some();
+            known(served_by(found, same)).unwrap_or(Begun::Somehow { ended })
+        }
+        Some(SessionSource::Child) => Begun::Somehow { ended: false },
+        _ if marked(origin, reached.locations) => Begun::Somehow { ended: false },
+        _ if new && found.known.iter().any(|session| session.open_program().is_some()) => {
+            Begun::Somehow { ended: false }
+        }
+        _ => Begun::Afresh,
+    }
+}
+
+/// The session that was served last by the nearest of these processes that served any.
+fn served_by<'a>(found: &'a Sessions, processes: &[Process]) -> Option<&'a SessionInfo> {
+    // Those that are known are in the order of their last record.
+    processes.iter().find_map(|process| found.known.iter().find(|session| session.clients.contains(process)))
+}
+
+/// Whether the client was started with a variable that names a guarded session, as programs of its agent are.
+fn marked(origin: &Origin, locations: &Locations) -> bool {
+    let variables = origin.client.map(|client| client.variables(&origin.names)).unwrap_or_default();
+    variables.values().any(|session| !matches!(Project::of_session(locations, session), Ok(None)))
+}
+
+/// A terminal that a program of an agent opened has that agent's session among its ancestors, or its variables; and while
+/// a call runs that can run programs, keys may be its own.
+fn typed_by_an_agent(origin: &Origin, reached: &Reached<'_>) -> Result<bool, Problem> {
+    let found = busy_sessions(reached.project)?;
+    let above = origin.client.map(Process::ancestors).unwrap_or_default();
+    let others = |session: &&SessionInfo| session.id != reached.session;
+    let running = found.known.iter().filter(others).flat_map(SessionInfo::open_programs).any(|call| !call.launched);
+    Ok(running || served_by(&found, &above).is_some() || marked(origin, reached.locations))
+}
+
+/// The event says who began the session, as far as is known now.
+fn name_parent(kind: &mut EventKind, begun: &Begun) {
+    let EventKind::SessionStart { source, parent } = kind else { return };
+    if *source == SessionSource::Startup && !matches!(begun, Begun::Afresh) {
+        *source = SessionSource::Child;
+    }
+    if let Begun::From(session) = begun {
+        parent.get_or_insert_with(|| session.clone());
+    }
+}
+
+fn runs(begun: &Begun, found: &Sessions) -> Vec<(String, Vec<Run>)> {
+    let known = || found.known.iter().map(|session| (session.id.as_str(), &session.state.session));
+    match begun {
+        Begun::Afresh => Vec::new(),
+        Begun::From(session) => joined(Some(session), false, known()),
+        Begun::Somehow { ended } => joined(None, *ended, known()),
+    }
+}
+
+/// The runs that a session joins, by the session that they are copied from: all live ones of its `parent`, if that is
+/// known; else those in block mode of every session that may be meant, ended ones too if `ended` says so. The sessions come
+/// in the order of their last record, the latest first: of a skill's runs the first counts.
+pub fn joined<'a>(
+    parent: Option<&str>,
+    ended: bool,
+    sessions: impl Iterator<Item = (&'a str, &'a state::Session)>,
+) -> Vec<(String, Vec<Run>)> {
+    let least = if parent.is_some() { Mode::Warn } else { Mode::Block };
+    let meant = |id: &str, session: &state::Session| match parent {
+        Some(parent) => parent == id,
+        None => ended || !session.ended,
+    };
+    let mut skills = BTreeSet::new();
+    let mut joined = Vec::new();
+    for (id, session) in sessions.filter(|(id, session)| meant(id, session)) {
+        let live = session.runs.iter().filter(|run| run.status == Status::Active && run.mode >= least);
+        let runs: Vec<Run> = live.filter(|run| skills.insert(run.skill.as_str())).cloned().collect();
+        if !runs.is_empty() {
+            joined.push((id.to_string(), runs));
+        }
+    }
+    joined
+}

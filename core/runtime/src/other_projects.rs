@@ -1,0 +1,39 @@
+//! Calls in projects that nothing guards: they may not change what guards others (rules 4.1).
+
+use phasegate_adapter::{Adapter, Frame, Memory, Problem};
+use phasegate_core::{Code, Event, EventKind};
+
+use crate::analysis::{self, Shell};
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// Why the frame is refused; `None` for a frame that leaves other projects' guard alone, or where no project is guarded.
+pub fn refused(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
+    if !runtime.locations.state.join("projects").exists() {
+        return None;
+    }
+    let decoded = match adapter.decode(frame, &Memory::Null) {
+        Ok(decoded) => decoded,
+        // What cannot be read may change anything that it speaks of.
+        Err(problem) => {
+            let spoken = runtime.protected(None, &[]).spoken_of(&String::from_utf8_lossy(&frame.bytes));
+            return spoken.map(|_| problem);
+        }
+    };
+    decoded.events.into_iter().find_map(|event| forbidden(runtime, event, project))
+}
+
+/// As [`refused`], of one event.
+pub fn forbidden(runtime: &Runtime, mut event: Event, project: &Project) -> Option<Problem> {
+    if !runtime.locations.state.join("projects").exists() {
+        return None;
+    }
+    analysis::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None, &[]));
+    let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
+    let guarded = reading.guarded.first()?;
+    let message = format!(
+        "{tool} would change `{}`, and other projects are guarded by that; this project is not, so nothing was recorded",
+        guarded.path
+    );
+    Some(Problem::new(Code::SelfProtection, message))
+}

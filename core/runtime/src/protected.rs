@@ -1,0 +1,288 @@
+//! What the guard stands on, and which paths are part of it (rules 4.1).
+//!
+//! A path counts as its place in the file system, and also by its name alone: names are compared as the most forgiving
+//! file system would, so that case and characters nobody sees hide nothing.
+
+mod descendants;
+pub(crate) mod places;
+mod pattern;
+mod place;
+mod snapshot;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use phasegate_core::tool::Part;
+use phasegate_shell::{Pattern, Piece};
+
+use self::pattern::{anchored, heads, stands_for};
+use self::place::{Folded, Reach, files, fold, inner};
+use self::places::{Ground, Grounds, Sources};
+use crate::locations::Locations;
+use crate::paths::Links;
+use crate::project::{FOLDER, Project};
+
+/// What a call does to a path, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It makes or changes what is there.
+    Write,
+    /// It takes away what is there, with everything below it.
+    Remove,
+}
+
+/// All that the guard stands on, as seen from one project.
+pub(crate) struct Protected<'a> {
+    sources: Sources<'a>,
+    /// The places outside of projects, and those of the project, without links.
+    ground: Arc<Ground>,
+    /// The root of the project, where there is one. A folder of configs is then protected wherever it lies.
+    root: Option<PathBuf>,
+    /// What is known of links by now.
+    links: Links,
+}
+
+impl<'a> Protected<'a> {
+    /// The guard with these folders, on these platforms' places, in the project with this root, where audit events are also
+    /// written to these files; without one, as far as it lies outside of projects or guards another.
+    pub(crate) fn new(
+        (locations, grounds): (&'a Locations, &Grounds),
+        (skill_folders, settings): (&'a [&'static str], &'a [&'static str]),
+        root: Option<&Path>,
+        logs: &[PathBuf],
+    ) -> Self {
+        let sources = Sources { locations, skill_folders, settings };
+        let links = Links::default();
+        let ground = grounds.get(sources, root, logs, &links);
+        let links = if ground.looks.is_empty() { links } else { Links::knowing(Arc::clone(&ground.looks)) };
+        Self { sources, ground, root: root.map(Path::to_path_buf), links }
+    }
+
+    /// The part of the guard that a change of this path would touch. The path is absolute and without links; it need not
+    /// exist.
+    pub(crate) fn part(&self, path: &Path, change: Change) -> Option<Part> {
+        let names = Folded::of(path);
+        let named = (self.root.is_some() && names.has(FOLDER)).then_some(Part::Policy);
+        let found = || self.ground.places.iter().find(|place| place.touched(&names, change)).map(|place| place.part);
+        let elsewhere = || self.in_another_project(path, change);
+        let led_to = || self.led_to(&names, change);
+        named.or_else(found).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path))
+    }
+
+    /// Whether a link among the configs or the skills leads to the path.
+    fn led_to(&self, path: &Folded, change: Change) -> Option<Part> {
+        let targets = self.ground.targets.get_or_init(|| self.ground.targets(&self.links, &mut BTreeSet::new()));
+        targets.iter().find(|place| place.touched(path, change)).map(|place| place.part)
+    }
+
+    /// Whether the path is part of what another guarded project stands on.
+    fn in_another_project(&self, path: &Path, change: Change) -> Option<Part> {
+        path.ancestors().skip(1).find_map(|root| {
+            let guarded = || self.links.there(&Project::at(self.sources.locations, root).memory());
+            if self.root.as_deref() == Some(root) || self.ground.is_bare(root) || !guarded() {
+                return None;
+            }
+            let path = Folded::of(path);
+            let theirs = Ground::of_project(self.sources, root, &self.links);
+            theirs.iter().find(|place| place.touched(&path, change)).map(|place| place.part)
+        })
+    }
+
+    /// Whether the file is another name of a file of the guard: a hard link.
+    #[cfg(unix)]
+    fn linked(&self, path: &Path) -> Option<Part> {
+        use std::os::unix::fs::MetadataExt as _;
+        let data = path.symlink_metadata().ok().filter(|data| data.is_file() && data.nlink() > 1)?;
+        let same = |file: &Path| file.metadata().is_ok_and(|it| it.ino() == data.ino() && it.dev() == data.dev());
+        let places = &mut self.ground.places.iter();
+        places.find(|place| files(&place.path, place.reach).iter().any(|file| same(file))).map(|place| place.part)
+    }
+
+    #[cfg(not(unix))]
+    fn linked(&self, _: &Path) -> Option<Part> {
+        None
+    }
+
+    /// Where a path leads, without links; `None` if that cannot be known.
+    pub(crate) fn resolve(&self, base: &Path, written: &str) -> Option<PathBuf> {
+        self.links.resolve(base, Path::new(written))
+    }
+
+    /// The user's home folder, as a text; empty where it is none.
+    pub(crate) fn home(&self) -> &str {
+        self.sources.locations.home.to_str().unwrap_or_default()
+    }
+
+    /// The part that a path known only in part can stand for, seen from the folder `base`: where it can stand for the
+    /// place of one, and what is known of it holds a name of that place, or is a pattern of names.
+    pub(crate) fn could_mean(&self, path: &Pattern, change: Change, base: &Path) -> Option<Part> {
+        let text = |piece: &Piece| if let Piece::Text(text) = piece { fold(text) } else { "/".to_string() };
+        let known: String = path.0.iter().map(text).collect();
+        let loose = path.0.contains(&Piece::Any);
+        let anchored = anchored(path, base, self.home());
+        let heads = heads(&anchored);
+        let stands = |path: &Pattern, name: &str| stands_for(path, &fold(name), &fold(self.home()));
+        let fits = |place: &Path, reach| {
+            let names = [Some(place), place.strip_prefix(base).ok()];
+            let mut names = names.into_iter().flatten().filter_map(Path::to_str);
+            let below = |name: &str| reach == Reach::Tree && heads.iter().any(|head| stands(head, name));
+            names.any(|name| stands(&anchored, name) || below(name))
+        };
+        let named = |place: &Path| {
+            let last = |path: &Path| path.file_name().map(|name| fold(&name.to_string_lossy()));
+            !loose || last(place).is_some_and(|name| known.contains(&name))
+        };
+        // A pattern of names takes away only what is there.
+        let there = |place: &Path| change != Change::Remove || place.symlink_metadata().is_ok();
+        self.ground.places.iter().filter(|place| there(&place.path)).find_map(|protected| {
+            let (place, reach) = (&protected.path, protected.reach);
+            let inner = inner(place, reach);
+            let above = place.ancestors().skip(1).filter(|_| change == Change::Remove);
+            let found = above.into_iter().any(|place| named(place) && fits(place, Reach::Alone))
+                || (named(place) && fits(place, reach))
+                || inner.iter().any(|place| named(place) && fits(place, Reach::Alone));
+            found.then_some(protected.part)
+        })
+    }
+
+    /// The part that a text speaks of which nobody can read as a command or a path: by the names of the places.
+    pub(crate) fn spoken_of(&self, text: &str) -> Option<(Part, String)> {
+        let text = fold(text);
+        let has = |name: &str| !name.is_empty() && text.contains(&fold(name));
+        if has(FOLDER) {
+            return Some((Part::Policy, FOLDER.to_string()));
+        }
+        if has("SKILL.md")
+            && let Some(folder) = self.sources.skill_folders.iter().find(|folder| has(folder.trim_start_matches("~/")))
+        {
+            return Some((Part::Skill, folder.to_string()));
+        }
+        let written = self.sources.settings.iter().map(|file| (file.trim_start_matches("~/"), Part::Settings));
+        let places = self.ground.places.iter().filter(|place| place.reach != Reach::Skills);
+        let places = places.filter_map(|place| Some((place.path.to_str()?, place.part)));
+        written.chain(places).find(|(name, _)| has(name)).map(|(name, part)| (part, name.to_string()))
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use crate::paths::resolve;
+    use crate::project::Remembered;
+    use phasegate_core::policy::Mode;
+    use std::fs;
+
+    const SKILLS: [&str; 2] = [".tool/skills", "~/.tool/skills"];
+    const SETTINGS: [&str; 3] = [".tool/settings.json", "~/.tool/settings.json", "/etc/tool/managed.json"];
+
+    struct World {
+        folder: tempfile::TempDir,
+        locations: Locations,
+        grounds: Grounds,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let top = folder.path().canonicalize().unwrap();
+            let locations =
+                Locations { state: top.join("s"), user: top.join("u"), machine: top.join("m"), home: top.join("h") };
+            for name in ["p/.phasegate", "p/.tool/skills/x", "p/src", "h/.tool", "s", "u", "other/.phasegate"] {
+                fs::create_dir_all(top.join(name)).unwrap();
+            }
+            Self { folder, locations, grounds: Grounds::default() }
+        }
+
+        fn top(&self) -> PathBuf {
+            self.folder.path().canonicalize().unwrap()
+        }
+
+        fn part(&self, path: &str, change: Change) -> Option<Part> {
+            let root = self.top().join("p");
+            let protected = Protected::new((&self.locations, &self.grounds), (&SKILLS, &SETTINGS), Some(&root), &[]);
+            protected.part(&resolve(&root, Path::new(path)).unwrap(), change)
+        }
+    }
+
+    #[test]
+    fn what_the_guard_stands_on_is_protected_whether_it_exists_or_not() {
+        let world = World::new();
+        for (path, part) in [
+            (".phasegate", Part::Policy),
+            (".phasegate/config.yaml", Part::Policy),
+            (".PhaseGate/config.yaml", Part::Policy),
+            (".pha\u{17f}egate/skills/deep/SKILL.md", Part::Policy),
+            (".phase\u{200b}gate/config.yaml", Part::Policy),
+            ("src/../.phasegate/x", Part::Policy),
+            ("src/.phasegate/config.yaml", Part::Policy),
+            (".tool/settings.json", Part::Settings),
+            (".TOOL/Settings.json", Part::Settings),
+            (".tool/skills", Part::Skill),
+            (".tool/skills/new", Part::Skill),
+            (".tool/skills/x/SKILL.md", Part::Skill),
+            (".tool/skills/x/skill.MD", Part::Skill),
+            ("../h/.tool/settings.json", Part::Settings),
+            ("../h/.tool/skills/x/SKILL.md", Part::Skill),
+            ("/etc/tool/managed.json", Part::Settings),
+            ("../s/projects/1/project.journal", Part::State),
+            ("../u/config.yaml", Part::Policy),
+            ("../m/config.yaml", Part::Policy),
+        ] {
+            assert_eq!(world.part(path, Change::Write), Some(part), "{path}");
+        }
+        for path in ["src/main.rs", ".tool", ".tool/skills/x/notes.md", "../h/.tool/other.json", "../other/x", "."] {
+            assert_eq!(world.part(path, Change::Write), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_above_may_be_written_into_and_not_removed() {
+        let world = World::new();
+        for (path, part) in [(".tool", Part::Skill), (".", Part::Policy), ("..", Part::State), ("../h", Part::Skill)] {
+            assert_eq!(world.part(path, Change::Write), None, "{path}");
+            assert_eq!(world.part(path, Change::Remove), Some(part), "{path}");
+        }
+        assert_eq!(world.part("src", Change::Remove), None);
+    }
+
+    #[test]
+    fn links_of_both_kinds_lead_to_the_same_place() {
+        let world = World::new();
+        let root = world.top().join("p");
+        fs::write(root.join(".phasegate/config.yaml"), "mode: block\n").unwrap();
+        fs::write(root.join(".tool/settings.json"), "{}").unwrap();
+        fs::hard_link(root.join(".phasegate/config.yaml"), root.join("src/a.yaml")).unwrap();
+        fs::hard_link(root.join(".tool/settings.json"), root.join("src/b.json")).unwrap();
+        fs::hard_link(root.join("src/b.json"), root.join("src/c.json")).unwrap();
+        std::os::unix::fs::symlink("../.phasegate", root.join("src/guard")).unwrap();
+        assert_eq!(world.part("src/a.yaml", Change::Write), Some(Part::Policy));
+        assert_eq!(world.part("src/c.json", Change::Write), Some(Part::Settings));
+        assert_eq!(world.part("src/guard/new.yaml", Change::Write), Some(Part::Policy));
+        fs::create_dir_all(world.top().join("shared/y")).unwrap();
+        fs::write(world.top().join("shared/z.yaml"), "").unwrap();
+        std::os::unix::fs::symlink("../../../shared/y", root.join(".tool/skills/y")).unwrap();
+        std::os::unix::fs::symlink("../../shared/z.yaml", root.join(".phasegate/z.yaml")).unwrap();
+        assert_eq!(world.part("../shared/y/SKILL.md", Change::Write), Some(Part::Skill));
+        assert_eq!(world.part("../shared/y/notes.md", Change::Write), None);
+        assert_eq!(world.part("../shared/z.yaml", Change::Write), Some(Part::Policy));
+        assert_eq!(world.part("../shared", Change::Remove), Some(Part::Policy));
+        assert_eq!(world.part("../shared/new", Change::Write), None);
+        fs::write(root.join("src/one"), "").unwrap();
+        fs::hard_link(root.join("src/one"), root.join("src/two")).unwrap();
+        assert_eq!(world.part("src/two", Change::Write), None);
+    }
+
+    #[test]
+    fn another_guarded_project_is_as_safe_as_this_one() {
+        let world = World::new();
+        assert_eq!(world.part("../other/.tool/settings.json", Change::Write), None);
+        Project::at(&world.locations, &world.top().join("other"))
+            .remember(Remembered { mode: Mode::Warn, sessions: false })
+            .unwrap();
+        assert_eq!(world.part("../other/.tool/settings.json", Change::Write), Some(Part::Settings));
+        assert_eq!(world.part("../other/.tool/skills/y/SKILL.md", Change::Write), Some(Part::Skill));
+        assert_eq!(world.part("../other/src/main.rs", Change::Write), None);
+    }
+}

@@ -1,0 +1,280 @@
+//! The places that the guard stands on, found once, and kept for as long as nothing was changed on the way to them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use phasegate_core::tool::Part;
+
+use super::place::{Place, Reach, entries_in, reach_of};
+use super::snapshot::DirectorySnapshot;
+use crate::locations::Locations;
+use crate::paths::{Links, Looks, folders};
+use crate::project::{FOLDER, Project};
+
+/// The most projects whose ground is kept.
+const MAX_KEPT_PROJECTS: usize = 4;
+/// How soon it is tried again to keep one, after that could not be.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// What says where the places are.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub(super) locations: &'a Locations,
+    pub(super) skill_folders: &'a [&'static str],
+    pub(super) settings: &'a [&'static str],
+}
+
+/// What a ground is for: the root of the project, where there is one, and the files that audit events are also written to.
+type Key = (Option<PathBuf>, Vec<PathBuf>);
+
+/// The places, and where links among the configs and the skills lead.
+#[derive(Debug, Default)]
+pub(super) struct Ground {
+    pub(super) places: Vec<Place>,
+    /// Found when they are asked for.
+    pub(super) targets: OnceLock<Vec<Place>>,
+    /// What was looked at to find them, where that is vouched for.
+    pub(super) looks: Arc<Looks>,
+    /// Folders above the project that are known to be no guarded project.
+    bare: Vec<PathBuf>,
+}
+
+/// The grounds of a process that decides more than once.
+#[derive(Debug, Default)]
+pub(crate) struct Grounds(Mutex<Vec<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    key: Key,
+    /// The ground and the folders that vouch for it; `None`: it could not be kept, or was asked for only once.
+    ground: Option<(Arc<Ground>, DirectorySnapshot)>,
+    tried: Option<Instant>,
+}
+
+impl Ground {
+    /// Looks for the places as they are now.
+    pub(super) fn new(sources: Sources<'_>, root: Option<&Path>, logs: &[PathBuf], links: &Links) -> Self {
+        let mut found = Found { links, places: Vec::new() };
+        let locations = sources.locations;
+        found.add(&locations.state, Part::State, Reach::Tree);
+        found.add(&locations.user, Part::Policy, Reach::Tree);
+        found.add(&locations.machine, Part::Policy, Reach::Tree);
+        // A skill of the user's own is no other project's.
+        let skills = sources.skill_folders.iter().filter_map(|folder| folder.strip_prefix("~/"));
+        for folder in skills.filter(|_| root.is_some()) {
+            found.add(&locations.home.join(folder), Part::Skill, Reach::Skills);
+        }
+        for file in sources.settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
+            let file = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |below| locations.home.join(below));
+            found.add(&file, Part::Settings, reach_of(&file));
+        }
+        for program in programs() {
+            found.add(&program, Part::Program, Reach::Alone);
+        }
+        if let Some(root) = root {
+            found.project(sources, root);
+        }
+        logs.iter().for_each(|log| found.add(log, Part::State, Reach::Alone));
+        Self { places: found.places, ..Self::default() }
+    }
+
+    /// The places of a project alone.
+    pub(super) fn of_project(sources: Sources<'_>, root: &Path, links: &Links) -> Vec<Place> {
+        let mut found = Found { links, places: Vec::new() };
+        found.project(sources, root);
+        found.places
+    }
+
+    /// Where the links among the configs and the skills lead: what lies there is read as if it lay here. The folders that
+    /// were looked into are added to `read`.
+    pub(super) fn targets(&self, links: &Links, read: &mut BTreeSet<PathBuf>) -> Vec<Place> {
+        let mut targets = Vec::new();
+        // State is never read through links in it.
+        for place in self.places.iter().filter(|place| place.part != Part::State && links.there(&place.path)) {
+            for link in entries_in(place, read).into_iter().filter(|(_, is_link)| *is_link).map(|(path, _)| path) {
+                let Some(target) = links.resolve(Path::new("/"), &link) else { continue };
+                if place.reach == Reach::Skills {
+                    targets.push(Place::new(target.join("SKILL.md"), place.part, Reach::Alone));
+                    targets.push(Place::new(target, place.part, Reach::Alone));
+                } else {
+                    targets.push(Place::new(target, place.part, Reach::Tree));
+                }
+            }
+        }
+        targets
+    }
+
+    /// Whether the folder is known to be no guarded project.
+    pub(super) fn is_bare(&self, folder: &Path) -> bool {
+        self.bare.iter().any(|bare| bare.as_os_str() == folder.as_os_str())
+    }
+
+    /// The ground with all that can be known of it, and the folders that vouch for it.
+    fn lasting(sources: Sources<'_>, root: Option<&Path>, logs: &[PathBuf]) -> Option<(Self, DirectorySnapshot)> {
+        let (since, links, mut read) = (SystemTime::now(), Links::default(), BTreeSet::new());
+        let mut ground = Self::new(sources, root, logs, &links);
+        ground.targets = OnceLock::from(ground.targets(&links, &mut read));
+        // Most paths that are asked for lie below these, where another project may be.
+        let above = root.into_iter().flat_map(Path::ancestors);
+        let bare = |folder: &&Path| !links.there(&Project::at(sources.locations, folder).memory());
+        ground.bare = above.filter(bare).map(Path::to_path_buf).collect();
+        let looks = links.looks();
+        read.extend(folders(&looks));
+        let watched = DirectorySnapshot::new(read, since)?;
+        ground.looks = Arc::new(looks);
+        Some((ground, watched))
+    }
+}
+
+impl Grounds {
+    /// The ground as it is now, from the second time on as it was kept, if it can be; else found by looking at `links`.
+    pub(super) fn get(
+        &self,
+        sources: Sources<'_>,
+        root: Option<&Path>,
+        logs: &[PathBuf],
+        links: &Links,
+    ) -> Arc<Ground> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.iter().position(|kept| kept.key.0.as_deref() == root && kept.key.1 == logs);
+        let mut kept = at.map(|at| all.remove(at));
+        if let Some(kept) = &mut kept {
+            kept.renew(sources, root, logs);
+        }
+        let ground = kept.as_ref().and_then(|kept| kept.ground.as_ref()).map(|(ground, _)| Arc::clone(ground));
+        let new = || Kept { key: (root.map(Path::to_path_buf), logs.to_vec()), ground: None, tried: None };
+        all.insert(0, kept.unwrap_or_else(new));
+        all.truncate(MAX_KEPT_PROJECTS);
+        drop(all);
+        ground.unwrap_or_else(|| Arc::new(Ground::new(sources, root, logs, links)))
+    }
+}
+
+impl Kept {
+    fn renew(&mut self, sources: Sources<'_>, root: Option<&Path>, logs: &[PathBuf]) {
+        if self.ground.as_ref().is_some_and(|(_, watched)| watched.same()) {
+            return;
+        }
+        self.ground = None;
+        if self.tried.is_none_or(|tried| tried.elapsed() > AGAIN) {
+            let lasting = Ground::lasting(sources, root, logs);
+            self.ground = lasting.map(|(ground, watched)| (Arc::new(ground), watched));
+            self.tried = Some(Instant::now());
+        }
+    }
+}
+
+/// Places that are being found.
+struct Found<'a> {
+    links: &'a Links,
+    places: Vec<Place>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, path: &Path, part: Part, reach: Reach) {
+        if path.as_os_str().is_empty() {
+            return;
+        }
+        let place = self.links.resolve(Path::new("/"), path).unwrap_or_else(|| path.to_path_buf());
+        if place != path {
+            // The name itself may be a link, and is part of the way to the place.
+            self.places.push(Place::new(path.to_path_buf(), part, Reach::Alone));
+        }
+        self.places.push(Place::new(place, part, reach));
+    }
+
+    fn project(&mut self, sources: Sources<'_>, root: &Path) {
+        self.add(&root.join(FOLDER), Part::Policy, Reach::Tree);
+        for folder in sources.skill_folders.iter().filter(|folder| !folder.starts_with("~/")) {
+            self.add(&root.join(folder), Part::Skill, Reach::Skills);
+        }
+        let below = |file: &&&str| !file.starts_with("~/") && !file.starts_with('/');
+        for file in sources.settings.iter().filter(below) {
+            self.add(&root.join(file), Part::Settings, reach_of(Path::new(file)));
+        }
+    }
+}
+
+/// The program that runs, and those that stand beside it under a name of the guard.
+fn programs() -> Vec<PathBuf> {
+    let Ok(own) = std::env::current_exe() else { return Vec::new() };
+    let beside = |name: &str| own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let mut programs = vec![beside("phasegate"), own.clone()];
+    programs.dedup();
+    programs
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use phasegate_core::policy::Mode;
+
+    use super::*;
+    use crate::project::Remembered;
+    use crate::protected::{Change, Protected};
+
+    const SKILLS: [&str; 2] = [".tool/skills", "~/.tool/skills"];
+    const SETTINGS: [&str; 2] = [".tool/settings.json", ".other/"];
+
+    /// What was once looked at is vouched for until it changes, and then looked at anew: every way in which the places, the
+    /// ways to them and the links in them can change is seen by the next look.
+    #[test]
+    fn a_ground_that_is_kept_is_the_ground_as_it_is() {
+        // Not where other tests make folders all the time.
+        let quiet = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tmp/ground");
+        fs::create_dir_all(quiet).unwrap();
+        let folder = tempfile::tempdir_in(quiet).unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let locations =
+            Locations { state: top.join("s"), user: top.join("u"), machine: top.join("m"), home: top.join("h") };
+        for name in ["p/.phasegate/skills", "p/.tool/skills/x", "p/src/new", "q/.tool", "s/projects", "out"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        let (root, other) = (top.join("p"), top.join("q"));
+        let grounds = Grounds::default();
+        let part = |path: &str| {
+            let protected = Protected::new((&locations, &grounds), (&SKILLS, &SETTINGS), Some(&root), &[]);
+            protected.part(&protected.resolve(&root, path).unwrap(), Change::Write)
+        };
+        let guard_other = || {
+            let memory = Remembered { mode: Mode::Block, sessions: false };
+            Project::at(&locations, &other).remember(memory).unwrap();
+        };
+        let changes: [(&str, Part, &dyn Fn()); 8] = [
+            ("../set/z", Part::Settings, &|| symlink("../set", root.join(".other")).unwrap()),
+            ("../out/a.yaml", Part::Policy, &|| symlink("../../out/a.yaml", root.join(".phasegate/a.yaml")).unwrap()),
+            ("../out/b.yaml", Part::Policy, &|| {
+                symlink("../../../out/b.yaml", root.join(".phasegate/skills/b.yaml")).unwrap();
+            }),
+            ("../out/y/SKILL.md", Part::Skill, &|| symlink("../../../out/y", root.join(".tool/skills/y")).unwrap()),
+            ("src/new/settings.json", Part::Settings, &|| {
+                fs::rename(root.join(".tool"), root.join("src/tool")).unwrap();
+                symlink("src/new", root.join(".tool")).unwrap();
+            }),
+            ("../q/.tool/settings.json", Part::Settings, &guard_other),
+            ("../out/h/SKILL.md", Part::Skill, &|| {
+                fs::create_dir_all(top.join("h/.tool")).unwrap();
+                symlink("../../out", top.join("h/.tool/skills")).unwrap();
+            }),
+            ("../out/m/config.yaml", Part::Policy, &|| symlink("out/m", top.join("m")).unwrap()),
+        ];
+        for (path, wanted, change) in changes {
+            // What has just been changed, by whomever, is looked at each time; the folder of temporary files may be above.
+            let kept = || grounds.0.lock().unwrap().iter().all(|kept| kept.ground.is_some());
+            let all_kept = (0..1000).any(|_| {
+                assert_eq!(part(path), None, "{path}");
+                std::thread::sleep(Duration::from_millis(60));
+                kept()
+            });
+            assert!(all_kept, "it is kept before {path}");
+            change();
+            assert_eq!(part(path), Some(wanted), "{path}");
+            assert_eq!(part(path), Some(wanted), "{path}, once more");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The guard that adapters in a long-running process are handed: the runtime, bound to one project.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use phasegate_adapter::{Guard, Problem};
+use phasegate_core::{Decision, Event, Step};
+
+use crate::dispatcher::Dispatcher;
+use crate::host::Host;
+use crate::own_writes::OwnWrites;
+use crate::session_cache::SessionCache;
+use phasegate_runtime::deadline::limit_from_environment;
+use phasegate_runtime::project::Project;
+use phasegate_runtime::runtime::Runtime;
+
+/// A runtime bound to one project.
+#[derive(Clone, Debug)]
+pub struct ProjectGuard {
+    /// Finds configs and state, and decides by them.
+    runtime: Arc<Runtime>,
+    /// The project whose configs and journals are meant, whatever folder the process is in.
+    project: Project,
+    dispatcher: Arc<Dispatcher<SessionCache>>,
+    host: Arc<Mutex<Host>>,
+    ours: Arc<Mutex<OwnWrites>>,
+    /// Whether an event of the project was decided: from then on nothing can make it one that was never guarded.
+    guarded: Arc<AtomicBool>,
+}
+
+impl ProjectGuard {
+    /// The guard of this project.
+    #[must_use]
+    pub fn new(runtime: Runtime, project: Project) -> Self {
+        let runtime = Arc::new(runtime);
+        let cache = SessionCache::new(Arc::clone(&runtime), project.clone()).lazy();
+        let ours = cache.ours();
+        let dispatcher = Arc::new(Dispatcher::new(cache, limit_from_environment()));
+        Self { runtime, project, dispatcher, host: Arc::default(), ours, guarded: Arc::default() }
+    }
+}
+
+#[async_trait]
+impl Guard for ProjectGuard {
+    /// Decides one event and records it. One that need not wait for a lock or for the disk is decided on the thread that
+    /// asks first; the others wait for a thread of the guard's own, for half of the deadline for locks and for all of it
+    /// in all. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
+    /// another.
+    async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
+        let step = self.dispatcher.submit(session, event).await?;
+        self.guarded.store(true, Ordering::Relaxed);
+        Ok(step)
+    }
+
+    async fn probe(&self, session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {
+        if let Some(answers) = self.dispatcher.with(|cache| cache.probe(session, &events)) {
+            return answers;
+        }
+        let all = events.len();
+        let answers = self.runtime.probe(&self.project, session, events)?;
+        Ok(answers.unwrap_or_else(|| vec![Decision::allow(); all]))
+    }
+
+    async fn unguarded(&self) -> bool {
+        // Whoever takes away both the configs and the state while the guard runs has not undone what it saw.
+        !self.guarded.load(Ordering::Relaxed) && matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
+    }
+
+    async fn decided(&self, session: &str, call: &Event, ids: Vec<String>) -> bool {
+        !ids.is_empty() && self.dispatcher.with(|cache| cache.decided(session, call, &ids))
+    }
+
+    fn host_session(&self) -> Option<String> {
+        let ours = *self.ours.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+        host.session(&self.runtime, &self.project, ours)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Wake, Waker};
+
+    use phasegate_core::Code;
+    use phasegate_core::decision::Effect;
+    use serde_json::json;
+
+    use super::*;
+    use phasegate_runtime::locations::Locations;
+
+    const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n    \
+                         forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: [Edit]\n";
+
+    struct Unpark(std::thread::Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
+        loop {
+            match future.as_mut().poll(&mut context) {
+                Poll::Ready(value) => return value,
+                Poll::Pending => std::thread::park(),
+            }
+        }
+    }
+
+    fn guard(folder: &Path) -> ProjectGuard {
+        let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| folder.join(name));
+        let locations = Locations { state, user, machine, home };
+        let root = folder.join("project");
+        std::fs::create_dir_all(&root).unwrap();
+        let project = Project::find(&locations, &root);
+        ProjectGuard::new(Runtime::new(locations, []), project)
+    }
+
+    fn give(guard: &dyn Guard, event: serde_json::Value) -> Result<Step, Problem> {
+        block_on(guard.handle("s", Event::from_value(event).unwrap()))
+    }
+
+    #[test]
+    fn a_guard_behind_the_trait_decides_and_remembers() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = guarded(folder.path());
+        let call = |id: &str, tool: &str| json!({"event": "tool_call", "id": id, "tool": tool, "input": {}});
+        let decided = |id: &str, tool: &str| give(&guard, call(id, tool)).unwrap().decision.unwrap();
+
+        for event in [
+            json!({"event": "session_start", "source": "startup"}),
+            json!({"event": "skill", "name": "work", "by": "human"}),
+        ] {
+            assert_eq!(give(&guard, event).unwrap().decision, None);
+        }
+        let early = decided("1", "Edit");
+        assert_eq!((early.effect, early.code), (Effect::Deny, Some(Code::NotDone)));
+        let calls = ["Edit", "Read"].map(|tool| Event::from_value(call("p", tool)).unwrap());
+        let before = std::fs::metadata(guard.project.session_journal("s")).unwrap().len();
+        let probed = block_on(guard.probe("s", calls.to_vec())).unwrap();
+        assert_eq!(probed.iter().map(|found| found.effect).collect::<Vec<_>>(), [Effect::Deny, Effect::Allow]);
+        assert_eq!(probed[0], early);
+        assert_eq!(std::fs::metadata(guard.project.session_journal("s")).unwrap().len(), before);
+        assert_eq!(decided("2", "Read").effect, Effect::Allow);
+        assert!(!block_on(guard.unguarded()));
+        let seen = give(&guard, json!({"event": "tool_result", "id": "2", "outcome": "ok"})).unwrap();
+        assert_eq!(seen.state.session.runs[0].evidence.len(), 1);
+        assert_eq!(decided("3", "Edit").effect, Effect::Allow);
+    }
+
+    fn guarded(folder: &Path) -> ProjectGuard {
+        std::fs::create_dir_all(folder.join("project/.phasegate/skills")).unwrap();
+        std::fs::write(folder.join("project/.phasegate/skills/work.yaml"), SKILL).unwrap();
+        guard(folder)
+    }
+
+    #[test]
+    fn a_call_that_the_hosts_guard_let_through_is_told_once_with_its_id_tool_and_arguments() {
+        let folder = tempfile::tempdir().unwrap();
+        let (host, guard) = (guarded(folder.path()), guarded(folder.path()));
+        for event in [
+            json!({"event": "session_start", "source": "startup"}),
+            json!({"event": "skill", "name": "work", "by": "human"}),
+        ] {
+            let _ = give(&host, event).unwrap();
+        }
+        let call = |id: &str, tool: &str, input: serde_json::Value| json!({"event": "tool_call", "id": id, "tool": tool, "server": "lsp", "labels": ["read"], "input": input});
+        let decided = |tool: &str, input: serde_json::Value, ids: &[&str]| {
+            let event = Event::from_value(call("own", tool, input)).unwrap();
+            block_on(guard.decided("s", &event, ids.iter().map(ToString::to_string).collect()))
+        };
+        assert!(!decided("Read", json!({"n": 1}), &["host"]), "nothing is open");
+        let long = "x".repeat(10_000);
+        let input = json!({"n": 1, "text": long});
+        assert!(give(&host, call("host", "look_up", input.clone())).unwrap().decision.unwrap().lets_through());
+        assert!(!decided("look_up", json!({"n": 2, "text": long}), &["host"]), "other arguments");
+        assert!(!decided("apply", input.clone(), &["host"]), "another tool");
+        assert!(!decided("look_up", input.clone(), &["else"]), "another id");
+        assert!(decided("look_up", input.clone(), &["else", "host"]));
+        assert!(!decided("look_up", input.clone(), &["host"]), "it was reported");
+        let _ = give(&host, json!({"event": "tool_result", "id": "host", "outcome": "ok"})).unwrap();
+        assert!(!decided("look_up", input, &["host"]), "it is over");
+        assert!(!block_on(guard.decided(
+            "none",
+            &Event::from_value(json!({"event": "idle"})).unwrap(),
+            vec!["a".into()]
+        )));
+        assert!(!guard.project.session_journal("none").exists());
+    }
+
+    #[test]
+    fn clients_of_one_server_never_join_each_others_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = guarded(folder.path());
+        let as_principal = |session: &str, name: Option<&str>, event: serde_json::Value| {
+            let mut event = Event::from_value(event).unwrap();
+            event.principal = name.map(ToString::to_string);
+            block_on(guard.handle(session, event)).unwrap().state.session.runs.len()
+        };
+        let start = || json!({"event": "session_start", "source": "startup"});
+        as_principal("a", Some("one"), start());
+        as_principal("a", Some("one"), json!({"event": "skill", "name": "work", "by": "human"}));
+        let call = json!({"event": "tool_call", "id": "1", "tool": "run", "server": "x", "input": {}});
+        as_principal("a", Some("one"), call.clone());
+        assert_eq!(as_principal("b", Some("two"), start()), 0, "a call of another client is open");
+        assert_eq!(as_principal("c", Some("one"), call), 0, "it was not seen to start");
+        assert_eq!(as_principal("d", None, start()), 1, "a session of this machine may come from that call");
+    }
+
+    #[test]
+    fn a_project_that_was_guarded_stays_so_for_a_guard_that_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = guarded(folder.path());
+        let call = json!({"event": "tool_call", "tool": "Edit", "input": {}});
+        assert!(give(&guard, json!({"event": "session_start", "source": "startup"})).is_ok());
+        std::fs::remove_dir_all(folder.path().join("state")).unwrap();
+        std::fs::remove_dir_all(folder.path().join("project/.phasegate")).unwrap();
+        assert_eq!(give(&guard, call).unwrap_err().code, Code::PolicyMissing);
+        assert!(!block_on(guard.unguarded()));
+    }
+
+    #[test]
+    fn a_project_that_nothing_guards_is_a_problem_for_the_caller() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = guard(folder.path());
+        let call = json!({"event": "tool_call", "tool": "Edit", "input": {}});
+        let problem = give(&guard, call.clone()).unwrap_err();
+        assert_eq!(problem.code, Code::PolicyMissing);
+        assert!(block_on(guard.unguarded()));
+        let probed = block_on(guard.probe("s", vec![Event::from_value(call).unwrap()])).unwrap();
+        assert_eq!(probed, [Decision::allow()]);
+        assert!(!folder.path().join("state").exists());
+    }
+}

@@ -1,0 +1,205 @@
+//! The host's session: that of the guarded client which started this process, so that a guard behind a server and the
+//! client's own guard share one session (rules 4.3).
+//!
+//! A client can begin another session while it runs, and then goes by another id. Each session that begins or ends is reported
+//! to the project's journal, so nothing is looked at again before that has changed, and then only what it names anew.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::own_writes::OwnWrites;
+use phasegate_runtime::ancestors::{Process, own_ancestors};
+use phasegate_runtime::journal::{Mark, read_last};
+use phasegate_runtime::kept::{Anchor, KeptProject, KeptSession, kept};
+use phasegate_runtime::project::Project;
+use phasegate_runtime::runtime::Runtime;
+
+/// What is known of the sessions of a project and of the processes above this one.
+#[derive(Debug, Default)]
+pub(crate) struct Host {
+    /// The processes above this one, nearest first; `None` before they were looked for.
+    above: Option<Vec<Process>>,
+    /// How the project's journal was when it was read last.
+    mark: Option<Mark>,
+    /// What was found of each session, by the name of its file.
+    known: BTreeMap<String, Known>,
+    /// How often others had written to the project's journal when it was read last, as far as this process saw.
+    foreign: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// What the project noted when it was looked at.
+    anchor: Anchor,
+    /// Whether the record that this was noted for was there.
+    whole: bool,
+    session: String,
+    ended: bool,
+    /// How near the nearest process above is that it was served by.
+    distance: Option<usize>,
+}
+
+impl Host {
+    /// The session that the nearest guarded client above this process is in now; else the one that a variable of the
+    /// environment names; `None` if that is none of this project's.
+    pub(crate) fn session(&mut self, runtime: &Runtime, project: &Project, ours: OwnWrites) -> Option<String> {
+        self.look(project, ours);
+        self.served(project).or_else(|| named(runtime, project))
+    }
+
+    fn look(&mut self, project: &Project, ours: OwnWrites) {
+        let mark = project.journal().metadata().ok().map(|data| Mark::of(&data));
+        let same = mark == self.mark || (mark == ours.mark && ours.foreign == self.foreign);
+        if same && self.above.is_some() && self.known.values().all(|known| known.whole) {
+            self.mark = mark;
+            return;
+        }
+        self.foreign = ours.foreign;
+        let shared: Option<KeptProject> = read_last(&project.journal()).and_then(|last| kept(last.as_ref())).ok();
+        // A journal that cannot be read names nobody; whoever decides by it says so.
+        let anchors = shared.unwrap_or_default().sessions;
+        let above = self.above.get_or_insert_with(own_ancestors);
+        self.known.retain(|key, _| anchors.contains_key(key));
+        for (key, anchor) in anchors {
+            if self.known.get(&key).is_none_or(|known| known.anchor != anchor || !known.whole) {
+                let found = known(&project.sessions().join(format!("{key}.journal")), anchor, above);
+                self.known.insert(key, found);
+            }
+        }
+        self.mark = mark;
+    }
+
+    /// Of several sessions of the same client the one that goes on counts, and of those the one last written to.
+    fn served(&self, project: &Project) -> Option<String> {
+        let nearest = self.known.values().filter_map(|known| known.distance).min()?;
+        let mut found: Vec<_> = self.known.iter().filter(|(_, known)| known.distance == Some(nearest)).collect();
+        if found.iter().any(|(_, known)| !known.ended) {
+            found.retain(|(_, known)| !known.ended);
+        }
+        let written = |key: &str| {
+            let data = project.sessions().join(format!("{key}.journal")).metadata();
+            data.and_then(|data| data.modified()).ok()
+        };
+        match found.as_slice() {
+            [(_, only)] => Some(only.session.clone()),
+            several => several.iter().max_by_key(|(key, _)| written(key)).map(|(_, known)| known.session.clone()),
+        }
+    }
+}
+
+fn known(journal: &Path, anchor: Anchor, above: &[Process]) -> Known {
+    let last = read_last(journal).ok().flatten();
+    let own: KeptSession = kept(last.as_ref()).unwrap_or_default();
+    Known {
+        // The project's record comes first; that of the session may still be on its way.
+        whole: last.is_some_and(|last| last.seq > anchor.seq),
+        anchor,
+        session: own.session.id,
+        ended: own.session.ended,
+        distance: above.iter().position(|process| own.clients.contains(process)),
+    }
+}
+
+/// The guarded session of this project that the environment names.
+fn named(runtime: &Runtime, project: &Project) -> Option<String> {
+    let set = runtime.session_variables.iter().filter_map(|name| std::env::var(name).ok());
+    let mut here = set.filter(|session| {
+        let root = Project::of_session(&runtime.locations, session);
+        matches!(root, Ok(Some(found)) if found == *project)
+    });
+    here.next()
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use phasegate_core::Event;
+    use serde_json::{Value, json};
+
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::dispatcher::Dispatcher;
+    use crate::session_cache::SessionCache;
+    use phasegate_runtime::deadline::{Deadline, LIMIT};
+    use phasegate_runtime::scratch;
+    use phasegate_runtime::stance::Watch;
+    use phasegate_runtime::transaction::Transaction;
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        runtime: Runtime,
+        project: Project,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let skill = "skill: work\ndescription: Look.\nphases:\n  look:\n    allowed: [Read]\n";
+            let (folder, runtime, project) = scratch::project(skill).unwrap();
+            Self { _folder: folder, runtime, project }
+        }
+
+        fn give(&self, session: &str, client: Option<Process>, event: Value) {
+            let watch = Watch::default();
+            let deadline = Deadline::new(LIMIT);
+            let opened = Transaction::open(&self.runtime, self.project.clone(), session, (&deadline, &watch));
+            let mut transaction = opened.unwrap().unwrap();
+            transaction.own.clients.extend(client);
+            let _ = transaction.decide(Event::from_value(event).unwrap()).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_session_of_the_nearest_client_above_is_the_hosts_and_follows_it() {
+        let place = Place::new();
+        let mut host = Host::default();
+        let mut asked = || host.session(&place.runtime, &place.project, OwnWrites::default());
+        let parent = own_ancestors().first().copied().unwrap();
+        let start = |source: &str| json!({"event": "session_start", "source": source});
+        assert_eq!(asked(), None, "there is no journal yet");
+        place.give("else", Some(Process(parent.0, parent.1 + 1)), start("startup"));
+        assert_eq!(asked(), None, "another process had that number");
+        place.give("one", Some(parent), start("startup"));
+        assert_eq!(asked().as_deref(), Some("one"));
+        place.give("one", None, json!({"event": "session_end"}));
+        assert_eq!(asked().as_deref(), Some("one"), "nothing else is served");
+        place.give("two", Some(parent), start("clear"));
+        assert_eq!(asked().as_deref(), Some("two"));
+        place.give("two", None, json!({"event": "session_end"}));
+        place.give("one", None, start("resume"));
+        assert_eq!(asked().as_deref(), Some("one"));
+    }
+
+    #[test]
+    fn what_the_guard_itself_writes_hides_no_host() {
+        let place = Place::new();
+        let cache = SessionCache::new(Arc::new(place.runtime.clone()), place.project.clone());
+        let ours = cache.ours();
+        let dispatcher = Dispatcher::new(cache, LIMIT);
+        let own = |event: Value| {
+            let slot = dispatcher.submit("own", Event::from_value(event).unwrap()).0;
+            while !slot.is_answered() {
+                std::thread::yield_now();
+            }
+        };
+        let mut host = Host::default();
+        let mut asked = || host.session(&place.runtime, &place.project, *ours.lock().unwrap());
+        let parent = own_ancestors().first().copied().unwrap();
+        let start = |source: &str| json!({"event": "session_start", "source": source});
+        let many = || (0..40).for_each(|_| own(json!({"event": "stop"})));
+        assert_eq!(asked(), None);
+        own(start("startup"));
+        assert_eq!(asked(), None);
+        place.give("one", Some(parent), start("startup"));
+        many();
+        assert_eq!(asked().as_deref(), Some("one"), "it was reported before what the guard wrote");
+        many();
+        assert_eq!(asked().as_deref(), Some("one"));
+        place.give("one", None, json!({"event": "session_end"}));
+        own(start("clear"));
+        place.give("two", Some(parent), start("clear"));
+        assert_eq!(asked().as_deref(), Some("two"));
+        many();
+        assert_eq!(asked().as_deref(), Some("two"));
+    }
+}
