@@ -11,8 +11,8 @@ use phasegate_adapter::Guard;
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::proxy::{Spec, over_stdio};
 use phasegate_mcp::relay::Ended;
-use phasegate_service::ProjectGuard;
 use phasegate_runtime::policy_store::Current;
+use phasegate_service::ProjectGuard;
 
 use crate::context::Context;
 use crate::exit::Exit;

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
-use phasegate_service::bridge::{Bridge, refuse};
 use phasegate_runtime::deadline::limit_from_environment;
 use phasegate_runtime::{Locations, Runtime};
+use phasegate_service::bridge::{Bridge, refuse};
 
 use super::hook::environment;
 use crate::exit::Exit;

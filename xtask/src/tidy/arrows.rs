@@ -1,4 +1,4 @@
-//! Crates point one way: `engine <- shell <- config, rules <- runtime <- cli`, `engine <- adapters/api <- adapters/<id>
+//! Crates point one way: `engine <- shell <- config, rules <- runtime <- service <- cli`, `engine <- adapters/api <- adapters/<id>
 //! <- adapters <- cli`; conformance uses runtime and adapters.
 
 use super::Finding;
@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "phasegate-runtime",
         &["phasegate-core", "phasegate-config", "phasegate-shell", "phasegate-rules", "phasegate-adapter"],
     ),
+    ("phasegate-service", &["phasegate-core", "phasegate-runtime", "phasegate-adapter"]),
     ("phasegate-adapters", &["phasegate-adapter", ADAPTER]),
     (
         "phasegate",
@@ -27,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-shell",
             "phasegate-schemas",
             "phasegate-runtime",
+            "phasegate-service",
             "phasegate-adapter",
             "phasegate-adapters",
             // The relay is a server of its own, which the trait of adapters does not reach.
@@ -45,7 +47,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("phasegate-test-server", &["phasegate-guard"]),
-    ("phasegate-guard", &["phasegate-core", "phasegate-runtime", "phasegate-adapter", "phasegate-adapters", ADAPTER]),
+    (
+        "phasegate-guard",
+        &[
+            "phasegate-core",
+            "phasegate-runtime",
+            "phasegate-service",
+            "phasegate-adapter",
+            "phasegate-adapters",
+            ADAPTER,
+        ],
+    ),
     ("notes-server", &["phasegate-guard"]),
     (
         "xtask",
