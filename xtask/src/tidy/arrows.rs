@@ -28,7 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-adapter",
         ],
     ),
-    ("phasegate-service", &["phasegate-core", "phasegate-runtime", "phasegate-adapter"]),
+    ("phasegate-service", &["phasegate-core", "phasegate-runtime", "phasegate-store", "phasegate-adapter"]),
     ("phasegate-adapters", &["phasegate-adapter", ADAPTER]),
     (
         "phasegate",
