@@ -3,9 +3,11 @@
 pub mod args;
 pub mod command;
 pub mod context;
+mod diff;
 pub mod exit;
 pub mod logging;
 pub mod output;
+mod progress;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

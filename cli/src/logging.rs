@@ -1,9 +1,14 @@
 //! Logs: to standard error or to `PHASEGATE_LOG_FILE`, filtered by `PHASEGATE_LOG`. Never to standard output.
+//!
+//! A filter is a level, or a list of modules with their levels: `warn,phasegate_runtime=debug`.
 
 use std::fs::OpenOptions;
 use std::sync::Mutex;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Whether nothing is logged unless the environment asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +29,12 @@ pub fn start(quiet: Quiet) {
         (None, Quiet::Yes) => "phasegate=debug,phasegate_runtime=debug",
         (None, Quiet::No) => "warn",
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(level)).with_ansi(false);
-    let opened = file.map(|path| OpenOptions::new().append(true).create(true).open(path));
-    let _ = match opened {
-        Some(Ok(file)) => builder.with_writer(Mutex::new(file)).try_init(),
+    let Ok(filter) = level.parse::<Targets>() else { return };
+    let lines = fmt::layer().with_ansi(false);
+    let subscriber = tracing_subscriber::registry().with(filter);
+    let _ = match file.map(|path| OpenOptions::new().append(true).create(true).open(path)) {
+        Some(Ok(file)) => subscriber.with(lines.with_writer(Mutex::new(file))).try_init(),
         Some(Err(_)) => return,
-        None => builder.with_writer(std::io::stderr).try_init(),
+        None => subscriber.with(lines.with_writer(std::io::stderr)).try_init(),
     };
 }

@@ -5,7 +5,6 @@
 use std::fmt::Display;
 use std::io::Write as _;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
@@ -87,16 +86,6 @@ impl Output {
         if let Some(help) = &failure.help {
             self.note(format_args!("  {} {help}", "help:".cyan()));
         }
-    }
-}
-
-/// Work under way; shown on a terminal's standard error only, and never beside JSON.
-pub(crate) fn progress(out: Output, work: &'static str) -> ProgressBar {
-    let target = if out.json { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(Some(0), target).with_message(work);
-    match ProgressStyle::with_template("{msg} {bar:30} {percent} % {eta}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }
 

@@ -1,13 +1,15 @@
 //! phasegate-schemas: the JSON Schemas of configs and events, and validation against them.
 //!
 //! The schemas are generated from the types in `phasegate-config` and `phasegate-core`; edit those, not the files.
+//! The validator knows the keywords that these schemas use and no others. A test compares it with a complete validator.
 
-mod explain;
 mod problem;
+mod rule;
+mod alternatives;
+mod validator;
 
 use std::sync::OnceLock;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 pub use problem::{Problem, ProblemKind};
@@ -47,43 +49,27 @@ impl Kind {
         }
     }
 
-    fn compiled(self) -> &'static Result<Compiled, String> {
-        static SKILL: OnceLock<Result<Compiled, String>> = OnceLock::new();
-        static SETTINGS: OnceLock<Result<Compiled, String>> = OnceLock::new();
-        static EVENT: OnceLock<Result<Compiled, String>> = OnceLock::new();
+    fn schema(self) -> &'static Result<Value, String> {
+        static SKILL: OnceLock<Result<Value, String>> = OnceLock::new();
+        static SETTINGS: OnceLock<Result<Value, String>> = OnceLock::new();
+        static EVENT: OnceLock<Result<Value, String>> = OnceLock::new();
         let cell = match self {
             Self::Skill => &SKILL,
             Self::Settings => &SETTINGS,
             Self::Event => &EVENT,
         };
-        cell.get_or_init(|| Compiled::new(self.text()))
+        cell.get_or_init(|| serde_json::from_str(self.text()).map_err(|error| error.to_string()))
     }
 }
 
-struct Compiled {
-    schema: Value,
-    validator: Validator,
-}
-
-impl Compiled {
-    fn new(text: &str) -> Result<Self, String> {
-        let schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let validator = jsonschema::draft202012::new(&schema).map_err(|error| error.to_string())?;
-        Ok(Self { schema, validator })
-    }
-}
-
-/// Every place where a document differs from its schema, in the document's order of keys; empty if it is valid.
+/// Lists every place where a document differs from its schema, in the order of the document's keys. The list is empty
+/// if the document is valid.
 ///
-/// A schema that cannot be used is a problem of the document's root: nothing is valid then.
+/// A schema that cannot be read is a problem of the document's root: no document is valid then.
 #[must_use]
 pub fn validate(kind: Kind, document: &Value) -> Vec<Problem> {
-    match kind.compiled() {
-        Ok(compiled) => compiled
-            .validator
-            .iter_errors(document)
-            .flat_map(|error| explain::explain(&compiled.schema, &error))
-            .collect(),
+    match kind.schema() {
+        Ok(schema) => validator::problems(schema, document),
         Err(message) => vec![Problem { pointer: Vec::new(), kind: ProblemKind::Other(message.clone()) }],
     }
 }

@@ -1,6 +1,5 @@
 //! `phasegate doctor`: whether the guard is really wired, and what it cannot do.
 
-use indicatif::ProgressBar;
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::{Ability, Adapter, Finding, Level};
 use phasegate_runtime::Runtime;
@@ -11,7 +10,8 @@ use super::adapters::signs;
 use super::init::command_name;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{Failure, progress};
+use crate::output::Failure;
+use crate::progress::Progress;
 
 /// The arguments of `phasegate doctor`.
 #[derive(Debug, clap::Args)]
@@ -34,12 +34,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
         .collect();
     let asked = Asked { adapters: &adapters, command: command_name::find()?, environment };
-    let bar: ProgressBar = progress(context.out, "read the journals");
+    let mut bar = Progress::new(context.out, "read the journals");
     let sections = examine(&runtime, &project, &asked, &mut |done, total| {
-        bar.set_length(total);
-        bar.set_position(done);
+        bar.set(done, total);
     });
-    bar.finish_and_clear();
+    bar.clear();
     if context.out.json {
         context.out.value(&as_json(&sections, &adapters));
     } else {

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::control::{because, instead};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{Failure, duration, progress};
+use crate::output::{Failure, duration};
+use crate::progress::Progress;
 
 /// The arguments of `phasegate gc`.
 #[derive(Debug, clap::Args)]
@@ -43,12 +44,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             help: Some(instead(&sign)),
         });
     }
-    let bar = progress(context.out, "look at journals");
+    let mut bar = Progress::new(context.out, "look at journals");
     let report = retention(&runtime.locations, DAY * args.older_than, args.dry_run, &mut |done, total| {
-        bar.set_length(total);
-        bar.set_position(done);
+        bar.set(done, total);
     });
-    bar.finish_and_clear();
+    bar.clear();
     let report = report?;
     if context.out.json {
         context.out.value(&as_json(args, &report));

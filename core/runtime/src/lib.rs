@@ -3,6 +3,7 @@
 //! It finds configs, gathers facts, keeps journal and state, and sees to it that an answer goes out in time and is a
 //! denial where nothing better can be known. The modules are listed in reading order.
 
+pub mod timestamp;
 pub mod locations;
 pub mod project;
 pub mod paths;
@@ -13,9 +14,12 @@ pub mod analysis;
 pub mod other_projects;
 pub mod hook_installation;
 pub mod facts;
+pub mod disk;
 #[cfg(any(test, feature = "testing"))]
 pub mod scratch;
-pub mod redact;
+mod seal;
+pub mod place;
+pub mod journal;
 pub mod ancestors;
 pub mod kept;
 mod witness;
@@ -36,8 +40,8 @@ pub mod doctor;
 pub mod verify;
 pub mod retention;
 pub mod replay;
-
-pub use phasegate_store::{digest, files, journal};
+pub mod digest;
+pub mod files;
 
 pub use locations::Locations;
 pub use project::Project;

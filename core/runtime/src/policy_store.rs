@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
 use crate::discover::Found;
-use phasegate_store::active_disk::disk;
-use phasegate_store::disk::Disk as _;
-use phasegate_store::ownership::read_own;
+use crate::disk::{Disk as _, disk};
+use crate::files::read_own;
 
 /// The format of stored policies that this version writes and reads.
 const FORMAT: u32 = 2;

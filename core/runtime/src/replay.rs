@@ -19,6 +19,7 @@ use crate::analysis::{Shell, read_line};
 use crate::audit::line::Place;
 use crate::audit::log::{append, lines};
 use crate::lineage::joined;
+use crate::timestamp::milliseconds;
 
 /// The commands that agents call as tools: the seed's three.
 const AS_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
@@ -170,10 +171,9 @@ impl Replay {
         if let Some(time) = value.get_mut("time")
             && let Some(stamp) = time.as_str()
         {
-            let parsed: jiff::Timestamp = stamp
-                .parse()
-                .map_err(|_| LineError(format!("`time` is neither milliseconds nor an RFC 3339 time: `{stamp}`")))?;
-            *time = json!(parsed.as_millisecond());
+            let parsed = milliseconds(stamp)
+                .ok_or_else(|| LineError(format!("`time` is neither milliseconds nor an RFC 3339 time: `{stamp}`")))?;
+            *time = json!(parsed);
         }
         let event = Event::from_value(value).map_err(LineError)?;
         match &event.kind {

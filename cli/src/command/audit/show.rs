@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use owo_colors::OwoColorize as _;
 use phasegate_runtime::audit::history::{Past, walk};
-use phasegate_runtime::audit::line::timestamp;
+use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 
 use super::event;

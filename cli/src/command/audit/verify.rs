@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{Failure, progress};
+use crate::output::Failure;
+use crate::progress::Progress;
 
 /// The arguments of `phasegate audit verify`.
 #[derive(Debug, clap::Args)]
@@ -20,12 +21,11 @@ pub struct Args {}
 pub(super) fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let bar = progress(context.out, "verify");
+    let mut bar = Progress::new(context.out, "verify");
     let report = verify(&runtime.locations, &project, &mut |done, total| {
-        bar.set_length(total);
-        bar.set_position(done);
+        bar.set(done, total);
     });
-    bar.finish_and_clear();
+    bar.clear();
     if context.out.json {
         context.out.value(&as_json(&report));
     } else {

@@ -6,7 +6,7 @@ use phasegate_core::Decision;
 use phasegate_core::decide::Line;
 use phasegate_core::decision::Gate;
 use phasegate_runtime::audit::again::{Again, Opinion};
-use phasegate_runtime::audit::line::timestamp;
+use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 
 use super::event;

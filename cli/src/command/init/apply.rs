@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::Change;
 use phasegate_runtime::files::{Readers, replace};
-use similar::{ChangeTag, TextDiff};
 
 use super::Setting;
+use crate::diff::{Fate, hunks};
 use crate::output::Failure;
 
 /// The text of a file; `None` if it does not exist.
@@ -32,15 +32,14 @@ pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
         out.line(format_args!("{} {}", "---".bold(), side(&change.before).bold()));
         out.line(format_args!("{} {}", "+++".bold(), side(&change.after).bold()));
         let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
-        let diff = TextDiff::from_lines(before, after);
-        for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-            out.line(hunk.header().to_string().cyan());
-            for line in hunk.iter_changes() {
-                let text = line.value().trim_end_matches('\n');
-                match line.tag() {
-                    ChangeTag::Insert => out.line(format!("+{text}").green()),
-                    ChangeTag::Delete => out.line(format!("-{text}").red()),
-                    ChangeTag::Equal => out.line(format_args!(" {text}")),
+        for hunk in hunks(before, after) {
+            out.line(hunk.header.cyan());
+            for line in hunk.lines {
+                let text = line.text.trim_end_matches('\n');
+                match line.fate {
+                    Fate::Added => out.line(format!("+{text}").green()),
+                    Fate::Removed => out.line(format!("-{text}").red()),
+                    Fate::Stays => out.line(format_args!(" {text}")),
                 }
             }
         }

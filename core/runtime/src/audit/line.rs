@@ -4,6 +4,8 @@ use phasegate_core::Code;
 use phasegate_core::state::Record;
 use serde_json::{Map, Value, json};
 
+use crate::timestamp::timestamp;
+
 /// Where an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -58,12 +60,6 @@ pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
         fields.extend(known.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))));
     }
     Some(line)
-}
-
-/// A time as RFC 3339 writes it, in UTC; empty for one that no calendar has.
-#[must_use]
-pub fn timestamp(milliseconds: i64) -> String {
-    jiff::Timestamp::from_millisecond(milliseconds).map(|time| time.to_string()).unwrap_or_default()
 }
 
 /// The record's own fields, under the event's name.

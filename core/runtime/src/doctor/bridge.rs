@@ -4,10 +4,10 @@ use std::time::SystemTime;
 
 use phasegate_adapter::{Adapter, Finding, Level};
 
-use crate::audit::line::timestamp;
 use crate::heartbeat::Beat;
 use crate::locations::Locations;
 use crate::project::Project;
+use crate::timestamp::timestamp;
 
 /// When the bridge that the plugin starts was last at work here, and by which version of which program.
 pub(super) fn examine(locations: &Locations, project: &Project, adapter: &dyn Adapter) -> Finding {

@@ -6,11 +6,11 @@ use phasegate_adapter::{Finding, Level};
 use serde_json::Value;
 
 use crate::audit::history::walk;
-use crate::audit::line::timestamp;
 use crate::policy_store::Current;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::sessions::{SessionInfo, sessions};
+use crate::timestamp::timestamp;
 
 /// How many sessions are told of, the most recently active first.
 const MOST: usize = 5;

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
+use phasegate_adapter::Problem;
+use phasegate_core::Code;
 use serde_json::{Map, Value};
 
+use super::entry::FORMAT;
+use super::patch;
 use super::tail::PREFIX;
 use crate::digest::{Digest, from_hex, hex, sha256};
-use crate::error::{StoreError, StoreErrorKind};
-use phasegate_formats::entry::FORMAT;
-use phasegate_formats::merge_patch as patch;
 
 /// One record, as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,11 +44,11 @@ impl Scan {
     /// # Errors
     ///
     /// `state-missing`: there is no such file. `state-unreadable`: it cannot be opened.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Path) -> Result<Self, Problem> {
         let file = File::open(path).map_err(|error| {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
-            let kind = if missing { StoreErrorKind::Missing } else { StoreErrorKind::Unreadable };
-            StoreError::new(kind, path, format!("`{}` cannot be opened: {error}", path.display()))
+            let code = if missing { Code::StateMissing } else { Code::StateUnreadable };
+            Problem::new(code, format!("`{}` cannot be opened: {error}", path.display()))
         })?;
         Ok(Self {
             reader: BufReader::new(file),
@@ -79,14 +80,10 @@ impl Scan {
         self.torn
     }
 
-    fn record(&mut self, line: &[u8]) -> Result<Record, StoreError> {
+    fn record(&mut self, line: &[u8]) -> Result<Record, Problem> {
         let seq = self.seq + 1;
         let broken = |what: &str| {
-            StoreError::new(
-                StoreErrorKind::Unreadable,
-                &self.path,
-                format!("record {seq} of `{}` {what}", self.path.display()),
-            )
+            Problem::new(Code::StateUnreadable, format!("record {seq} of `{}` {what}", self.path.display()))
         };
         let json = link(&mut self.head, line).ok_or_else(|| broken("was changed, or one before it"))?;
         let body: Map<String, Value> = serde_json::from_slice(json).map_err(|_| broken("is no record"))?;
@@ -94,7 +91,7 @@ impl Scan {
         let format = number("v").unwrap_or_default();
         if format > u64::from(FORMAT) {
             let message = format!("record {seq} of `{}` has format {format}, newer than {FORMAT}", self.path.display());
-            return Err(StoreError::new(StoreErrorKind::NewerVersion, &self.path, message));
+            return Err(Problem::new(Code::StateVersion, message));
         }
         if number("seq") != Some(seq) {
             return Err(broken("has another number"));
@@ -110,7 +107,7 @@ impl Scan {
 }
 
 impl Iterator for Scan {
-    type Item = Result<Record, StoreError>;
+    type Item = Result<Record, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.over {
@@ -122,7 +119,7 @@ impl Iterator for Scan {
             Err(error) => {
                 self.over = true;
                 let message = format!("`{}` cannot be read: {error}", self.path.display());
-                return Some(Err(StoreError::new(StoreErrorKind::Unreadable, &self.path, message)));
+                return Some(Err(Problem::new(Code::StateUnreadable, message)));
             }
         };
         self.read += length;
