@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use phasegate_runtime::deadline::Deadline;
-use phasegate_runtime::digest::sha256_hex;
-use phasegate_runtime::journal::scan::Scan;
-use phasegate_runtime::journal::{Journal, read_last};
+use phasegate_store::deadline::Deadline;
+use phasegate_store::digest::sha256_hex;
+use phasegate_store::journal::scan::Scan;
+use phasegate_store::journal::{Journal, read_last};
 use serde_json::{Map, Value};
 
 fn path() -> &'static PathBuf {

@@ -181,6 +181,12 @@ impl std::fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
+impl<E: phasegate_core::code::Coded> From<E> for Problem {
+    fn from(error: E) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}
+
 /// Where a platform keeps what matters to us. Paths that begin with `~/` are the user's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {

@@ -43,6 +43,12 @@ macro_rules! codes {
     };
 }
 
+/// An error that has a stable code.
+pub trait Coded: core::fmt::Display {
+    /// The code that users see.
+    fn code(&self) -> Code;
+}
+
 /// Where a code comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Area {

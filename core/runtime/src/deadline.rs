@@ -4,10 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
+pub use phasegate_store::deadline::Deadline;
 
 /// How long an answer may take if nothing else is said; well under any client's own limit.
 pub const LIMIT: Duration = Duration::from_secs(5);
@@ -23,39 +24,6 @@ pub fn limit_from_environment() -> Duration {
 fn limit_of(milliseconds: Option<&str>) -> Duration {
     let given = milliseconds.and_then(|text| text.parse().ok());
     given.map_or(LIMIT, |milliseconds| Duration::from_millis(milliseconds).min(LONGEST))
-}
-
-/// A moment by which the answer must be there.
-#[derive(Clone, Copy, Debug)]
-pub struct Deadline {
-    began: Instant,
-    limit: Duration,
-}
-
-impl Deadline {
-    /// A deadline that lies `limit` ahead.
-    #[must_use]
-    pub fn new(limit: Duration) -> Self {
-        Self { began: Instant::now(), limit }
-    }
-
-    /// How long it still is.
-    #[must_use]
-    pub fn left(&self) -> Duration {
-        self.limit.saturating_sub(self.began.elapsed())
-    }
-
-    /// How long it is in all.
-    #[must_use]
-    pub fn limit(&self) -> Duration {
-        self.limit
-    }
-
-    /// Whether half of the time is gone: nobody waits for a lock any longer.
-    #[must_use]
-    pub fn half_gone(&self) -> bool {
-        self.began.elapsed() >= self.limit / 2
-    }
 }
 
 /// Does the work on this thread while another one watches the clock. Exactly one of the two gives the answer to

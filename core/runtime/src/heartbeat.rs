@@ -7,9 +7,10 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::ancestors::{Process, own_ancestors, own_process};
-use crate::disk::{Disk as _, disk};
-use crate::files::read_own;
 use crate::project::Project;
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
+use phasegate_store::ownership::read_own;
 
 /// How often a bridge that works says so at most.
 const EVERY: Duration = Duration::from_secs(5);

@@ -14,12 +14,9 @@ pub mod analysis;
 pub mod other_projects;
 pub mod hook_installation;
 pub mod facts;
-pub mod disk;
 #[cfg(any(test, feature = "testing"))]
 pub mod scratch;
-mod seal;
-pub mod place;
-pub mod journal;
+pub mod redact;
 pub mod ancestors;
 pub mod kept;
 mod witness;
@@ -40,8 +37,8 @@ pub mod doctor;
 pub mod verify;
 pub mod retention;
 pub mod replay;
-pub mod digest;
-pub mod files;
+
+pub use phasegate_store::{digest, files, journal};
 
 pub use locations::Locations;
 pub use project::Project;

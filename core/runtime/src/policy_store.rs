@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
 use crate::discover::Found;
-use crate::disk::{Disk as _, disk};
-use crate::files::read_own;
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
+use phasegate_store::ownership::read_own;
 
 /// The format of stored policies that this version writes and reads.
 const FORMAT: u32 = 2;

@@ -13,7 +13,7 @@ use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::transaction::settle;
-use crate::{audit, place, witness};
+use crate::{audit, witness};
 
 /// What the next event of a session would be decided by.
 pub struct Standing {
@@ -97,7 +97,7 @@ impl Runtime {
     /// Where a session stands, without locks; `None`: nothing guards the project and nothing ever did.
     fn standing(&self, project: &Project, session: &str) -> Result<Option<Standing>, Problem> {
         let remembered = project.remembered()?;
-        place::check_folders(&self.locations.state, project)?;
+        project.check_folders(&self.locations.state)?;
         let shared = read_last(&project.journal())?;
         let own = read_last(&project.session_journal(session))?;
         let began = own.as_ref().filter(|last| !last.policy.is_empty());

@@ -4,17 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
 use crate::discover::guards_itself;
-use crate::disk::{Disk as _, disk};
-use crate::files::read_own;
 use crate::locations::Locations;
-use crate::place;
 use crate::witness;
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
+use phasegate_store::error::{StoreError, StoreErrorKind};
+use phasegate_store::ownership;
+use phasegate_store::ownership::read_own;
 
 /// The folder of a project's configs, below its root.
 pub const FOLDER: &str = ".phasegate";
@@ -107,6 +108,16 @@ impl Project {
         self.sessions().join(format!("{}.journal", session_key(session)))
     }
 
+    /// Whether the folders of the project's state are the user's alone. `state` is the folder of all state.
+    ///
+    /// # Errors
+    ///
+    /// `state-exposed`: one belongs to another user, others can write to it, or it is a link. `state-unreadable`: its
+    /// metadata cannot be read.
+    pub fn check_folders(&self, state: &Path) -> Result<(), Problem> {
+        Ok(ownership::check_folders(state, &[&state.join("projects"), &self.folder, &self.sessions()])?)
+    }
+
     /// The journals of the sessions that are there, by file name.
     #[must_use]
     pub fn session_journals(&self) -> Vec<PathBuf> {
@@ -125,7 +136,9 @@ impl Project {
         let path = self.memory();
         let bytes = read_small(&path)?;
         let parsed = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| place::problem(&path, "cannot be read", &error.into(), Code::StateUnreadable))
+        parsed.map_err(|error| {
+            StoreError::from_io(StoreErrorKind::Unreadable, &path, "cannot be read", &error.into()).into()
+        })
     }
 
     /// Remembers that the project is guarded, and how strictly.
@@ -191,12 +204,12 @@ fn read_small(path: &Path) -> Result<Option<Vec<u8>>, Problem> {
     match read_own(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(place::problem(path, "cannot be read", &error, Code::StateUnreadable)),
+        Err(error) => Err(StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be read", &error).into()),
     }
 }
 
 fn not_saved(path: &Path, what: &str, error: &io::Error) -> Problem {
-    place::problem(path, &format!("cannot be {what}"), error, Code::StateNotSaved)
+    StoreError::from_io(StoreErrorKind::NotSaved, path, &format!("cannot be {what}"), error).into()
 }
 
 /// The projects that anything is kept about. The root of one that was never guarded by configs of its own is empty.

@@ -14,7 +14,6 @@ use phasegate_core::{Code, State};
 use serde_json::json;
 
 use crate::deadline::{Deadline, LIMIT};
-use crate::disk::{Disk as _, disk};
 use crate::journal::{Durability, Entry, Journal, read_last};
 use crate::kept::{KeptProject, KeptSession, kept};
 use crate::locations::Locations;
@@ -22,6 +21,9 @@ use crate::policy_store::PolicyStore;
 use crate::project::{Project, every_project, session_root_file};
 use crate::sessions::is_strict;
 use crate::verify::named_policies;
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
+use phasegate_store::error::StoreErrorKind;
 
 /// A compiled policy is kept at least so long after it was last made or taken up.
 const POLICY_AT_LEAST: Duration = Duration::from_secs(60 * 60);
@@ -172,13 +174,13 @@ impl Work<'_> {
 
     fn open(&self, path: &Path, bytes: u64) -> Result<(KeptSession, Option<Journal>), Why> {
         if self.dry_run {
-            let last = read_last(path).map_err(Why::Damaged)?;
+            let last = read_last(path).map_err(|error| Why::Damaged(error.into()))?;
             return Ok((kept(last.as_ref()).map_err(Why::Damaged)?, None));
         }
         // Whoever has it open is not waited for.
-        let journal = Journal::open(path, &Deadline::new(Duration::ZERO)).map_err(|problem| match problem.code {
-            Code::StateBusy => Why::InUse,
-            _ => Why::Damaged(problem),
+        let journal = Journal::open(path, &Deadline::new(Duration::ZERO)).map_err(|error| match error.kind {
+            StoreErrorKind::Busy => Why::InUse,
+            _ => Why::Damaged(error.into()),
         })?;
         // It was written since it was found to be old.
         if size_and_time(path).0 > bytes {
@@ -205,7 +207,7 @@ impl Work<'_> {
             ..Entry::default()
         };
         let state = serde_json::to_value(&state).unwrap_or_default();
-        own.append(&entry, state, Durability::Synced)
+        Ok(own.append(&entry, state, Durability::Synced)?)
     }
 
     /// Removes the stored policies and skills that no record of a kept journal names.

@@ -127,7 +127,8 @@ fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, P
         if path.extension().is_none_or(|end| end != "journal") || !wanted(&path) {
             continue;
         }
-        match read_last(&path).and_then(|last| last.map(|last| info(&path, last, &shared)).transpose()) {
+        let last = read_last(&path).map_err(Problem::from);
+        match last.and_then(|last| last.map(|last| info(&path, last, &shared)).transpose()) {
             Ok(Some(session)) if session.id.is_empty() => found.unread += session.records,
             Ok(session) => found.known.extend(session),
             Err(problem) => found.damaged.push((path, problem)),

@@ -17,15 +17,15 @@ pub use self::choose::{first_look, known, loaded, stance_of};
 use self::halves::{Own, Shared};
 use crate::analysis::Shell;
 use crate::deadline::Deadline;
-use crate::journal::redact::{digest_of, shorten_event, shortened};
 use crate::journal::{Durability, Entry, Journal};
 use crate::kept::{Anchor, matters};
 use crate::policy_store::Current;
 use crate::project::{Project, Remembered, kept_root, session_key};
+use crate::redact::{digest_of, shorten_event, shortened};
 use crate::runtime::Runtime;
 use crate::sessions::is_strict;
 use crate::stance::Watch;
-use crate::{analysis, audit, facts, place};
+use crate::{analysis, audit, facts};
 
 /// A session's anchor in the project journal is renewed after so many of its records.
 const ANCHOR_EVERY: u64 = 16;
@@ -66,7 +66,7 @@ impl<'a> Transaction<'a> {
         let path = project.session_journal(session);
         let Some(current) = first_look(runtime, &project, (&remembered, &path), watch)? else { return Ok(None) };
         let remembered = remembered?;
-        place::check_folders(&runtime.locations.state, &project)?;
+        project.check_folders(&runtime.locations.state)?;
         let journals = (Journal::open(&project.journal(), deadline)?, Journal::open(&path, deadline)?);
         let mut halves = (Shared::of(&journals.0, remembered)?, Own::of(&journals.1)?);
         let root = || kept_root(&runtime.locations, session);

@@ -117,7 +117,7 @@ impl Work<'_> {
         let mut verified =
             Verified { path: path.to_path_buf(), session: None, records: 0, head: String::new(), bytes: 0, torn: 0 };
         let begun = self.done;
-        let scan = Scan::open(path).map_err(|problem| self.problem(path, None, problem));
+        let scan = Scan::open(path).map_err(|error| self.problem(path, None, error.into()));
         let mut state = None;
         if let Ok(mut scan) = scan {
             while let Some(next) = scan.next() {
@@ -126,7 +126,7 @@ impl Work<'_> {
                         see(self, &record, scan.state());
                         (verified.records, verified.head) = (record.seq, record.head);
                     }
-                    Err(problem) => self.problem(path, Some(verified.records + 1), problem),
+                    Err(error) => self.problem(path, Some(verified.records + 1), error.into()),
                 }
                 (self.progress)(begun + scan.read(), self.total);
             }

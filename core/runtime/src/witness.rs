@@ -132,7 +132,7 @@ pub(crate) fn note_forgotten(project: &Project) -> Result<(), Problem> {
         event: json!({"event": "forgotten"}),
         ..Entry::default()
     };
-    journal.append(&entry, serde_json::to_value(&state).unwrap_or_default(), Durability::Synced)
+    Ok(journal.append(&entry, serde_json::to_value(&state).unwrap_or_default(), Durability::Synced)?)
 }
 
 /// The problem with a session that was not seen to start, in a project in block mode of which nothing is known.

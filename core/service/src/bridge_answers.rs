@@ -7,8 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 
 use crate::bridge_lines::AnswerFile;
-use phasegate_runtime::digest::sha256_hex;
-use phasegate_runtime::files;
+use phasegate_store::digest::sha256_hex;
+use phasegate_store::ownership::open_own;
 
 /// The file, open to be added to.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Answers {
 impl Answers {
     /// The plugin's file; `None` where it cannot be used: then what is said is enough.
     pub(crate) fn open(place: &AnswerFile) -> Option<Self> {
-        let opened = files::open_own(&place.file, OpenOptions::new().append(true));
+        let opened = open_own(&place.file, OpenOptions::new().append(true));
         let opened = opened.inspect_err(|error| tracing::warn!(%error, "the file of answers cannot be used"));
         Some(Self { file: opened.ok()?, key: place.key.clone() })
     }

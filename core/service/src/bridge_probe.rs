@@ -4,9 +4,9 @@ use phasegate_adapter::{Adapter, Address, Frame, Problem};
 use phasegate_core::decision::Effect;
 use phasegate_core::{Code, Decision};
 
-use phasegate_runtime::journal::read_last;
 use phasegate_runtime::kept::{KeptSession, kept};
 use phasegate_runtime::runtime::Runtime;
+use phasegate_store::journal::read_last;
 
 /// What each of these frames would be answered if it were the session's next one; the strictest answer to what a frame
 /// stands for. Nothing is recorded. In a project that nothing guards, everything is allowed.

@@ -16,7 +16,6 @@ use crate::batch::{Input, Request};
 use crate::oneshot::{Oneshot, Sender};
 use crate::session_cache::SessionCache;
 use phasegate_runtime::deadline::{Deadline, LIMIT};
-use phasegate_runtime::disk::faulty::{Change, watched};
 use phasegate_runtime::kept::matters;
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::project::Project;
@@ -24,6 +23,7 @@ use phasegate_runtime::runtime::Runtime;
 use phasegate_runtime::stance::{Stance, Watch};
 use phasegate_runtime::transaction::Transaction;
 use phasegate_runtime::verify::verify;
+use phasegate_store::faulty::{Change, watched};
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n    \
                      forbidden: [Edit]\n    done_when: { ok: Read }\n  ask:\n    allowed: [Grep]\n    forbidden: \

@@ -14,8 +14,9 @@ use phasegate_core::{Code, Event};
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
 use crate::oneshot::{Oneshot, Receiver, Sender};
 use phasegate_runtime::deadline::Deadline;
-use phasegate_runtime::disk::{Disk as _, disk};
-use phasegate_runtime::files;
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
+use phasegate_store::ownership::open_own;
 
 /// The most events of one batch.
 const MAX_BATCH_EVENTS: usize = 256;
@@ -204,7 +205,7 @@ impl<K: BatchProcessor> Inner<K> {
 
     /// Makes a journal durable. Where that fails, an event does it, and says so.
     fn sync(&self, sync: PendingSync) {
-        let opened = files::open_own(&sync.path, OpenOptions::new().read(true));
+        let opened = open_own(&sync.path, OpenOptions::new().read(true));
         if opened.and_then(|file| disk().sync(&file, &sync.path)).is_ok() {
             lock(&self.processor).synced(sync);
         }
@@ -299,11 +300,11 @@ mod tests {
     use super::*;
     use crate::session_cache::SessionCache;
     use phasegate_runtime::deadline::LIMIT;
-    use phasegate_runtime::journal::Journal;
     use phasegate_runtime::locations::Locations;
     use phasegate_runtime::project::Project;
     use phasegate_runtime::runtime::Runtime;
     use phasegate_runtime::verify::verify;
+    use phasegate_store::journal::Journal;
 
     const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nleave_skill: agent\nphases:\n  look:\n    \
                          allowed: [Read]\n    forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: \
@@ -378,7 +379,7 @@ mod tests {
         assert!(["a", "b", "c"].into_iter().all(records), "they are still loaded");
         let events = 3 * 2 + 6 * (30 * 2 + 4 * 2);
         let count = |session: &str| {
-            phasegate_runtime::journal::read_last(&project.session_journal(session)).unwrap().unwrap().seq
+            phasegate_store::journal::read_last(&project.session_journal(session)).unwrap().unwrap().seq
         };
         assert_eq!(["a", "b", "c"].into_iter().map(count).sum::<u64>(), events);
         let report = verify(&runtime.locations, &project, &mut |_, _| {});

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use crate::own_writes::OwnWrites;
 use phasegate_runtime::ancestors::{Process, own_ancestors};
-use phasegate_runtime::journal::{Mark, read_last};
 use phasegate_runtime::kept::{Anchor, KeptProject, KeptSession, kept};
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
+use phasegate_store::journal::{Mark, read_last};
 
 /// What is known of the sessions of a project and of the processes above this one.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Host {
             return;
         }
         self.foreign = ours.foreign;
-        let shared: Option<KeptProject> = read_last(&project.journal()).and_then(|last| kept(last.as_ref())).ok();
+        let shared: Option<KeptProject> = read_last(&project.journal()).ok().and_then(|last| kept(last.as_ref()).ok());
         // A journal that cannot be read names nobody; whoever decides by it says so.
         let anchors = shared.unwrap_or_default().sessions;
         let above = self.above.get_or_insert_with(own_ancestors);

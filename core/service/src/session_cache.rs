@@ -28,16 +28,15 @@ use crate::pending::{Pending, Unsaved};
 use crate::small_files::{Root, SmallFiles};
 use phasegate_runtime::deadline::{Deadline, broken};
 use phasegate_runtime::frames::{self, Framed};
-use phasegate_runtime::journal::{Journal, Rest};
 use phasegate_runtime::lineage::Origin;
 use phasegate_runtime::other_projects;
-use phasegate_runtime::place;
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::project::{Project, Remembered};
 use phasegate_runtime::runtime::Runtime;
 use phasegate_runtime::stance::{Stance, Watch};
 use phasegate_runtime::transaction::halves::{self, Own, Shared};
 use phasegate_runtime::transaction::{Transaction, first_look, known, loaded};
+use phasegate_store::journal::{Journal, Rest};
 
 /// The most sessions that stay loaded; those that were longest without an event go first. They are in their journals.
 const MAX_LOADED_SESSIONS: usize = 1024;
@@ -103,13 +102,13 @@ struct Open {
 impl Batch {
     /// Writes what is held back, and makes durable what must be.
     fn write(&mut self) -> Unsaved {
-        let shared = self.journal.write_held(false).err();
+        let shared = self.journal.write_held(false).err().map(Problem::from);
         let mut sessions = BTreeMap::new();
         for (id, open) in &mut self.sessions {
             match open.journal.write_held(false) {
                 Ok(()) => open.own.write_late(),
                 Err(problem) => {
-                    sessions.insert(id.clone(), problem);
+                    sessions.insert(id.clone(), problem.into());
                 }
             }
         }
@@ -319,7 +318,7 @@ impl SessionCache {
         let look = (&remembered, path.as_path());
         let Some(current) = first_look(&self.runtime, &self.project, look, watch)? else { return Ok(None) };
         let remembered = remembered?;
-        place::check_folders(&self.runtime.locations.state, &self.project)?;
+        self.project.check_folders(&self.runtime.locations.state)?;
         let batch = match &mut self.batch {
             Some(batch) => batch,
             None => {

@@ -7,11 +7,11 @@ use std::sync::{Arc, Weak};
 use phasegate_adapter::Problem;
 use phasegate_core::Policy;
 
-use phasegate_runtime::journal::{Journal, Mark};
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::policy_store::PolicyStore;
 use phasegate_runtime::project::{Project, Remembered, kept_root, session_key, session_root_file};
 use phasegate_runtime::transaction::halves::Own;
+use phasegate_store::journal::{Journal, Mark};
 
 /// What a file said, and how it was then; `None`: it was not there.
 type Seen<T> = (Option<Mark>, T);

@@ -69,15 +69,15 @@ fn journals() -> Result<Vec<Vec<u8>>> {
     }
     let path = folder.join("it.journal");
     std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, error))?;
-    let problem = |problem: phasegate_adapter::Problem| Failure::new(problem.to_string());
+    let problem = |error: phasegate_store::error::StoreError| Failure::new(error.to_string());
     let mut seeds = Vec::new();
     for at in 0..40_i64 {
-        let deadline = phasegate_runtime::deadline::Deadline::new(std::time::Duration::from_secs(5));
-        let mut journal = phasegate_runtime::journal::Journal::open(&path, &deadline).map_err(problem)?;
-        let entry = phasegate_runtime::journal::Entry { time: at, engine: "0", ..Default::default() };
+        let deadline = phasegate_store::deadline::Deadline::new(std::time::Duration::from_secs(5));
+        let mut journal = phasegate_store::journal::Journal::open(&path, &deadline).map_err(problem)?;
+        let entry = phasegate_store::journal::Entry { time: at, engine: "0", ..Default::default() };
         let state =
             serde_json::json!({"at": at, "seen": [at % 3], "left": (at % 5 == 0).then_some("x"), "same": {"a": 1}});
-        journal.append(&entry, state, phasegate_runtime::journal::Durability::Written).map_err(problem)?;
+        journal.append(&entry, state, phasegate_store::journal::Durability::Written).map_err(problem)?;
         let bytes = std::fs::read(&path).map_err(|error| Failure::file(&path, error))?;
         if at % 4 == 3 {
             seeds.push(bytes.iter().take(bytes.len() - 7).copied().collect());

@@ -14,11 +14,21 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("phasegate-shell", &["phasegate-core"]),
     ("phasegate-rules", &["phasegate-core"]),
     ("phasegate-adapter", &["phasegate-core"]),
+    ("phasegate-formats", &["phasegate-core"]),
+    ("phasegate-store", &["phasegate-core", "phasegate-formats"]),
     (
         "phasegate-runtime",
-        &["phasegate-core", "phasegate-config", "phasegate-shell", "phasegate-rules", "phasegate-adapter"],
+        &[
+            "phasegate-core",
+            "phasegate-formats",
+            "phasegate-store",
+            "phasegate-config",
+            "phasegate-shell",
+            "phasegate-rules",
+            "phasegate-adapter",
+        ],
     ),
-    ("phasegate-service", &["phasegate-core", "phasegate-runtime", "phasegate-adapter"]),
+    ("phasegate-service", &["phasegate-core", "phasegate-runtime", "phasegate-store", "phasegate-adapter"]),
     ("phasegate-adapters", &["phasegate-adapter", ADAPTER]),
     (
         "phasegate",
@@ -64,6 +74,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "phasegate-core",
             "phasegate-runtime",
+            "phasegate-store",
             "phasegate-config",
             "phasegate-shell",
             "phasegate-adapter",

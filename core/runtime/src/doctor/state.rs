@@ -2,7 +2,6 @@
 
 use phasegate_adapter::{Finding, Level};
 
-use crate::place::check_folders;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::verify::verify;
@@ -16,7 +15,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project, progress: &mut dyn F
         let what = format!("`{}` does not exist yet; it is made with the first event", folder.display());
         return vec![Finding::new(Level::Note, what)];
     }
-    let mut found = vec![match check_folders(folder, project) {
+    let mut found = vec![match project.check_folders(folder) {
         Ok(()) => Finding::new(Level::Ok, format!("`{}` is this user's alone to write", folder.display())),
         Err(problem) => Finding::new(Level::Problem, problem.message).with(problem.code.way_out()),
     }];

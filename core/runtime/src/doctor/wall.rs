@@ -4,8 +4,8 @@ use std::path::Path;
 
 use phasegate_adapter::{Adapter, Finding, Level};
 
-use crate::files::check_own;
 use crate::runtime::Runtime;
+use phasegate_store::ownership::check_own;
 
 pub(super) fn examine(runtime: &Runtime, managed: bool, adapters: &[&'static dyn Adapter]) -> Vec<Finding> {
     let own = |path: &Path| path.metadata().is_ok_and(|data| check_own(&data).is_ok());

@@ -6,8 +6,8 @@ use phasegate_core::state::{OpenCall, Session};
 use serde_json::{Value, json};
 
 use super::{Transaction, to_value};
-use crate::journal::patch::{self, Patch, difference, difference_but};
 use crate::kept::KeptSession;
+use phasegate_formats::merge_patch::{self as patch, Patch, difference, difference_but};
 
 /// The state after a record.
 pub(super) enum Change {

@@ -20,10 +20,10 @@ use crate::batch::{Input, Request};
 use crate::oneshot::{Oneshot, Sender};
 use crate::session_cache::SessionCache;
 use phasegate_runtime::deadline::{Deadline, LIMIT, broken};
-use phasegate_runtime::disk::faulty::at;
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
+use phasegate_store::faulty::at;
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read, look_up]\n    \
                      forbidden: [Edit]\n    done_when: { ok: Read }\n  ask:\n    optional: true\n    allowed: [Grep]\n    \

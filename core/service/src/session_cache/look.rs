@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::{Open, SessionCache};
 use phasegate_runtime::deadline::Deadline;
-use phasegate_runtime::journal::last_event;
-use phasegate_runtime::journal::redact::shorten_event;
 use phasegate_runtime::probe::Standing;
+use phasegate_runtime::redact::shorten_event;
 use phasegate_runtime::stance::Watch;
+use phasegate_store::journal::last_event;
 
 /// How long a look at a session waits for locks, twice over.
 const LOOK_LOCK_WAIT: Duration = Duration::from_millis(200);

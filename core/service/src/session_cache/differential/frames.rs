@@ -251,7 +251,7 @@ fn a_frame_that_is_answered_late_is_decided_all_the_same() {
     while !slot.is_finished() {
         std::thread::yield_now();
     }
-    assert_eq!(phasegate_runtime::journal::read_last(&world.project.session_journal(&id(0))).unwrap().unwrap().seq, 1);
+    assert_eq!(phasegate_store::journal::read_last(&world.project.session_journal(&id(0))).unwrap().unwrap().seq, 1);
 }
 
 proptest! {

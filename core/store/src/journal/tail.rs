@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use phasegate_adapter::Problem;
-use phasegate_core::Code;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::entry::FORMAT;
-use super::{patch, scan};
+use super::scan;
 use crate::digest::{Digest, from_hex};
+use crate::error::{StoreError, StoreErrorKind};
+use phasegate_formats::entry::FORMAT;
+use phasegate_formats::merge_patch as patch;
 
 /// How much of the end is read first, in bytes; doubled until a whole state is in it.
 const FIRST_READ: u64 = 8 * 1024;
@@ -70,8 +70,8 @@ struct End<'a> {
 /// # Errors
 ///
 /// `state-unreadable`: it cannot be read, or the chain of its end is broken. `state-version`: a record was written by a newer version.
-pub(crate) fn read(file: &mut File, length: u64, path: &Path) -> Result<Tail, Problem> {
-    let broken = |what: &str| Problem::new(Code::StateUnreadable, format!("`{}` {what}", path.display()));
+pub(crate) fn read(file: &mut File, length: u64, path: &Path) -> Result<Tail, StoreError> {
+    let broken = |what: &str| StoreError::new(StoreErrorKind::Unreadable, path, format!("`{}` {what}", path.display()));
     let failed = |error: std::io::Error| broken(&format!("cannot be read: {error}"));
     let mut window = FIRST_READ;
     loop {
@@ -107,7 +107,7 @@ fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
 }
 
 /// The lines from the last one on that holds the whole state and whose predecessor is known too.
-fn from_whole_state<'a>(lines: &[&'a [u8]], from_start: bool, path: &Path) -> Result<Option<End<'a>>, Problem> {
+fn from_whole_state<'a>(lines: &[&'a [u8]], from_start: bool, path: &Path) -> Result<Option<End<'a>>, StoreError> {
     let mut records = Vec::new();
     for (at, line) in lines.iter().enumerate().rev() {
         let json = line.get(PREFIX..).unwrap_or_default();
@@ -118,7 +118,7 @@ fn from_whole_state<'a>(lines: &[&'a [u8]], from_start: bool, path: &Path) -> Re
         };
         if format > FORMAT {
             let message = format!("`{}` has records of format {format}, this version reads {FORMAT}", path.display());
-            return Err(Problem::new(Code::StateVersion, message));
+            return Err(StoreError::new(StoreErrorKind::NewerVersion, path, message));
         }
         let whole = record.as_ref().is_some_and(|record| record.state.is_some());
         records.push((*line, record));
@@ -128,7 +128,7 @@ fn from_whole_state<'a>(lines: &[&'a [u8]], from_start: bool, path: &Path) -> Re
                 Some(line) => line.get(..64).and_then(from_hex),
                 None => Some([0; 32]),
             };
-            let broken = || Problem::new(Code::StateUnreadable, format!("`{}` {BROKEN}", path.display()));
+            let broken = || StoreError::new(StoreErrorKind::Unreadable, path, format!("`{}` {BROKEN}", path.display()));
             return Ok(Some(End { before: before.ok_or_else(broken)?, records }));
         }
     }

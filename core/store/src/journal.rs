@@ -4,41 +4,35 @@
 //! the line before has as digits (zeros for the first line), followed by the JSON. Every record holds the state after
 //! it, whole or as a merge patch, so that the state can be rebuilt without deciding anything again.
 
-mod entry;
-pub(crate) mod patch;
 mod held;
-pub mod redact;
 pub mod scan;
 mod tail;
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use phasegate_adapter::Problem;
-use phasegate_core::Code;
+use phasegate_formats::entry::Line;
+pub use phasegate_formats::entry::{Entry, FORMAT};
+use phasegate_formats::merge_patch::{self as patch, Patch};
 use serde_json::Value;
 
-use entry::Line;
-pub use entry::{Entry, FORMAT};
 use held::Held;
 pub use held::{Mark, Rest};
-use patch::Patch;
 use tail::Tail;
 
+use crate::active_disk::disk;
 use crate::deadline::Deadline;
 use crate::digest::{Digest, hex, sha256};
-use crate::disk::{Disk as _, disk};
-use crate::{files, place, seal};
+use crate::disk::Disk as _;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::fingerprint as seal;
+use crate::lock::{check_lock, lock};
+use crate::ownership::open_own;
 
 /// A record with the whole state comes at the latest after so many without, and as soon as they are together as large as
 /// the last one with it: what a hook reads stays about as long as the state.
 const WHOLE_EVERY: u64 = 15;
-/// How long to wait before the second try for a lock, which most often was given back by then; twice as long each time.
-const PAUSE: Duration = Duration::from_micros(250);
-/// How long to wait between two tries at most.
-const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 
 /// A journal whose lock is held; it is released when the value goes.
 #[derive(Debug)]
@@ -94,8 +88,8 @@ pub enum Durability {
 /// # Errors
 ///
 /// `state-unreadable` or `state-version`, as the file's end shows; `state-exposed`: it is not the user's own.
-pub fn read_last(path: &Path) -> Result<Option<Last>, Problem> {
-    let mut file = match files::open_own(path, OpenOptions::new().read(true)) {
+pub fn read_last(path: &Path) -> Result<Option<Last>, StoreError> {
+    let mut file = match open_own(path, OpenOptions::new().read(true)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, &error)),
@@ -115,7 +109,7 @@ pub fn last_event(path: &Path, window: u64, fits: impl Fn(&Value) -> bool) -> io
         #[serde(default)]
         event: Value,
     }
-    let mut file = files::open_own(path, OpenOptions::new().read(true))?;
+    let mut file = open_own(path, OpenOptions::new().read(true))?;
     let start = file.metadata()?.len().saturating_sub(window);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
@@ -145,15 +139,15 @@ impl Journal {
     /// `state-busy`: the lock was held until half of the deadline was gone. `state-unreadable`, `state-version`: as
     /// the file shows, or it cannot be opened. `state-exposed`: it is not the user's own. `state-disk`: the file system
     /// has no locks.
-    pub fn open(path: &Path, deadline: &Deadline) -> Result<Self, Problem> {
+    pub fn open(path: &Path, deadline: &Deadline) -> Result<Self, StoreError> {
         let (file, data) = open_locked(path, deadline)?;
         Self::read(file, &data, path)
     }
 
     /// Reads where a journal stands whose lock is held.
-    fn read(mut file: File, data: &Metadata, path: &Path) -> Result<Self, Problem> {
+    fn read(mut file: File, data: &Metadata, path: &Path) -> Result<Self, StoreError> {
         if data.len() == 0 {
-            place::check_lock(path)?;
+            check_lock(path)?;
         }
         let tail = tail::read(&mut file, data.len(), path)?;
         let unsealed = data.len() > 0 && (tail.torn > 0 || !seal::fits(data, &tail.head));
@@ -167,7 +161,7 @@ impl Journal {
     }
 
     /// Reads the whole chain, because someone else may have written to the file.
-    fn check_chain(&mut self) -> Result<(), Problem> {
+    fn check_chain(&mut self) -> Result<(), StoreError> {
         let path = self.path.display();
         let walked = scan::chain(&mut self.file, self.tail.end).map_err(|error| unreadable(&self.path, &error))?;
         let message = match walked {
@@ -177,7 +171,7 @@ impl Journal {
             }
             Err(record) => format!("`{path}` is damaged: record {record} was changed, or one before it was"),
         };
-        Err(Problem::new(Code::StateUnreadable, message))
+        Err(StoreError::new(StoreErrorKind::Unreadable, &self.path, message))
     }
 
     /// Cuts off a torn record, and seals the journal anew.
@@ -233,7 +227,7 @@ impl Journal {
     /// # Errors
     ///
     /// `state-not-saved`, `state-disk`: that cannot be.
-    pub fn sync(&mut self) -> Result<(), Problem> {
+    pub fn sync(&mut self) -> Result<(), StoreError> {
         if self.holds() {
             return self.write_held(true);
         }
@@ -247,7 +241,7 @@ impl Journal {
     ///
     /// `state-not-saved`: it could not be written, or not be made durable. `state-disk`: nothing can be made durable
     /// on this file system.
-    pub fn append(&mut self, entry: &Entry, state: Value, durability: Durability) -> Result<(), Problem> {
+    pub fn append(&mut self, entry: &Entry, state: Value, durability: Durability) -> Result<(), StoreError> {
         let difference = self.may_patch().then(|| patch::difference(&self.tail.state, &state)).flatten();
         let bytes = self.line(entry, (difference.is_none().then_some(&state), difference))?;
         self.put(entry, &bytes, durability)?;
@@ -260,7 +254,7 @@ impl Journal {
     /// # Errors
     ///
     /// As for [`Journal::append`].
-    pub(crate) fn append_patch(&mut self, entry: &Entry, patch: Value, durability: Durability) -> Result<(), Problem> {
+    pub fn append_patch(&mut self, entry: &Entry, patch: Value, durability: Durability) -> Result<(), StoreError> {
         if !self.may_patch() {
             let mut state = self.tail.state.clone();
             patch::apply(&mut state, patch);
@@ -278,7 +272,7 @@ impl Journal {
     }
 
     /// A record as a line, and whether it holds the whole state.
-    fn line(&self, entry: &Entry, (state, patch): (Option<&Value>, Option<Patch<'_>>)) -> Result<NewLine, Problem> {
+    fn line(&self, entry: &Entry, (state, patch): (Option<&Value>, Option<Patch<'_>>)) -> Result<NewLine, StoreError> {
         let cut = Some(self.tail.torn).filter(|bytes| *bytes > 0);
         let (unsealed, whole) = (self.unsealed, state.is_some());
         let line = Line { v: FORMAT, seq: self.tail.seq + 1, entry, cut, unsealed, state, patch };
@@ -292,7 +286,7 @@ impl Journal {
     }
 
     /// Writes a line, or holds it back, and goes on from there; the state after it is still to be set.
-    fn put(&mut self, entry: &Entry, line: &NewLine, durability: Durability) -> Result<(), Problem> {
+    fn put(&mut self, entry: &Entry, line: &NewLine, durability: Durability) -> Result<(), StoreError> {
         if self.failed {
             return Err(self.not_saved(&io::Error::other("a record before could not be written")));
         }
@@ -336,13 +330,13 @@ impl Journal {
         Ok(())
     }
 
-    fn not_saved(&self, error: &io::Error) -> Problem {
-        place::problem(&self.path, "cannot be written", error, Code::StateNotSaved)
+    fn not_saved(&self, error: &io::Error) -> StoreError {
+        StoreError::from_io(StoreErrorKind::NotSaved, &self.path, "cannot be written", error)
     }
 }
 
 /// Opens a journal, makes it if it does not exist, and waits for its lock.
-fn open_locked(path: &Path, deadline: &Deadline) -> Result<(File, Metadata), Problem> {
+fn open_locked(path: &Path, deadline: &Deadline) -> Result<(File, Metadata), StoreError> {
     loop {
         let file = open_file(path).map_err(|error| unreadable(path, &error))?;
         lock(&file, path, deadline)?;
@@ -366,8 +360,8 @@ fn removed(_data: &Metadata) -> bool {
     false
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    place::problem(path, "cannot be opened", error, Code::StateUnreadable)
+fn unreadable(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be opened", error)
 }
 
 fn open_file(path: &Path) -> io::Result<File> {
@@ -378,16 +372,4 @@ fn open_file(path: &Path) -> io::Result<File> {
         }
         (opened, _) => opened,
     }
-}
-
-fn lock(file: &File, path: &Path, deadline: &Deadline) -> Result<(), Problem> {
-    let mut pause = PAUSE;
-    while !place::try_lock(file, path)? {
-        if deadline.half_gone() {
-            return Err(Problem::new(Code::StateBusy, format!("`{}` stayed locked", path.display())));
-        }
-        std::thread::sleep(pause);
-        pause = LONGEST_PAUSE.min(pause * 2);
-    }
-    Ok(())
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// A patch, with the values of the state that it leads to.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Patch<'a> {
+pub enum Patch<'a> {
     /// The field goes.
     Gone(()),
     /// The field is this from now on.
@@ -18,7 +18,7 @@ pub(crate) enum Patch<'a> {
 }
 
 /// The patch that makes `old` into `new`; `None` if no merge patch can, because `new` has a null in an object.
-pub(crate) fn difference<'a>(old: &'a Value, new: &'a Value) -> Option<Patch<'a>> {
+pub fn difference<'a>(old: &'a Value, new: &'a Value) -> Option<Patch<'a>> {
     let (Value::Object(before), Value::Object(after)) = (old, new) else {
         return None;
     };
@@ -26,7 +26,7 @@ pub(crate) fn difference<'a>(old: &'a Value, new: &'a Value) -> Option<Patch<'a>
 }
 
 /// As [`difference`], but for the field with this name.
-pub(crate) fn difference_but<'a>(old: &'a Value, new: &'a Value, but: &str) -> Option<Patch<'a>> {
+pub fn difference_but<'a>(old: &'a Value, new: &'a Value, but: &str) -> Option<Patch<'a>> {
     let (Value::Object(before), Value::Object(after)) = (old, new) else {
         return None;
     };
@@ -67,7 +67,7 @@ fn can_be_set(value: &Value) -> bool {
 }
 
 /// Applies a merge patch.
-pub(crate) fn apply(target: &mut Value, patch: Value) {
+pub fn apply(target: &mut Value, patch: Value) {
     let Value::Object(changes) = patch else {
         *target = patch;
         return;

@@ -4,12 +4,12 @@
 use std::fs::Metadata;
 use std::path::Path;
 
-use phasegate_adapter::Problem;
-
 use super::tail::Tail;
 use super::{Durability, Journal, open_locked, removed};
+use crate::active_disk::disk;
 use crate::deadline::Deadline;
-use crate::disk::{Disk as _, disk};
+use crate::disk::Disk as _;
+use crate::error::StoreError;
 
 /// What tells whether a file was written since: its number, length, and the times of its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Journal {
     /// # Errors
     ///
     /// As for [`Journal::open`].
-    pub fn open_again(path: &Path, deadline: &Deadline, rest: Option<Rest>) -> Result<(Self, bool), Problem> {
+    pub fn open_again(path: &Path, deadline: &Deadline, rest: Option<Rest>) -> Result<(Self, bool), StoreError> {
         let (file, data) = open_locked(path, deadline)?;
         let held = Some(Held::default());
         match rest.filter(|rest| rest.mark == Mark::of(&data)) {
@@ -131,7 +131,7 @@ impl Journal {
     /// # Errors
     ///
     /// `state-not-saved`, `state-disk`: none of the records is saved, and no other can be.
-    pub fn write_held(&mut self, sync: bool) -> Result<(), Problem> {
+    pub fn write_held(&mut self, sync: bool) -> Result<(), StoreError> {
         if self.failed {
             return Err(self.not_saved(&std::io::Error::other("a record before could not be written")));
         }

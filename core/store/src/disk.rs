@@ -1,7 +1,7 @@
 //! The disk under the store: the only ways in which journals and the small files beside them are changed.
 //!
-//! There is one real disk. In this crate's own tests another stands in its place: it writes down what is asked of it, so
-//! that every state in which a crash could leave the files can be made and looked at, and it can fail after any byte.
+//! There is one real disk. In tests another takes its place (feature `faulty-disk`): it notes every change, so that a test
+//! can produce every state in which a crash could leave the files, and it can fail after any byte.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -9,27 +9,57 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::files::{self, Readers};
-
-#[cfg(any(test, feature = "testing"))]
-pub mod faulty;
+use crate::ownership::open_own;
 
 /// What the store asks of a disk. A path is that of the file given with it.
 pub trait Disk {
     /// Opens a file of the state to read and append, and makes it if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn open(&self, path: &Path) -> io::Result<File>;
     /// Writes bytes at the end.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn append(&self, file: &mut File, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Makes everything written to the file durable.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn sync(&self, file: &File, path: &Path) -> io::Result<()>;
     /// Cuts the file off at this length.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn cut(&self, file: &File, path: &Path, length: u64) -> io::Result<()>;
     /// Sets the time at which the file was last changed.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn stamp(&self, file: &File, path: &Path, time: SystemTime) -> io::Result<()>;
     /// Writes a small file so that the old content or the new one is there, never a part; durable.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Removes a file; durable. One that is not there is removed.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes a folder and those above it, for their owner alone; durable.
+    ///
+    /// # Errors
+    ///
+    /// The operation failed.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a folder durable.
     fn sync_folder(&self, path: &Path);
@@ -47,7 +77,7 @@ impl Disk for Real {
     fn open(&self, path: &Path) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
-        files::open_own(path, &mut options)
+        open_own(path, &mut options)
     }
 
     fn append(&self, file: &mut File, _path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -91,16 +121,4 @@ impl Disk for Real {
     fn sync_folder(&self, path: &Path) {
         files::sync_folder(path);
     }
-}
-
-/// The disk in use.
-#[cfg(not(any(test, feature = "testing")))]
-pub fn disk() -> Real {
-    Real
-}
-
-/// The disk in use: the real one, watched by the test that runs on this thread, if it wants to.
-#[cfg(any(test, feature = "testing"))]
-pub fn disk() -> faulty::Watched {
-    faulty::Watched
 }

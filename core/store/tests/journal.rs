@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use phasegate_core::Code;
-use phasegate_runtime::deadline::{Deadline, LIMIT};
-use phasegate_runtime::journal::{Durability, Entry, Journal, read_last};
+use phasegate_core::code::Coded as _;
+use phasegate_store::deadline::Deadline;
+use phasegate_store::journal::{Durability, Entry, Journal, read_last};
 use serde_json::{Value, json};
+
+const LIMIT: Duration = Duration::from_secs(5);
 
 struct Place {
     _folder: tempfile::TempDir,
@@ -92,7 +95,7 @@ fn a_changed_byte_in_the_tail_is_noticed_wherever_it_is() {
         bad[at] ^= 1;
         fs::write(&place.path, &bad).unwrap();
         let read = read_last(&place.path);
-        assert_eq!(read.unwrap_err().code, Code::StateUnreadable, "byte {at}");
+        assert_eq!(read.unwrap_err().code(), Code::StateUnreadable, "byte {at}");
     }
 }
 
@@ -103,7 +106,7 @@ fn a_record_taken_out_is_noticed() {
     let text = fs::read_to_string(&place.path).unwrap();
     let fewer: Vec<_> = text.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
     fs::write(&place.path, fewer.join("\n") + "\n").unwrap();
-    assert_eq!(read_last(&place.path).unwrap_err().code, Code::StateUnreadable);
+    assert_eq!(read_last(&place.path).unwrap_err().code(), Code::StateUnreadable);
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn a_newer_format_is_not_guessed_at() {
     write(&place.path, 0..1);
     let text = fs::read_to_string(&place.path).unwrap();
     fs::write(&place.path, text.replace("\"v\":1", "\"v\":2")).unwrap();
-    assert_eq!(read_last(&place.path).unwrap_err().code, Code::StateVersion);
+    assert_eq!(read_last(&place.path).unwrap_err().code(), Code::StateVersion);
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn a_lock_that_is_held_is_waited_for_until_half_of_the_deadline() {
     let held = open(&place.path);
     let began = Instant::now();
     let busy = Journal::open(&place.path, &Deadline::new(Duration::from_millis(200))).unwrap_err();
-    assert_eq!(busy.code, Code::StateBusy);
+    assert_eq!(busy.code(), Code::StateBusy);
     assert!(began.elapsed() >= Duration::from_millis(100));
     drop(held);
     open(&place.path);

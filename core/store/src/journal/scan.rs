@@ -4,14 +4,13 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::Problem;
-use phasegate_core::Code;
 use serde_json::{Map, Value};
 
-use super::entry::FORMAT;
-use super::patch;
 use super::tail::PREFIX;
 use crate::digest::{Digest, from_hex, hex, sha256};
+use crate::error::{StoreError, StoreErrorKind};
+use phasegate_formats::entry::FORMAT;
+use phasegate_formats::merge_patch as patch;
 
 /// One record, as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,11 +43,11 @@ impl Scan {
     /// # Errors
     ///
     /// `state-missing`: there is no such file. `state-unreadable`: it cannot be opened.
-    pub fn open(path: &Path) -> Result<Self, Problem> {
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(|error| {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
-            let code = if missing { Code::StateMissing } else { Code::StateUnreadable };
-            Problem::new(code, format!("`{}` cannot be opened: {error}", path.display()))
+            let kind = if missing { StoreErrorKind::Missing } else { StoreErrorKind::Unreadable };
+            StoreError::new(kind, path, format!("`{}` cannot be opened: {error}", path.display()))
         })?;
         Ok(Self {
             reader: BufReader::new(file),
@@ -80,10 +79,14 @@ impl Scan {
         self.torn
     }
 
-    fn record(&mut self, line: &[u8]) -> Result<Record, Problem> {
+    fn record(&mut self, line: &[u8]) -> Result<Record, StoreError> {
         let seq = self.seq + 1;
         let broken = |what: &str| {
-            Problem::new(Code::StateUnreadable, format!("record {seq} of `{}` {what}", self.path.display()))
+            StoreError::new(
+                StoreErrorKind::Unreadable,
+                &self.path,
+                format!("record {seq} of `{}` {what}", self.path.display()),
+            )
         };
         let json = link(&mut self.head, line).ok_or_else(|| broken("was changed, or one before it"))?;
         let body: Map<String, Value> = serde_json::from_slice(json).map_err(|_| broken("is no record"))?;
@@ -91,7 +94,7 @@ impl Scan {
         let format = number("v").unwrap_or_default();
         if format > u64::from(FORMAT) {
             let message = format!("record {seq} of `{}` has format {format}, newer than {FORMAT}", self.path.display());
-            return Err(Problem::new(Code::StateVersion, message));
+            return Err(StoreError::new(StoreErrorKind::NewerVersion, &self.path, message));
         }
         if number("seq") != Some(seq) {
             return Err(broken("has another number"));
@@ -107,7 +110,7 @@ impl Scan {
 }
 
 impl Iterator for Scan {
-    type Item = Result<Record, Problem>;
+    type Item = Result<Record, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.over {
@@ -119,7 +122,7 @@ impl Iterator for Scan {
             Err(error) => {
                 self.over = true;
                 let message = format!("`{}` cannot be read: {error}", self.path.display());
-                return Some(Err(Problem::new(Code::StateUnreadable, message)));
+                return Some(Err(StoreError::new(StoreErrorKind::Unreadable, &self.path, message)));
             }
         };
         self.read += length;

@@ -4,7 +4,7 @@ use phasegate_core::{Decision, Facts, state::Record};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::patch::Patch;
+use crate::merge_patch::Patch;
 
 /// The format that this version writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
@@ -40,21 +40,24 @@ pub struct Entry {
 
 /// A record as it is written: an [`Entry`] with its place and the state after it.
 #[derive(Serialize)]
-pub(crate) struct Line<'a> {
-    pub(crate) v: u32,
-    pub(crate) seq: u64,
+pub struct Line<'a> {
+    /// The format, [`FORMAT`].
+    pub v: u32,
+    /// The number of the record, from 1.
+    pub seq: u64,
+    /// What the event led to.
     #[serde(flatten)]
-    pub(crate) entry: &'a Entry,
+    pub entry: &'a Entry,
     /// How many bytes of a torn record were cut off before this one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cut: Option<u64>,
+    pub cut: Option<u64>,
     /// Whether the seal did not fit, and the whole chain was read before this record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) unsealed: bool,
+    pub unsealed: bool,
     /// The whole state after the event.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) state: Option<&'a Value>,
+    pub state: Option<&'a Value>,
     /// The change of the state, as a merge patch against the state before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) patch: Option<Patch<'a>>,
+    pub patch: Option<Patch<'a>>,
 }

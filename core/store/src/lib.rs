@@ -1,0 +1,17 @@
+//! phasegate-store: journals on disk, with locks, snapshots and an integrity check.
+//!
+//! The store keeps the state of sessions and projects. It knows no policy and no platform: a state is a value that it
+//! writes and reads. The modules are listed in reading order.
+
+pub mod digest;
+pub mod deadline;
+pub mod error;
+pub mod ownership;
+pub mod files;
+pub mod lock;
+pub mod disk;
+#[cfg(feature = "faulty-disk")]
+pub mod faulty;
+pub mod active_disk;
+mod fingerprint;
+pub mod journal;
