@@ -18,7 +18,7 @@ pub struct Call {
     /// The arguments; an empty object where there are none.
     pub input: Value,
     /// Every text directly in the call's `_meta`: hosts name their own id of the call there.
-    pub marks: Vec<String>,
+    pub host_ids: Vec<String>,
     /// Whether the request is of revision 2026-07-28 or later, which says so in each message.
     pub modern: bool,
 }
@@ -54,8 +54,8 @@ impl Call {
         }
         let meta = params.get("_meta").map_or(Ok(Value::Null), strict::read);
         let meta = meta.map_err(|error| format!("`params._meta`: {error}"))?;
-        let marks = meta.as_object().into_iter().flatten().filter_map(|(_, value)| Some(value.as_str()?.to_owned()));
-        Ok(Self { name, input, marks: marks.collect(), modern: modern_meta(&meta) })
+        let host_ids = meta.as_object().into_iter().flatten().filter_map(|(_, value)| Some(value.as_str()?.to_owned()));
+        Ok(Self { name, input, host_ids: host_ids.collect(), modern: modern_meta(&meta) })
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
         let call =
             read(r#"{"name":"\u0065cho","arguments":{"a":{"A":1,"a":2}},"_meta":{"x":"toolu_1","n":1}}"#).unwrap();
         assert_eq!((call.name.as_str(), call.input), ("echo", json!({"a": {"A": 1, "a": 2}})));
-        assert_eq!((call.marks, call.modern), (vec!["toolu_1".to_owned()], false));
+        assert_eq!((call.host_ids, call.modern), (vec!["toolu_1".to_owned()], false));
         assert_eq!(read(r#"{"name":"echo"}"#).unwrap().input, json!({}));
         assert_eq!(read(r#"{"name":"echo","arguments":null}"#).unwrap().input, json!({}));
         assert!(

@@ -4,28 +4,32 @@
 //! request; one relay serves it. Without (2026-07-28) each request stands for itself; one relay serves the requests of a
 //! handle, or those of a principal that name none.
 
-mod access;
-mod handle;
-mod handshake;
-mod outbox;
-mod principal;
-mod program;
+mod versions;
 mod refusal;
-mod remote;
-mod reply;
+mod accept;
+mod access;
+mod principal;
 mod revision;
-mod seat;
-mod server;
-mod sessions;
-mod stateless;
-mod tags;
+mod handle;
+mod id_rewriting;
+mod replay_buffer;
+mod endpoint;
+mod reply;
+mod remote;
 mod upstream;
+mod sessions;
+mod settings;
+mod handshake;
+mod stateless;
+mod server;
+mod program;
 
 pub use access::Access;
 pub use handle::{ARGUMENT, META};
-pub use principal::{BadTokens, Principal, SHORTEST, Tokens};
+pub use principal::{BadTokens, MIN_TOKEN_CHARS, Principal, Tokens};
 pub use program::{Behind, over_http};
 pub use remote::{BadRemote, Remote};
-pub use server::{Listen, PATH, listen};
+pub use server::listen;
 pub use sessions::Join;
+pub use settings::{Listen, PATH};
 pub use upstream::connect;

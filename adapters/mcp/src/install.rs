@@ -2,8 +2,7 @@
 //!
 //! A list is edited in place as text: comments, order and form of what else is in it stay.
 
-mod entry;
-mod examine;
+pub(crate) mod entry;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,6 @@ use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
 
 use self::entry::Entry;
-pub(crate) use self::examine::{examine, unguarded};
 
 /// The lists that are known, and the key of their servers. Those that begin with `~/` are the user's.
 const LISTS: [(&str, &str); 5] = [
@@ -77,8 +75,8 @@ pub(crate) fn uninstall(request: &InstallRequest) -> Result<Vec<Change>, Problem
 }
 
 /// A list of servers, as it is and as it becomes.
-struct List {
-    path: PathBuf,
+pub(crate) struct List {
+    pub(crate) path: PathBuf,
     before: String,
     /// The byte order mark, if the file has one.
     mark: &'static str,
@@ -113,7 +111,7 @@ impl List {
     }
 
     /// The servers by name, in the order of the file.
-    fn servers(&self) -> Vec<(String, CstObject)> {
+    pub(crate) fn servers(&self) -> Vec<(String, CstObject)> {
         let properties = self.servers.iter().flat_map(CstObject::properties);
         properties.filter_map(|property| Some((property.decoded_name()?, property.object_value()?))).collect()
     }
@@ -138,7 +136,7 @@ fn repeated(object: &CstObject) -> Option<String> {
 }
 
 /// The lists of the request that exist, of one scope or of both.
-fn lists_of(request: &InstallRequest, scope: Option<InstallScope>) -> Result<Vec<List>, Problem> {
+pub(crate) fn lists_of(request: &InstallRequest, scope: Option<InstallScope>) -> Result<Vec<List>, Problem> {
     let keys = |path: &PathBuf| LISTS.iter().find(|(list, _)| path.ends_with(list.trim_start_matches("~/")));
     let existing = paths(request, scope).into_iter().filter_map(|path| {
         let (_, key) = keys(&path)?;
@@ -158,7 +156,7 @@ fn paths(request: &InstallRequest, scope: Option<InstallScope>) -> Vec<PathBuf> 
     all.filter(|(own, _)| scope.is_none_or(|scope| scope == *own)).map(|(_, path)| path).collect()
 }
 
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     format!("`{}`", path.display())
 }
 

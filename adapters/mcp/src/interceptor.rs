@@ -22,7 +22,8 @@ use serde_json::{Map, Value, json};
 use crate::denial::{self, Denied};
 use crate::events::{self, Named};
 use crate::{outcome, own};
-use payload::{Invocation, Phase};
+use payload::{EVENT, Invocation, Phase};
+pub use payload::{NAME, Refused};
 use sessions::Sessions;
 
 /// The method that lists interceptors.
@@ -31,11 +32,6 @@ pub const LIST: &str = "interceptors/list";
 pub const INVOKE: &str = "interceptor/invoke";
 /// The extension's name among a server's capabilities.
 pub const EXTENSION: &str = "io.modelcontextprotocol/interceptors";
-/// The interceptor's name.
-pub const NAME: &str = "phasegate";
-/// The one event that is validated.
-const EVENT: &str = "tools/call";
-
 /// What an invoker does with the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -43,15 +39,6 @@ pub enum Mode {
     Enforce,
     /// Every call runs; what would have been blocked is recorded.
     Audit,
-}
-
-/// An error of the protocol: its number and what is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// The number, as JSON-RPC has it.
-    pub number: i64,
-    /// What is wrong.
-    pub text: String,
 }
 
 /// The validator of one connection.
@@ -134,21 +121,21 @@ impl Interceptor {
     async fn invoke(&self, params: &[u8], connection: &GuardedSession, calls: &GuardedCalls) -> Result<Value, Refused> {
         let asked = Invocation::read(params)?;
         let session = self.sessions.named(connection, asked.session.as_deref());
-        let told = match asked.phase {
+        let validation = match asked.phase {
             Phase::Request => self.request(&asked, &session, calls).await,
             Phase::Response => self.response(&asked, &session, calls).await,
         };
-        Ok(told.result(asked.phase, self.mode))
+        Ok(validation.result(asked.phase, self.mode))
     }
 
-    async fn request(&self, asked: &Invocation, session: &GuardedSession, calls: &GuardedCalls) -> Told {
+    async fn request(&self, asked: &Invocation, session: &GuardedSession, calls: &GuardedCalls) -> Validation {
         let call = match asked.call() {
             Ok(call) => call,
-            Err(text) => return Told::denied(denial::problem("", &Problem::new(Code::BadInput, text))),
+            Err(text) => return Validation::denied(denial::problem("", &Problem::new(Code::BadInput, text))),
         };
         // The guard's own tools change no more than their own commands do, and those are decided where they are given.
         if own::is_own(&call.name) {
-            return Told::valid();
+            return Validation::valid();
         }
         let server = asked.server.as_deref().unwrap_or_default();
         let mut event =
@@ -159,16 +146,16 @@ impl Interceptor {
         match calls.decide(session, Proposed::from(event)).await.ruling {
             Ruling::Runs { call: open, warning } => {
                 self.sessions.opened(&session.id, asked.trace.as_deref(), open);
-                warning.map_or_else(Told::valid, |decision| Told::warned(&decision))
+                warning.map_or_else(Validation::valid, |decision| Validation::warned(&decision))
             }
-            Ruling::Unguarded | Ruling::DecidedByHost => Told::valid(),
-            Ruling::Denied(why) => Told::denied(denial::of(&why, &call.name, &plain_name)),
+            Ruling::Unguarded | Ruling::DecidedByHost => Validation::valid(),
+            Ruling::Denied(why) => Validation::denied(denial::of(&why, &call.name, &plain_name)),
         }
     }
 
     /// A result is always valid: it has happened. It ends a call only where one alone can be meant; else it proves
     /// nothing.
-    async fn response(&self, asked: &Invocation, session: &GuardedSession, calls: &GuardedCalls) -> Told {
+    async fn response(&self, asked: &Invocation, session: &GuardedSession, calls: &GuardedCalls) -> Validation {
         let open = self.sessions.ended(&session.id, asked.trace.as_deref());
         let outcome = match open.len() {
             1 => outcome::of_result(asked.payload.to_string().as_bytes()).outcome,
@@ -178,7 +165,7 @@ impl Interceptor {
             // An outcome that cannot be recorded proves nothing.
             drop(calls.ended(call, outcome).await);
         }
-        Told::valid()
+        Validation::valid()
     }
 }
 
@@ -188,14 +175,14 @@ fn plain_name(tool: &str, _server: Option<&str>) -> String {
 }
 
 /// What an invocation is answered.
-struct Told {
+struct Validation {
     valid: bool,
     severity: Option<&'static str>,
     message: Option<String>,
     info: Option<Value>,
 }
 
-impl Told {
+impl Validation {
     fn valid() -> Self {
         Self { valid: true, severity: None, message: None, info: None }
     }

@@ -16,7 +16,10 @@ mod pairing;
 mod decode;
 pub mod encode;
 mod install;
+mod examine;
 mod limits;
+#[cfg(any(feature = "proxy", feature = "rmcp"))]
+mod sync;
 #[cfg(feature = "proxy")]
 pub mod link;
 #[cfg(feature = "proxy")]
@@ -127,7 +130,7 @@ impl Adapter for Mcp {
     }
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
-        install::unguarded(request)
+        examine::unguarded(request)
     }
 
     fn limits(&self) -> &'static [Limit] {
@@ -135,6 +138,6 @@ impl Adapter for Mcp {
     }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {
-        install::examine(request)
+        examine::examine(request)
     }
 }

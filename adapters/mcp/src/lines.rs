@@ -8,16 +8,16 @@ use tokio::task::JoinHandle;
 use crate::link::{Arrived, Routed, Wire};
 use crate::message::{Malformed, Message};
 
-/// The largest message, in bytes. A line that is longer is not kept, and answered with an error.
-pub(crate) const LARGEST: usize = 256 * 1024 * 1024;
-/// How much is read at once, in bytes.
-const PIECE: usize = 64 * 1024;
-/// How much room is made for what is read. Messages that are read into one room keep all of it, as long as one of them is kept.
-const ROOM: usize = 16 * 1024;
-/// How much more room is made for a long line at most.
-const LARGEST_PIECE: usize = 1024 * 1024;
-/// How much of it must be left to read into.
-const LEFT: usize = 2 * 1024;
+/// The longest line. A longer one is dropped, and answered with an error.
+pub(crate) const MAX_LINE_BYTES: usize = 256 * 1024 * 1024;
+/// How many bytes of small messages are written at once.
+const MAX_COALESCED_BYTES: usize = 64 * 1024;
+/// The size of a read buffer. Every message that was read into one buffer keeps all of it alive.
+const READ_BUFFER_BYTES: usize = 16 * 1024;
+/// How much the buffer grows at once for a long line, at most.
+const MAX_GROWTH_BYTES: usize = 1024 * 1024;
+/// How much of a buffer must be free to read into it.
+const MIN_FREE_BYTES: usize = 2 * 1024;
 
 /// The tasks that carry messages between a wire and a stream of lines.
 #[derive(Debug)]
@@ -42,9 +42,9 @@ async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
     let mut lines = Lines::default();
     let mut going = true;
     while going {
-        if lines.buffer.capacity() - lines.buffer.len() < LEFT {
+        if lines.buffer.capacity() - lines.buffer.len() < MIN_FREE_BYTES {
             // A long line is read in ever larger pieces.
-            let more = lines.buffer.len().clamp(ROOM, LARGEST_PIECE);
+            let more = lines.buffer.len().clamp(READ_BUFFER_BYTES, MAX_GROWTH_BYTES);
             lines.buffer.reserve(more);
         }
         going = tokio::select! {
@@ -55,7 +55,7 @@ async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
             // A last line may lack its end.
             lines.buffer.extend_from_slice(b"\n");
         }
-        while let Some(arrived) = lines.next(LARGEST) {
+        while let Some(arrived) = lines.next(MAX_LINE_BYTES) {
             if to.send(arrived).await.is_err() {
                 return;
             }
@@ -68,12 +68,12 @@ async fn write(mut from: Receiver<Routed>, mut output: impl AsyncWrite + Unpin) 
     let mut small = Vec::new();
     while let Some(Routed { message, .. }) = from.recv().await {
         let bytes = message.bytes();
-        let written = if bytes.len() < PIECE {
+        let written = if bytes.len() < MAX_COALESCED_BYTES {
             // One write for a line, and for those that wait behind it.
             small.clear();
             small.extend_from_slice(bytes);
             small.push(b'\n');
-            while let Some(next) = (small.len() < PIECE).then(|| from.try_recv().ok()).flatten() {
+            while let Some(next) = (small.len() < MAX_COALESCED_BYTES).then(|| from.try_recv().ok()).flatten() {
                 small.extend_from_slice(next.message.bytes());
                 small.push(b'\n');
             }

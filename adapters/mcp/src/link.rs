@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::message::{Malformed, Message};
 
 /// How many messages wait in each direction of a link before the sender must wait.
-pub const WAITING: usize = 64;
+pub const MAX_WAITING_MESSAGES: usize = 64;
 
 /// A message with where it belongs.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct Wire {
 /// Both ends of a new link.
 #[must_use]
 pub fn link() -> (Link, Wire) {
-    let (to_wire, from_link) = channel(WAITING);
-    let (to_link, from_wire) = channel(WAITING);
+    let (to_wire, from_link) = channel(MAX_WAITING_MESSAGES);
+    let (to_link, from_wire) = channel(MAX_WAITING_MESSAGES);
     (Link { to: to_wire, from: from_wire }, Wire { to: to_link, from: from_link })
 }

@@ -35,7 +35,7 @@ pub enum Origin {
 }
 
 /// How long what was answered may wait to be read once all is over.
-const FLUSH: Duration = Duration::from_secs(2);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Reaches each server, joins the client with them, and ends those that were started. One client, one session.
 pub async fn join(specs: &[Spec], client: Link, session: Session, guard: Arc<dyn Guard>, options: Options) -> Ended {
@@ -89,7 +89,7 @@ pub fn over_stdio(specs: &[Spec], session: Session, guard: Arc<dyn Guard>, optio
                 Ended::Stopped
             }
         };
-        let _ = tokio::time::timeout(FLUSH, carried.writing).await;
+        let _ = tokio::time::timeout(FLUSH_TIMEOUT, carried.writing).await;
         Ok(ended)
     })
 }

@@ -3,16 +3,20 @@
 //! Two directions run side by side, so that neither waits for the other to be read. Within each, messages leave in the
 //! order in which they came: while one is being decided, those behind it are handed to the guard, and wait.
 
-mod alone;
-mod call;
-mod down;
-mod gather;
-mod hello;
-mod list;
-mod listed;
-mod several;
+mod listed_tools;
+mod server;
+mod pending;
+mod act;
 mod shared;
-mod up;
+mod initialize;
+mod tool_list;
+mod local;
+mod fan_out;
+mod ending;
+mod multiplexed;
+mod call;
+mod client_to_server;
+mod server_to_client;
 
 use std::sync::Arc;
 
@@ -24,7 +28,8 @@ use tokio::sync::mpsc::Receiver;
 use crate::link::{Arrived, Link};
 use crate::options::{Options, Session};
 use crate::stdio;
-use shared::{Server, Shared};
+use server::Server;
+use shared::Shared;
 
 /// A server behind the relay.
 #[derive(Debug)]
@@ -66,17 +71,17 @@ pub async fn relay(
         servers.push(Server::new(upstream.name, upstream.trusted, upstream.link.to, upstream.trouble));
         inboxes.push(upstream.link.from);
     }
-    let shared = Shared::new(servers, client.to, (session, guard, options));
-    let up = from_servers(&shared, inboxes);
-    tokio::pin!(up);
+    let shared = Shared::new(servers, client.to, session, guard, options);
+    let answers = from_servers(&shared, inboxes);
+    tokio::pin!(answers);
     let ended = tokio::select! {
-        () = down::run(&shared, client.from) => {
+        () = client_to_server::run(&shared, client.from) => {
             shared.close_servers();
             // A server that ends when its input does still gets to say what it has to say.
-            let _ = tokio::time::timeout(grace, up).await;
+            let _ = tokio::time::timeout(grace, answers).await;
             Ended::ClientClosed
         }
-        () = &mut up => Ended::ServerGone,
+        () = &mut answers => Ended::ServerGone,
     };
     // Who has made a server end, or this process, has not begun anew: what starts next goes on where this one stood.
     shared.end(ended == Ended::ClientClosed && !stdio::ending()).await;
@@ -88,7 +93,7 @@ pub async fn relay(
 async fn from_servers(shared: &Shared, inboxes: Vec<Receiver<Arrived>>) {
     let single = inboxes.len() == 1;
     let mut pumps: FuturesUnordered<_> =
-        inboxes.into_iter().enumerate().map(|(server, inbox)| up::run(shared, server, inbox)).collect();
+        inboxes.into_iter().enumerate().map(|(server, inbox)| server_to_client::run(shared, server, inbox)).collect();
     while pumps.next().await.is_some() {}
     if !(shared.closing() || single && shared.spoke()) {
         std::future::pending::<()>().await;

@@ -62,7 +62,7 @@ pub fn tell_all_to_end() {
 }
 
 /// How long a server may take to end once its input has; then it is told to, and then made to.
-const PATIENCE: Duration = Duration::from_millis(500);
+const END_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Command {
     /// Starts the server as a group of processes of its own. What it writes to standard error goes where ours goes.
@@ -101,7 +101,7 @@ impl Child {
         self.group = None;
     }
 
-    /// Whether the server ends by itself within [`PATIENCE`]. It is not reaped by that, so that its number stays its own.
+    /// Whether the server ends by itself within [`END_TIMEOUT`]. It is not reaped by that, so that its number stays its own.
     async fn over_soon(&self) -> bool {
         let Some(group) = self.group else { return true };
         let over = || {
@@ -109,7 +109,7 @@ impl Child {
             !matches!(waitid(WaitId::Pid(group), options), Ok(None))
         };
         let step = Duration::from_millis(5);
-        for _ in 0..PATIENCE.as_millis() / step.as_millis() {
+        for _ in 0..END_TIMEOUT.as_millis() / step.as_millis() {
             if over() {
                 return true;
             }

@@ -41,9 +41,9 @@ impl Server {
         Self { catalogue, shared, level: Mutex::new(LoggingLevel::Debug), watched: Mutex::default() }
     }
 
-    /// Whether the client wants to hear messages of this level.
-    pub(crate) fn logs(&self, level: LoggingLevel) -> bool {
-        level as u8 >= *self.level.lock().unwrap_or_else(PoisonError::into_inner) as u8
+    /// The least level of messages that the client wants to see.
+    fn level(&self) -> LoggingLevel {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All tools, the one that comes and goes among them.
@@ -98,7 +98,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        tools::call(self, request, context).await
+        tools::call(&self.catalogue, &self.shared, self.level(), request, context).await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

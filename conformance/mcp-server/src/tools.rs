@@ -1,5 +1,8 @@
 //! What the tools do.
 
+#![expect(deprecated, reason = "what earlier revisions can ask is offered as well")]
+
+mod call;
 mod asking;
 mod content;
 mod editing;
@@ -7,38 +10,23 @@ mod odd;
 mod telling;
 
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, LoggingLevel};
 use rmcp::service::RequestContext;
 
-use crate::server::Server;
-
-/// One call, as the tools see it.
-pub(crate) struct Call<'a> {
-    /// The server.
-    server: &'a Server,
-    /// The tool's name.
-    name: &'a str,
-    /// The arguments; empty where none were given.
-    arguments: &'a JsonObject,
-    /// Who called, and how to reach them.
-    context: &'a RequestContext<RoleServer>,
-}
-
-impl Call<'_> {
-    /// An argument that is a text; empty where it is absent or no text.
-    fn text(&self, name: &str) -> &str {
-        self.arguments.get(name).and_then(|value| value.as_str()).unwrap_or_default()
-    }
-}
+use crate::catalogue::Catalogue;
+use crate::shared::Shared;
+use call::{Call, said};
 
 /// Runs a tool.
 pub(crate) async fn call(
-    server: &Server,
+    catalogue: &Catalogue,
+    shared: &Shared,
+    level: LoggingLevel,
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let arguments = request.arguments.clone().unwrap_or_default();
-    let call = Call { server, name: request.name.as_ref(), arguments: &arguments, context: &context };
+    let call = Call { catalogue, shared, level, name: request.name.as_ref(), arguments: &arguments, context: &context };
     let known = match call.name {
         name if name.starts_with("test_elicitation") => Some(asking::user(&call).await),
         "test_sampling" => Some(asking::model(&call).await),
@@ -51,19 +39,9 @@ pub(crate) async fn call(
         "fail" => return odd::fail(&call).await.map(Into::into),
         "echo" => Some(odd::echo(&call)),
         "big" => Some(odd::big(&call)),
-        "extra" if server.shared.extra().is_some() => Some(said("the extra tool")),
+        "extra" if shared.extra().is_some() => Some(said("the extra tool")),
         _ => content::answer(&call).or_else(|| editing::answer(&call)),
     };
     let unknown = || ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None);
     known.map(Into::into).ok_or_else(unknown)
-}
-
-/// A result with this text.
-fn said(text: impl Into<String>) -> CallToolResult {
-    CallToolResult::success(vec![ContentBlock::text(text)])
-}
-
-/// A failed result with this text.
-fn failed(text: impl Into<String>) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(text)])
 }

@@ -7,18 +7,20 @@ use std::time::Duration;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::outbox::{Next, Reader};
+use super::accept::accepts;
+use super::endpoint::{Asked, Endpoint};
 use super::principal::Principal;
 use super::refusal::Refusal;
+use super::replay_buffer::{Next, Reader};
 use super::reply::{self, Events, Reply};
-use super::revision::{self, SESSION, STATELESS, SUPPORTED};
-use super::seat::{Asked, Seat};
-use super::server::{Server, accepts};
+use super::revision;
+use super::settings::Server;
+use super::versions::{SESSION, STATELESS, SUPPORTED};
 use crate::message::{Kind, Message};
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// How long an answer may be waited for before a stream is begun instead.
-const PATIENCE: Duration = Duration::from_secs(15);
+const STREAM_AFTER: Duration = Duration::from_secs(15);
 
 /// A message.
 pub(super) async fn posted(
@@ -34,18 +36,18 @@ pub(super) async fn posted(
         }
         return begun(server, principal, message).await;
     }
-    let seat = session(server, principal, headers)?.1;
+    let endpoint = session(server, principal, headers)?.1;
     if message.kind() == Kind::Request {
         // A call may take long, so its stream begins at once: a client that loses it can take it up again.
         let long = message.method() == Some("tools/call");
-        let asked = seat.ask(message).await?;
+        let asked = endpoint.ask(message).await?;
         return Ok(if long {
-            streamed(&seat, &asked, asked.outbox.read(None), None)
+            streamed(&endpoint, &asked, asked.buffer.read(None), None)
         } else {
-            answered(&seat, &asked).await.1
+            answered(&endpoint, &asked).await.1
         });
     }
-    seat.tell(message).await?;
+    endpoint.tell(message).await?;
     Ok(reply::status(StatusCode::ACCEPTED))
 }
 
@@ -59,7 +61,7 @@ pub(super) fn listened(server: &Arc<Server>, principal: &Principal, headers: &He
         let text = "the client must accept `text/event-stream`";
         return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, -32600, text));
     }
-    let seat = session(server, principal, headers)?.1;
+    let endpoint = session(server, principal, headers)?.1;
     let (stream, after) = match headers.get(LAST_EVENT).map(HeaderValue::to_str) {
         None => (0, None),
         Some(value) => {
@@ -68,8 +70,8 @@ pub(super) fn listened(server: &Arc<Server>, principal: &Principal, headers: &He
             place.ok_or_else(unknown_event)?
         }
     };
-    let outbox = seat.stream(stream).ok_or_else(unknown_event)?;
-    let events = Events { reader: outbox.read(after), name: Some(stream.to_string()), primes: false, first: None };
+    let buffer = endpoint.stream(stream).ok_or_else(unknown_event)?;
+    let events = Events { reader: buffer.read(after), name: Some(stream.to_string()), primes: false, first: None };
     Ok(reply::events(events, ()))
 }
 
@@ -85,10 +87,10 @@ pub(super) fn deleted(server: &Arc<Server>, principal: &Principal, headers: &Hea
 }
 
 async fn begun(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
-    let (id, seat) = server.sessions.begin(principal)?;
+    let (id, endpoint) = server.sessions.begin(principal)?;
     let ending = Ending { server: server.as_ref(), id: Some(id) };
-    let asked = seat.ask(message).await?;
-    let (first, mut reply) = answered(&seat, &asked).await;
+    let asked = endpoint.ask(message).await?;
+    let (first, mut reply) = answered(&endpoint, &asked).await;
     // A handshake that failed began nothing.
     if first.is_none_or(|first| first.kind() != Kind::Error)
         && let Some(value) = ending.keep().and_then(|id| HeaderValue::from_str(&id).ok())
@@ -119,9 +121,9 @@ impl Drop for Ending<'_> {
 }
 
 /// One object where the answer comes first and soon, else a stream. With it the answer, where it is that one object.
-async fn answered(seat: &Arc<Seat>, asked: &Asked) -> (Option<Message>, Reply) {
-    let reader = asked.outbox.read(None);
-    let first = match reader.next(PATIENCE).await {
+async fn answered(endpoint: &Arc<Endpoint>, asked: &Asked) -> (Option<Message>, Reply) {
+    let reader = asked.buffer.read(None);
+    let first = match reader.next(STREAM_AFTER).await {
         Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => {
             let reply = reply::message(StatusCode::OK, &message);
             return (Some(message), reply);
@@ -129,17 +131,21 @@ async fn answered(seat: &Arc<Seat>, asked: &Asked) -> (Option<Message>, Reply) {
         Next::Message(number, message) => Some((number, message)),
         Next::Silence | Next::End => None,
     };
-    (None, streamed(seat, asked, reader, first))
+    (None, streamed(endpoint, asked, reader, first))
 }
 
 /// A stream that can be resumed.
-fn streamed(seat: &Arc<Seat>, asked: &Asked, reader: Reader, first: Option<(u64, Message)>) -> Reply {
-    seat.begun(asked);
+fn streamed(endpoint: &Arc<Endpoint>, asked: &Asked, reader: Reader, first: Option<(u64, Message)>) -> Reply {
+    endpoint.begun(asked);
     reply::events(Events { reader, name: Some(asked.stream.to_string()), primes: true, first }, ())
 }
 
 /// The session that a request names, if it is this principal's.
-fn session(server: &Arc<Server>, principal: &Principal, headers: &HeaderMap) -> Result<(String, Arc<Seat>), Refusal> {
+fn session(
+    server: &Arc<Server>,
+    principal: &Principal,
+    headers: &HeaderMap,
+) -> Result<(String, Arc<Endpoint>), Refusal> {
     if let Some(version) = revision::version_header(headers)?.filter(|version| !SUPPORTED.contains(version)) {
         return Err(Refusal::unsupported_version(version));
     }

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq as _;
 use super::refusal::Refusal;
 
 /// The shortest token that is taken, in characters.
-pub const SHORTEST: usize = 16;
+pub const MIN_TOKEN_CHARS: usize = 16;
 
 /// Who calls, by name. Sessions and handles belong to one principal and are no others'.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,9 +77,9 @@ impl Tokens {
             if name.len() > 64 || !name.chars().all(plain) {
                 return Err(wrong("the name has other characters than letters, digits, `-`, `_` and `.`".into()));
             }
-            if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            if token.len() < MIN_TOKEN_CHARS || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
                 return Err(wrong(format!(
-                    "the token of `{name}` is shorter than {SHORTEST} characters, or not ASCII"
+                    "the token of `{name}` is shorter than {MIN_TOKEN_CHARS} characters, or not ASCII"
                 )));
             }
             let digest = digest(token.as_bytes());

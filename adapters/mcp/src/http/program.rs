@@ -8,8 +8,9 @@ use phasegate_adapter::Guard;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
-use super::server::{Listen, PATH, listen};
+use super::server::listen;
 use super::sessions::Join;
+use super::settings::{Listen, PATH};
 use crate::options::Options;
 use crate::proxy::{Spec, join, stopped};
 
@@ -24,7 +25,7 @@ pub struct Behind {
 }
 
 /// How many threads serve clients at most: a decision that waits for the disk holds one up.
-const THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Serves clients at an address until a signal ends it; each session has servers of its own. `ready` is told the address
 /// at which messages are taken.
@@ -35,7 +36,7 @@ const THREADS: usize = 4;
 pub fn over_http(address: SocketAddr, settings: Listen, behind: Behind, ready: impl FnOnce(&str)) -> io::Result<()> {
     let Behind { specs, guard, options } = behind;
     many_files();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     let result = runtime.block_on(async {
         let listener = TcpListener::bind(address).await?;

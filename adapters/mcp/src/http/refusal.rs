@@ -31,7 +31,7 @@ impl Refusal {
 
     /// A revision that is not spoken here.
     pub(super) fn unsupported_version(requested: &str) -> Self {
-        let supported: Vec<&str> = super::revision::SUPPORTED.into_iter().collect();
+        let supported: Vec<&str> = super::versions::SUPPORTED.into_iter().collect();
         Self {
             data: Some(json!({"supported": supported, "requested": requested})),
             ..Self::new(StatusCode::BAD_REQUEST, -32022, format!("the protocol version `{requested}` is not supported"))

@@ -35,11 +35,11 @@ impl fmt::Display for BadRemote {
 impl std::error::Error for BadRemote {}
 
 /// How long a connection may take to be made.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many connections without a request are kept for the next ones, of all sessions together.
-const IDLE: usize = 32;
+const MAX_IDLE_CONNECTIONS: usize = 32;
 /// How many times a server may send on to another address of its own.
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 /// Headers that the protocol or the connection sets.
 const SET_HERE: [&str; 11] = [
     "accept",
@@ -97,10 +97,10 @@ fn client(url: &Url) -> reqwest::Result<reqwest::Client> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .http1_only()
-        .connect_timeout(CONNECTING)
+        .connect_timeout(CONNECT_TIMEOUT)
         .tcp_keepalive(Duration::from_secs(60))
         .pool_idle_timeout(Duration::from_secs(60))
-        .pool_max_idle_per_host(IDLE)
+        .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .tcp_nodelay(true)
         .redirect(Policy::custom(followed))
         .user_agent(concat!("phasegate/", env!("CARGO_PKG_VERSION")));
@@ -119,7 +119,7 @@ fn client(url: &Url) -> reqwest::Result<reqwest::Client> {
 fn followed(attempt: Attempt<'_>) -> Action {
     let own = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
     let whole = matches!(attempt.status().as_u16(), 307 | 308);
-    if own && whole && attempt.previous().len() <= REDIRECTS { attempt.follow() } else { attempt.stop() }
+    if own && whole && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.stop() }
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use hyper::body::Frame;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 
-use super::outbox::{Next, Reader};
 use super::refusal::Refusal;
+use super::replay_buffer::{Next, Reader};
 use crate::id::Id;
 use crate::message::Message;
 
@@ -21,11 +21,11 @@ use crate::message::Message;
 pub(super) type Reply = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// How long a stream stays silent before a comment says that it lives.
-const SILENCE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a client that lost a stream waits before it comes back, in milliseconds.
-const RETRY: u32 = 1000;
+const RETRY_MILLIS: u32 = 1000;
 /// A message shorter than this is copied together with what is around it; a longer one is sent as it lies.
-const SHORT: usize = 4096;
+const MAX_COPIED_BYTES: usize = 4096;
 
 /// Nothing but a status.
 pub(super) fn status(status: StatusCode) -> Reply {
@@ -70,7 +70,7 @@ pub(super) fn events(events: Events, held: impl Send + 'static) -> Reply {
     let mut ready = VecDeque::new();
     if let Some(name) = name.as_ref().filter(|_| primes) {
         let before = first.as_ref().map_or(0, |(number, _)| number.saturating_sub(1));
-        ready.push_back(Bytes::from(format!("id: {name}-{before}\nretry: {RETRY}\ndata: \n\n")));
+        ready.push_back(Bytes::from(format!("id: {name}-{before}\nretry: {RETRY_MILLIS}\ndata: \n\n")));
     }
     if let Some((number, message)) = first {
         ready.extend(event(name.as_deref(), number, message.bytes()));
@@ -78,7 +78,7 @@ pub(super) fn events(events: Events, held: impl Send + 'static) -> Reply {
     let state = (reader, name, ready, held);
     let frames = stream::unfold(state, |(reader, name, mut ready, held)| async move {
         if ready.is_empty() {
-            match reader.next(SILENCE).await {
+            match reader.next(KEEP_ALIVE_INTERVAL).await {
                 Next::Message(number, message) => ready = event(name.as_deref(), number, message.bytes()),
                 Next::Silence => ready.push_back(Bytes::from_static(b":\n\n")),
                 Next::End => return None,
@@ -110,7 +110,7 @@ fn event(name: Option<&str>, number: u64, message: &Bytes) -> VecDeque<Bytes> {
     let head = name.map_or_else(|| "data: ".to_owned(), |name| format!("id: {name}-{number}\ndata: "));
     let head = Bytes::from(head);
     let tail = Bytes::from_static(b"\n\n");
-    if message.len() < SHORT {
+    if message.len() < MAX_COPIED_BYTES {
         return VecDeque::from([[head, message.clone(), tail].concat().into()]);
     }
     VecDeque::from([head, message.clone(), tail])

@@ -10,22 +10,9 @@ use hyper::header::{HeaderMap, HeaderName};
 use serde_json::Value;
 
 use super::refusal::Refusal;
+use super::versions::{METHOD, NAME, STATELESS, SUPPORTED, VERSION};
 use crate::message::{Kind, Message};
 use crate::object::Object;
-
-/// The revisions that are spoken, newest first.
-pub(super) const SUPPORTED: [&str; 5] = [STATELESS, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// The revision without handshake and sessions.
-pub(super) const STATELESS: &str = "2026-07-28";
-
-/// The header that names the revision.
-pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// The header that names the session, in revisions that have one.
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The header that repeats the method.
-pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// The header that repeats the name of the tool or prompt, or the address of the resource.
-pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The key of `_meta` that names the revision.
 pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -99,7 +86,7 @@ pub(super) fn routing(message: &Message) -> (Option<&str>, Option<String>) {
     (message.method(), Object::read(message.content()).unwrap_or_default().text(key))
 }
 
-/// A text as a header can carry it: as it is, or in base64 between marks.
+/// A text as a header can carry it: as it is, or in base64 between host_ids.
 pub(super) fn encoded(text: &str) -> String {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte) || byte == b'\t')
         && !text.starts_with([' ', '\t'])
@@ -109,7 +96,7 @@ pub(super) fn encoded(text: &str) -> String {
     if plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
 }
 
-/// The text that a header carries; `None` if the marks hold no base64 of a text.
+/// The text that a header carries; `None` if the host_ids hold no base64 of a text.
 fn decoded(value: &str) -> Option<String> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match inner {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING};
+use hyper::header::TRANSFER_ENCODING;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
@@ -16,63 +16,22 @@ use phasegate_adapter::Guard;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use super::access::Access;
-use super::principal::{Principal, Tokens};
+use super::accept::checked;
+use super::principal::Principal;
 use super::refusal::Refusal;
 use super::reply::{self, Reply};
 use super::revision::{self, Revision};
 use super::sessions::{Join, Sessions};
+use super::settings::{Listen, PATH, Server};
 use super::{handshake, stateless};
 use crate::message::Message;
 
-/// The path at which messages are taken.
-pub const PATH: &str = "/mcp";
-
-/// How to listen.
-#[derive(Clone, Debug)]
-pub struct Listen {
-    /// By which names and pages the address may be called.
-    pub access: Access,
-    /// The tokens that are taken; of none, whoever reaches the address is let in.
-    pub tokens: Tokens,
-    /// The largest request, in bytes. Answers may have any size.
-    pub request_bytes: usize,
-    /// How many connections are open at once; more wait.
-    pub connections: usize,
-    /// How many sessions there are at once; more are refused.
-    pub sessions: usize,
-    /// How long a session stays that nobody uses.
-    pub idle: Duration,
-    /// Whether the relay offers `activate_skill`, so that clients without a session get handles.
-    pub handles: bool,
-}
-
-impl Default for Listen {
-    fn default() -> Self {
-        Self {
-            access: Access { loopback: true, ..Access::default() },
-            tokens: Tokens::default(),
-            request_bytes: 32 << 20,
-            connections: 4096,
-            sessions: 4096,
-            idle: Duration::from_secs(30 * 60),
-            handles: true,
-        }
-    }
-}
-
 /// How long a client may take to send the head of a request; a connection that waits for another one stays as long.
-const WAITING: Duration = Duration::from_secs(120);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a client may take between two pieces of a request's body.
-const SLOW: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long sessions may take to end when the listening does.
-const ENDING: Duration = Duration::from_secs(5);
-
-/// What every request needs.
-pub(super) struct Server {
-    pub(super) settings: Listen,
-    pub(super) sessions: Sessions,
-}
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Serves clients until `stop`, each session by a relay of its own, which `join` makes.
 ///
@@ -111,7 +70,7 @@ pub async fn listen(
         }
     }
     drop(listener);
-    server.sessions.finish_all(ENDING).await;
+    server.sessions.finish_all(SHUTDOWN_TIMEOUT).await;
     drop(stopping);
     Ok(())
 }
@@ -139,7 +98,7 @@ async fn connected(
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(WAITING)
+        .header_read_timeout(HEADER_TIMEOUT)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(connection), service);
     tokio::select! {
@@ -204,37 +163,6 @@ async fn posted(server: &Arc<Server>, principal: &Principal, request: Request<In
     answered.unwrap_or_else(|refusal| reply::refused(&refusal, id.as_ref()))
 }
 
-/// Whether the body is what is read here, and the client takes what may be answered.
-fn checked(headers: &HeaderMap) -> Result<(), Refusal> {
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") || headers.contains_key(CONTENT_ENCODING) {
-        let text = "the body must be `application/json`, and not compressed";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32600, text));
-    }
-    if accepts(headers, "application/json") && accepts(headers, "text/event-stream") {
-        return Ok(());
-    }
-    let text = "the client must accept both `application/json` and `text/event-stream`";
-    Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, -32600, text))
-}
-
-/// Whether the client takes answers of this kind.
-pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let family = kind.split('/').next().unwrap_or_default();
-    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let range = parts.next().unwrap_or_default();
-        let refused =
-            parts.any(|part| matches!(part.replace(' ', "").as_str(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
-        let named = range.eq_ignore_ascii_case(kind)
-            || range == "*/*"
-            || range.strip_suffix("/*").is_some_and(|range| range.eq_ignore_ascii_case(family));
-        named && !refused
-    })
-}
-
 async fn read(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
     let too_large = || {
         let text = format!("a request may have {limit} bytes at most");
@@ -247,7 +175,7 @@ async fn read(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
     // What was announced is not set aside before it comes.
     let mut bytes = BytesMut::with_capacity(expected.min(64 << 10));
     loop {
-        let frame = tokio::time::timeout(SLOW, body.frame())
+        let frame = tokio::time::timeout(BODY_TIMEOUT, body.frame())
             .await
             .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, -32600, "the body did not come in time"))?;
         match frame {

@@ -14,9 +14,9 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
+use super::endpoint::Endpoint;
 use super::principal::Principal;
 use super::refusal::Refusal;
-use super::seat::Seat;
 use crate::link::{Link, link};
 use crate::options::Session;
 
@@ -38,15 +38,23 @@ pub(super) struct Sessions {
 #[derive(Default)]
 struct Held {
     /// Those of clients with a handshake, by the id that only their client knows.
-    protocol: HashMap<String, (Principal, Arc<Seat>)>,
+    protocol: HashMap<String, (Principal, Arc<Endpoint>)>,
     /// Those of clients without, by principal and handle; without a handle it is the principal's own.
-    stateless: HashMap<(Principal, Option<String>), Kept>,
+    stateless: HashMap<StatelessKey, Kept>,
+}
+
+/// Which session a client without a handshake means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct StatelessKey {
+    principal: Principal,
+    /// The handle; `None` for the principal's own session.
+    handle: Option<String>,
 }
 
 /// A session of clients without a handshake: it outlives a relay whose server died.
 struct Kept {
     id: String,
-    seat: Arc<Seat>,
+    endpoint: Arc<Endpoint>,
 }
 
 impl Sessions {
@@ -63,42 +71,46 @@ impl Sessions {
         })
     }
 
-    /// Begins a session for a client that opens with a handshake: its id, and its seat.
-    pub(super) fn begin(&self, principal: &Principal) -> Result<(String, Arc<Seat>), Refusal> {
+    /// Begins a session for a client that opens with a handshake: its id, and its endpoint.
+    pub(super) fn begin(&self, principal: &Principal) -> Result<(String, Arc<Endpoint>), Refusal> {
         let id = secret().map_err(|_| full())?;
         let mut held = self.held();
         if held.count() >= self.limit {
             return Err(full());
         }
         let session = Session { principal: Some(principal.name().into()), ..Session::own(name(&id)) };
-        let seat = self.seat(session, false);
-        held.protocol.insert(id.clone(), (principal.clone(), Arc::clone(&seat)));
-        Ok((id, seat))
+        let endpoint = self.endpoint(session, false);
+        held.protocol.insert(id.clone(), (principal.clone(), Arc::clone(&endpoint)));
+        Ok((id, endpoint))
     }
 
     /// The session with this id, if it is this principal's.
-    pub(super) fn find(&self, id: &str, principal: &Principal) -> Result<Arc<Seat>, Refusal> {
+    pub(super) fn find(&self, id: &str, principal: &Principal) -> Result<Arc<Endpoint>, Refusal> {
         let unknown = || {
             let text = "no session has this id; begin one with `initialize`";
             Refusal::new(StatusCode::NOT_FOUND, -32600, text)
         };
         let held = self.held();
-        let (owner, seat) = held.protocol.get(id).ok_or_else(unknown)?;
-        if owner == principal { Ok(Arc::clone(seat)) } else { Err(unknown()) }
+        let (owner, endpoint) = held.protocol.get(id).ok_or_else(unknown)?;
+        if owner == principal { Ok(Arc::clone(endpoint)) } else { Err(unknown()) }
     }
 
     /// Ends the session with this id.
     pub(super) fn finish(&self, id: &str) {
-        if let Some((_, seat)) = self.held().protocol.remove(id) {
-            seat.close();
+        if let Some((_, endpoint)) = self.held().protocol.remove(id) {
+            endpoint.close();
         }
     }
 
     /// The session that a handle names, or the principal's own without one.
-    pub(super) async fn stateless(&self, principal: &Principal, handle: Option<&str>) -> Result<Arc<Seat>, Refusal> {
-        let key = (principal.clone(), handle.map(ToOwned::to_owned));
-        if let Some(seat) = self.kept(&key) {
-            return Ok(seat);
+    pub(super) async fn stateless(
+        &self,
+        principal: &Principal,
+        handle: Option<&str>,
+    ) -> Result<Arc<Endpoint>, Refusal> {
+        let key = StatelessKey { principal: principal.clone(), handle: handle.map(ToOwned::to_owned) };
+        if let Some(endpoint) = self.kept(&key) {
+            return Ok(endpoint);
         }
         if handle.is_some() {
             let text = "no session has this handle; activate the skill again to get one";
@@ -107,42 +119,45 @@ impl Sessions {
         // The guard hears of the session before anything else of it does.
         let _one = self.beginning.lock().await;
         match self.kept(&key) {
-            Some(seat) => Ok(seat),
+            Some(endpoint) => Ok(endpoint),
             None => self.keep(key, format!("http-{}-{}", principal.name(), self.process)).await,
         }
     }
 
     /// Begins a session for a client without a handshake, and the handle that names it.
-    pub(super) async fn begin_handle(&self, principal: &Principal) -> Result<(String, Arc<Seat>), Refusal> {
+    pub(super) async fn begin_handle(&self, principal: &Principal) -> Result<(String, Arc<Endpoint>), Refusal> {
         let handle = secret().map_err(|_| full())?;
-        let seat = self.keep((principal.clone(), Some(handle.clone())), name(&handle)).await?;
-        Ok((handle, seat))
+        let endpoint = self
+            .keep(StatelessKey { principal: principal.clone(), handle: Some(handle.clone()) }, name(&handle))
+            .await?;
+        Ok((handle, endpoint))
     }
 
-    fn kept(&self, key: &(Principal, Option<String>)) -> Option<Arc<Seat>> {
+    fn kept(&self, key: &StatelessKey) -> Option<Arc<Endpoint>> {
         let mut held = self.held();
         let kept = held.stateless.get_mut(key)?;
-        if kept.seat.has_ended() {
-            kept.seat = self.seat(of_others(&key.0, &kept.id), true);
+        if kept.endpoint.has_ended() {
+            kept.endpoint = self.endpoint(of_others(&key.principal, &kept.id), true);
         }
-        Some(Arc::clone(&kept.seat))
+        Some(Arc::clone(&kept.endpoint))
     }
 
-    async fn keep(&self, key: (Principal, Option<String>), id: String) -> Result<Arc<Seat>, Refusal> {
+    async fn keep(&self, key: StatelessKey, id: String) -> Result<Arc<Endpoint>, Refusal> {
         if self.held().count() >= self.limit {
             return Err(full());
         }
-        self.tell(&key.0, &id, json!({"event": "session_start", "source": "startup"})).await;
-        let seat = self.seat(of_others(&key.0, &id), true);
-        self.held().stateless.insert(key, Kept { id, seat: Arc::clone(&seat) });
-        Ok(seat)
+        self.tell(&key.principal, &id, json!({"event": "session_start", "source": "startup"})).await;
+        let endpoint = self.endpoint(of_others(&key.principal, &id), true);
+        self.held().stateless.insert(key, Kept { id, endpoint: Arc::clone(&endpoint) });
+        Ok(endpoint)
     }
 
     /// Ends the session that a handle names.
     pub(super) async fn finish_handle(&self, principal: &Principal, handle: &str) {
-        let kept = self.held().stateless.remove(&(principal.clone(), Some(handle.to_owned())));
+        let key = StatelessKey { principal: principal.clone(), handle: Some(handle.to_owned()) };
+        let kept = self.held().stateless.remove(&key);
         if let Some(kept) = kept {
-            kept.seat.close();
+            kept.endpoint.close();
             self.tell(principal, &kept.id, json!({"event": "session_end"})).await;
         }
     }
@@ -151,15 +166,15 @@ impl Sessions {
     pub(super) async fn sweep(&self, idle: Duration) {
         let handles: Vec<(Principal, String)> = {
             let mut held = self.held();
-            held.protocol.retain(|_, (_, seat)| {
-                let stays = !seat.is_idle(idle);
+            held.protocol.retain(|_, (_, endpoint)| {
+                let stays = !endpoint.is_idle(idle);
                 if !stays {
-                    seat.close();
+                    endpoint.close();
                 }
                 stays
             });
-            let idle = held.stateless.iter().filter(|(_, kept)| kept.seat.is_idle(idle));
-            idle.filter_map(|((principal, handle), _)| Some((principal.clone(), handle.clone()?))).collect()
+            let idle = held.stateless.iter().filter(|(_, kept)| kept.endpoint.is_idle(idle));
+            idle.filter_map(|(key, _)| Some((key.principal.clone(), key.handle.clone()?))).collect()
         };
         for (principal, handle) in handles {
             self.finish_handle(&principal, &handle).await;
@@ -173,14 +188,14 @@ impl Sessions {
         let (ids, tasks) = {
             let mut held = self.held();
             let held = std::mem::take(&mut *held);
-            for (_, seat) in held.protocol.values() {
-                seat.close();
+            for (_, endpoint) in held.protocol.values() {
+                endpoint.close();
             }
             for kept in held.stateless.values() {
-                kept.seat.close();
+                kept.endpoint.close();
             }
             let ids: Vec<(Principal, String)> =
-                held.stateless.into_iter().map(|((principal, _), kept)| (principal, kept.id)).collect();
+                held.stateless.into_iter().map(|(key, kept)| (key.principal, kept.id)).collect();
             (ids, std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner)))
         };
         let mut tasks = tasks;
@@ -195,15 +210,15 @@ impl Sessions {
         }
     }
 
-    fn seat(&self, session: Session, stateless: bool) -> Arc<Seat> {
+    fn endpoint(&self, session: Session, stateless: bool) -> Arc<Endpoint> {
         let (client, wire) = link();
-        let (seat, pump) = Seat::new(wire, stateless);
+        let (endpoint, pump) = Endpoint::new(wire, stateless);
         let joined = (self.join)(client, session);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.spawn(async move {
             tokio::join!(pump, joined);
         });
-        seat
+        endpoint
     }
 
     /// Tells the guard of a session. What it cannot record, it denies later by itself.

@@ -7,17 +7,17 @@ use std::time::Duration;
 use hyper::StatusCode;
 use serde_json::Value;
 
+use super::endpoint::{self, Asked, Endpoint};
 use super::handle::{self, Taken};
-use super::outbox::Next;
 use super::principal::Principal;
 use super::refusal::Refusal;
+use super::replay_buffer::Next;
 use super::reply::{self, Events, Reply};
-use super::seat::{self, Asked, Seat};
-use super::server::Server;
+use super::settings::Server;
 use crate::message::{Kind, Message};
 
 /// How long an answer may be waited for before a stream is begun instead.
-const PATIENCE: Duration = Duration::from_secs(15);
+const STREAM_AFTER: Duration = Duration::from_secs(15);
 
 /// A message.
 pub(super) async fn posted(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
@@ -36,22 +36,22 @@ pub(super) async fn posted(server: &Arc<Server>, principal: &Principal, message:
     if begins {
         return activated(server, principal, message).await;
     }
-    let seat = server.sessions.stateless(principal, handle.as_deref()).await?;
+    let endpoint = server.sessions.stateless(principal, handle.as_deref()).await?;
     let discovers = message.method() == Some("server/discover");
-    let open = Open { asked: seat.ask(message).await?, seat };
+    let open = Open { asked: endpoint.ask(message).await?, endpoint };
     Ok(answered(open, discovers).await)
 }
 
 /// A skill that is activated without a handle begins a session of its own, whose handle is answered.
 async fn activated(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
-    let (handle, seat) = server.sessions.begin_handle(principal).await?;
-    let open = Open { asked: seat.ask(message).await?, seat };
-    let reader = open.asked.outbox.read(None);
+    let (handle, endpoint) = server.sessions.begin_handle(principal).await?;
+    let open = Open { asked: endpoint.ask(message).await?, endpoint };
+    let reader = open.asked.buffer.read(None);
     let answer = loop {
-        match reader.next(PATIENCE).await {
+        match reader.next(STREAM_AFTER).await {
             Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => break message,
             Next::Message(..) | Next::Silence => {}
-            Next::End => return Err(seat::gone()),
+            Next::End => return Err(endpoint::gone()),
         }
     };
     if let Some(with_handle) = handle::add(&answer, &handle) {
@@ -64,19 +64,19 @@ async fn activated(server: &Arc<Server>, principal: &Principal, message: Message
 /// A request under way. When it goes before it was answered, its client is gone, and so is what it asked for.
 struct Open {
     asked: Asked,
-    seat: Arc<Seat>,
+    endpoint: Arc<Endpoint>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.seat.cancel(&self.asked.id);
+        self.endpoint.cancel(&self.asked.id);
     }
 }
 
 /// One object where the answer comes first and soon, else a stream.
 async fn answered(open: Open, discovers: bool) -> Reply {
-    let reader = open.asked.outbox.read(None);
-    let first = match reader.next(PATIENCE).await {
+    let reader = open.asked.buffer.read(None);
+    let first = match reader.next(STREAM_AFTER).await {
         Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => {
             return reply::message(status(&message, discovers), &message);
         }

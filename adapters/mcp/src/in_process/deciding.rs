@@ -8,11 +8,12 @@ use phasegate_core::tool::Labels;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, ResultType, TaskPayload};
 
-use super::{Shared, lock};
+use super::gate::Shared;
 use crate::call::Call;
 use crate::denial::{self, Denied, Form};
 use crate::events::{self, Named};
 use crate::outcome;
+use crate::sync::lock;
 
 /// What becomes of a call.
 pub(super) enum Fate {
@@ -35,7 +36,7 @@ impl Shared {
     /// Decides a call. Whatever keeps it from being decided denies it.
     pub(super) async fn decide(&self, session: &GuardedSession, call: &Call, labels: Option<Labels>) -> Fate {
         let named = Named { id: self.calls.fresh_id(), server: &self.server, tool: &call.name, labels };
-        let proposed = Proposed { event: events::tool_call(call, named), host_ids: call.marks.clone() };
+        let proposed = Proposed { event: events::tool_call(call, named), host_ids: call.host_ids.clone() };
         let ruled = self.calls.decide(session, proposed).await;
         match ruled.ruling {
             Ruling::Unguarded | Ruling::DecidedByHost => Fate::Plain,

@@ -10,13 +10,14 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use super::deciding::{Fate, answer, warned};
-use super::listing::Learned;
+use super::gate::Gate;
+use super::learned::Learned;
 use super::own_tools::ACTIVATE;
 use super::sessions::{self, ARGUMENT, META};
-use super::{Gate, lock};
 use crate::call::Call;
 use crate::denial::{self, Form};
 use crate::own;
+use crate::sync::lock;
 
 /// Who is behind a request over HTTP, where the server does not know.
 const ANYBODY: &str = "anybody";
@@ -80,6 +81,14 @@ impl<H> Guarded<H> {
             // A client that is gone need not be told.
             drop(peer.notify_tool_list_changed().await);
         }
+    }
+}
+
+impl Gate {
+    /// The handler, guarded: what is served in its place.
+    #[must_use]
+    pub fn wrap<H: ServerHandler>(&self, handler: H) -> Guarded<H> {
+        Guarded::new(self.clone(), handler)
     }
 }
 
@@ -167,8 +176,8 @@ fn over_http(extensions: &Extensions) -> bool {
 fn read(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Call {
     let input = Value::Object(request.arguments.clone().unwrap_or_default());
     let given = request.meta.iter().chain([&context.meta]).flat_map(|meta| meta.0.0.values());
-    let marks = given.filter_map(|value| Some(value.as_str()?.to_owned())).collect();
-    Call { name: request.name.clone().into_owned(), input, marks, modern: modern(context) }
+    let host_ids = given.filter_map(|value| Some(value.as_str()?.to_owned())).collect();
+    Call { name: request.name.clone().into_owned(), input, host_ids, modern: modern(context) }
 }
 
 fn modern(context: &RequestContext<RoleServer>) -> bool {

@@ -18,7 +18,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
 use super::guarded::{Guarded, passed};
-use super::lock;
+use crate::sync::lock;
 use crate::{call, own};
 
 type Context = RequestContext<RoleServer>;

@@ -3,27 +3,13 @@
 use phasegate_adapter::guarded::{GuardedSession, every_call};
 use phasegate_core::EventKind;
 use phasegate_core::tool::Labels;
-use rmcp::model::{CacheScope, ListToolsResult, ServerCapabilities, Tool, ToolsCapability};
+use rmcp::model::{CacheScope, ListToolsResult, ServerCapabilities, ToolsCapability};
 use serde_json::Value;
 
-use super::{Gate, lock};
-use crate::{call, own};
-
-/// What the server says of a tool.
-#[derive(Clone, Default)]
-pub(super) struct Learned {
-    /// What it can do, as its annotations say.
-    pub(super) labels: Option<Labels>,
-    /// Whether it declares a form for structured content.
-    pub(super) declared: bool,
-}
-
-impl Learned {
-    pub(super) fn of(tool: &Tool) -> Self {
-        let described = serde_json::to_value(tool).unwrap_or_default();
-        Self { labels: call::labels(&described), declared: tool.output_schema.is_some() }
-    }
-}
+use super::gate::Gate;
+use super::learned::Learned;
+use crate::own;
+use crate::sync::lock;
 
 impl Gate {
     /// Notes what the server says of its tools, reports it, and makes the page what this client should see.

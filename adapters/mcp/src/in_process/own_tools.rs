@@ -7,11 +7,12 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::{Value, json};
 
 use super::deciding::{answer, moved, parsed};
+use super::gate::{Gate, Shared};
 use super::sessions::{ARGUMENT, META};
-use super::{Gate, Shared};
 use crate::call::Call;
 use crate::denial::{self, Form};
 use crate::own;
+use crate::sync::lock;
 
 /// The tool that begins a skill.
 pub(super) const ACTIVATE: &str = "activate_skill";
@@ -60,7 +61,7 @@ fn told(mut result: CallToolResult, handle: Option<&str>) -> CallToolResult {
 impl Shared {
     /// Tells those who listen in this session that the list of tools is another one now.
     pub(super) async fn announce(&self, session: &str) {
-        let sinks: Vec<_> = super::lock(&self.listeners).iter().filter(|(of, _)| of == session).cloned().collect();
+        let sinks: Vec<_> = lock(&self.listeners).iter().filter(|(of, _)| of == session).cloned().collect();
         for (_, sink) in sinks {
             // A listener that is gone needs no notice.
             drop(sink.notify_tool_list_changed().await);

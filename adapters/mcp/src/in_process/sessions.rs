@@ -7,7 +7,7 @@ use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
 use phasegate_core::Code;
 
-use super::lock;
+use crate::sync::lock;
 
 /// The key of `_meta` under which a handle is answered and passed back.
 pub(super) const META: &str = "dev.phasegate/session";

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(crate) enum Entry {
     /// Through the relay, as it is written here.
     Behind,
     /// It is the guard's own server, or a relay that somebody wrote in a form of his own.
@@ -30,7 +30,7 @@ const WORDS: [&str; 3] = ["mcp", "proxy", "--server"];
 const HTTP: [&str; 3] = ["http", "streamable-http", "streamableHttp"];
 
 /// How this server is reached, where `guard` is how the guard is run now.
-pub(super) fn of(object: &CstObject, guard: &str) -> Entry {
+pub(crate) fn of(object: &CstObject, guard: &str) -> Entry {
     let Some(entry) = object.to_serde_value() else { return Entry::Odd("cannot be read".into()) };
     let text = |name: &str| entry.get(name).and_then(Value::as_str).map(str::to_owned);
     let kind = text("type");
@@ -60,7 +60,7 @@ pub(super) fn of(object: &CstObject, guard: &str) -> Entry {
 }
 
 /// Puts the relay before a server, or the guard's present program where it stands there already.
-pub(super) fn put(object: &CstObject, entry: &Entry, name: &str, guard: &str) {
+pub(crate) fn put(object: &CstObject, entry: &Entry, name: &str, guard: &str) {
     let set = |key: &str, value: CstInputValue| match object.get(key) {
         Some(property) => property.set_value(value),
         None => drop(object.append(key, value)),
@@ -106,7 +106,7 @@ pub(super) fn put(object: &CstObject, entry: &Entry, name: &str, guard: &str) {
 }
 
 /// Takes the relay away from before a server.
-pub(super) fn take(object: &CstObject) {
+pub(crate) fn take(object: &CstObject) {
     let args = object.to_serde_value().as_ref().and_then(words).unwrap_or_default();
     match args.get(4).map(String::as_str) {
         Some("--") => {

@@ -2,9 +2,22 @@
 
 use serde_json::{Map, Value};
 
-use super::{EVENT, NAME, Refused};
 use crate::call::Call;
 use crate::strict;
+
+/// The interceptor's name.
+pub const NAME: &str = "phasegate";
+/// The one event that is validated.
+pub(super) const EVENT: &str = "tools/call";
+
+/// An error of the protocol: its number and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The number, as JSON-RPC has it.
+    pub number: i64,
+    /// What is wrong.
+    pub text: String,
+}
 
 /// When the interceptor is invoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +98,6 @@ impl Invocation {
             Some(object @ Value::Object(_)) => object.clone(),
             Some(_) => return Err("the arguments in the payload are not an object".into()),
         };
-        Ok(Call { name: name.to_owned(), input, marks: Vec::new(), modern: false })
+        Ok(Call { name: name.to_owned(), input, host_ids: Vec::new(), modern: false })
     }
 }

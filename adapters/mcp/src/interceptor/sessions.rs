@@ -1,10 +1,12 @@
 //! The sessions that invocations name, and the calls that are open in them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use phasegate_adapter::guarded::{GuardedCall, GuardedCalls, GuardedSession};
 use phasegate_core::event::SessionSource;
+
+use crate::sync::lock;
 
 /// How many calls of one operation are remembered. More come only from invocations that never report a result.
 const MAX_OPEN_CALLS: usize = 1024;
@@ -61,8 +63,4 @@ impl Sessions {
             calls.end(session).await;
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

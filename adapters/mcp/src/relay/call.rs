@@ -4,9 +4,11 @@ use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{Denial, Proposed, Ruling};
 use phasegate_core::{Code, Decision};
 
-use super::down::Act;
-use super::several::{self, BETWEEN};
-use super::shared::{OpenCall, Pending, Server, Shared, warn_of};
+use super::act::Act;
+use super::multiplexed;
+use super::pending::{OpenCall, Pending};
+use super::server::{NAME_SEPARATOR, Server};
+use super::shared::{Shared, warn_of};
 use crate::call::Call;
 use crate::denial;
 use crate::encode;
@@ -41,7 +43,7 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
     let Some(server) = shared.servers.get(target.server) else { return Act::Drop };
     let labels = server.known(&target.tool).labels;
     let named = Named { id: shared.calls.fresh_id(), server: &server.name, tool: &target.tool, labels };
-    let proposed = Proposed { event: events::tool_call(&call, named), host_ids: call.marks };
+    let proposed = Proposed { event: events::tool_call(&call, named), host_ids: call.host_ids };
     let ruled = shared.calls.decide(&session, proposed).await;
     let open = match ruled.ruling {
         Ruling::DecidedByHost => OpenCall { guarded: None, warning: None },
@@ -64,7 +66,7 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
             return Act::Answer(id.clone(), encode::answered(&id, &denied.result(form)));
         }
     };
-    let message = if shared.servers.len() > 1 { several::own_name(message, &target.tool) } else { message };
+    let message = if shared.servers.len() > 1 { multiplexed::own_name(message, &target.tool) } else { message };
     Act::Ask(target.server, message, Pending::Call(open))
 }
 
@@ -104,7 +106,7 @@ impl Shared {
         let has = |known: &&Server| server.map_or_else(|| known.has(tool), |name| known.name == name);
         let mut owners = self.servers.iter().filter(has);
         match (owners.next(), owners.next()) {
-            (Some(owner), None) => format!("{}{BETWEEN}{tool}", owner.name),
+            (Some(owner), None) => format!("{}{NAME_SEPARATOR}{tool}", owner.name),
             _ => tool.to_owned(),
         }
     }

@@ -1,132 +1,24 @@
-//! What both directions of a relay share: the servers, what is open, and the way to the guard.
+//! What both directions of a relay share: the servers, what is open, and the guard.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use phasegate_adapter::guarded::{GuardedCall, GuardedCalls, GuardedSession};
+use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
 use phasegate_adapter::{Guard, Problem};
 use phasegate_core::event::SessionSource;
 use phasegate_core::state::Record;
-use phasegate_core::tool::Labels;
 use phasegate_core::{Code, EventKind, Step};
-use serde_json::{Map, Value};
 use tokio::sync::mpsc::Sender;
 
-use super::gather::Gather;
-use super::listed::Listed;
-use crate::call;
+use super::pending::Table;
+use super::server::Server;
 use crate::denial::Form;
 use crate::encode;
 use crate::id::Id;
 use crate::link::Routed;
 use crate::message::Message;
 use crate::options::{Options, Session};
-
-/// A server, as the relay sees it.
-pub(super) struct Server {
-    /// The name as policies and hosts write it.
-    pub(super) name: String,
-    pub(super) trusted: bool,
-    /// Why there is no connection to it.
-    pub(super) trouble: Option<String>,
-    to: Mutex<Option<Sender<Routed>>>,
-    /// What it said that it can do.
-    pub(super) capabilities: Mutex<Option<Map<String, Value>>>,
-    /// What is known of its tools, by their own names.
-    pub(super) tools: Mutex<HashMap<String, Known>>,
-    /// What the list of its tools has said so far, page by page, since its first one.
-    pub(super) listed: Mutex<Listed>,
-}
-
-/// What is known of a tool.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    /// What it can do, if its server is trusted and says so.
-    pub(super) labels: Option<Labels>,
-    /// Whether it declares the form of `structuredContent`.
-    pub(super) declared: bool,
-}
-
-impl Server {
-    pub(super) fn new(name: String, trusted: bool, to: Sender<Routed>, trouble: Option<String>) -> Self {
-        Self {
-            name: call::server_name(&name),
-            trusted,
-            trouble,
-            to: Mutex::new(Some(to)),
-            capabilities: Mutex::default(),
-            tools: Mutex::default(),
-            listed: Mutex::default(),
-        }
-    }
-
-    /// Whether it listed this tool.
-    pub(super) fn has(&self, tool: &str) -> bool {
-        lock(&self.tools).contains_key(tool)
-    }
-
-    /// What is known of this tool.
-    pub(super) fn known(&self, tool: &str) -> Known {
-        lock(&self.tools).get(tool).cloned().unwrap_or_default()
-    }
-}
-
-/// What the answer to a forwarded request means.
-#[derive(Debug)]
-pub(super) enum Pending {
-    /// Nothing: it is passed on.
-    Plain,
-    /// It ends a call.
-    Call(OpenCall),
-    /// It lists tools; whether this is the first page, and whether the client's revision keeps lists for a time.
-    Tools { first: bool, modern: bool },
-    /// It says what the server can do.
-    Hello,
-    /// It may end the call that goes on as this task.
-    Task(String),
-    /// It is a part of this answer of several servers.
-    Part(u64),
-}
-
-/// A call that was forwarded.
-#[derive(Clone, Debug)]
-pub(super) struct OpenCall {
-    /// The call, whose outcome is recorded; `None` where the host's own guard records it, or nothing guards the project.
-    pub(super) guarded: Option<GuardedCall>,
-    /// The warning that the agent reads beside the answer.
-    pub(super) warning: Option<String>,
-}
-
-/// What is open.
-#[derive(Default)]
-pub(super) struct Table {
-    /// The client's requests that were not answered; at which server, once forwarded.
-    pub(super) open: HashMap<Id, Option<usize>>,
-    /// Those of them that the client gave up.
-    pub(super) given_up: HashSet<Id>,
-    /// What answers mean, by server and id.
-    pub(super) pending: HashMap<(usize, Id), Pending>,
-    /// Calls that go on as tasks, by server and task.
-    pub(super) tasks: HashMap<(usize, String), OpenCall>,
-    /// Open subscriptions of the client that ask for changed lists of tools (revision 2026-07-28).
-    pub(super) listening: Vec<Id>,
-    /// Whether the client was told what we offer, so that it may be told of changes.
-    pub(super) greeted: bool,
-    /// Requests that several servers answer, by number, and how many there were.
-    pub(super) gathers: HashMap<u64, Gather>,
-    pub(super) gathers_begun: u64,
-    /// Requests of several servers that the client has not answered: whose, and under which id.
-    pub(super) asked: HashMap<Id, (usize, Id)>,
-    /// Under which token the client tells of progress to which of several servers.
-    pub(super) tokens: HashMap<String, usize>,
-    /// Which of several servers a resource belongs to.
-    pub(super) resources: HashMap<String, usize>,
-    /// Templates of resources, and whose they are.
-    pub(super) templates: Vec<(String, usize)>,
-    /// Where the runs stood after the last event.
-    phases: Vec<(String, String)>,
-}
+use crate::sync::lock;
 
 pub(super) struct Shared {
     pub(super) servers: Vec<Server>,
@@ -149,15 +41,13 @@ pub(super) struct Shared {
     pub(super) interceptor: Option<crate::interceptor::Interceptor>,
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Shared {
     pub(super) fn new(
         servers: Vec<Server>,
         client: Sender<Routed>,
-        (session, guard, options): (Session, Arc<dyn Guard>, Options),
+        session: Session,
+        guard: Arc<dyn Guard>,
+        options: Options,
     ) -> Self {
         Self {
             #[cfg(feature = "interceptor")]
@@ -285,9 +175,9 @@ impl Shared {
 
     /// Tells the client that its list of tools is not what it was, in each of its subscriptions or else at large.
     pub(super) async fn tell_list_changed(&self) {
-        let (listening, greeted) = {
+        let (listening, initialized) = {
             let table = self.table();
-            (table.listening.clone(), table.greeted)
+            (table.listening.clone(), table.initialized)
         };
         for id in listening {
             let meta = format!(r#"{{"io.modelcontextprotocol/subscriptionId":{id}}}"#);
@@ -298,7 +188,7 @@ impl Shared {
                 self.tell(message, Some(id)).await;
             }
         }
-        if greeted
+        if initialized
             && let Some(message) =
                 Message::made(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned())
         {
@@ -308,8 +198,7 @@ impl Shared {
 
     /// Sends a server a message; `false` if the server is gone.
     pub(super) async fn send(&self, server: usize, message: Message) -> bool {
-        let to = self.servers.get(server).and_then(|server| lock(&server.to).clone());
-        match to {
+        match self.servers.get(server).and_then(Server::sender) {
             Some(to) => to.send(message.into()).await.is_ok(),
             None => false,
         }
@@ -318,7 +207,7 @@ impl Shared {
     /// Lets no more be sent to the server.
     pub(super) fn close_server(&self, server: usize) {
         if let Some(server) = self.servers.get(server) {
-            lock(&server.to).take();
+            server.close();
         }
     }
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use phasegate_mcp::http::{Access, Behind, Listen, SHORTEST, Tokens, over_http};
+use phasegate_mcp::http::{Access, Behind, Listen, MIN_TOKEN_CHARS, Tokens, over_http};
 use phasegate_mcp::proxy::Spec;
 
 use super::Setting;
@@ -86,7 +86,7 @@ fn tokens(path: &Path) -> Result<Tokens, Failure> {
     Tokens::parse(&text).map_err(|bad| {
         let place = if bad.line == 0 { String::new() } else { format!("line {}: ", bad.line) };
         failed(format!("{place}{}", bad.text)).with_help(format!(
-            "a line holds a name and a token of at least {SHORTEST} characters, with a blank between"
+            "a line holds a name and a token of at least {MIN_TOKEN_CHARS} characters, with a blank between"
         ))
     })
 }

@@ -8,11 +8,11 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::{Call, failed, said};
+use super::call::{Call, failed, said};
 
 /// Asks the client's user what the catalogue says.
 pub(super) async fn user(call: &Call<'_>) -> CallToolResult {
-    let Some(question) = call.server.catalogue.questions.get(call.name) else {
+    let Some(question) = call.catalogue.questions.get(call.name) else {
         return failed(format!("nobody knows what `{}` asks", call.name));
     };
     let message = if question.message.is_empty() { call.text("message") } else { &question.message };

@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-use super::{Call, failed, said};
+use super::call::{Call, failed, said};
 use crate::catalogue::{IMAGE, SOUND};
 
 /// The answer, if the tool is one of these.

@@ -2,13 +2,13 @@
 
 use rmcp::model::CallToolResult;
 
-use super::{Call, failed, said};
+use super::call::{Call, failed, said};
 use crate::document::{Answer, Document};
 use crate::shared::Change;
 
 /// The answer, if the tool is one of these. A tool of which `fail: true` is asked fails.
 pub(super) fn answer(call: &Call<'_>) -> Option<CallToolResult> {
-    let mut document = call.server.shared.document();
+    let mut document = call.shared.document();
     let answer = reading(call, &document).or_else(|| writing(call, &mut document))?;
     let asked = call.arguments.get("fail").and_then(serde_json::Value::as_bool) == Some(true);
     Some(match answer {
@@ -54,7 +54,7 @@ fn writing(call: &Call<'_>, document: &mut Document) -> Option<Answer> {
     Some(changed.inspect(|text| {
         if !tries {
             document.set(text.clone());
-            call.server.shared.changed(Change::Document);
+            call.shared.changed(Change::Document);
         }
     }))
 }

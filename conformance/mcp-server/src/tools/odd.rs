@@ -4,7 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 
-use super::{Call, failed, said};
+use super::call::{Call, failed, said};
 
 /// Fails in the way that the caller asks for.
 pub(super) async fn fail(call: &Call<'_>) -> Result<CallToolResult, ErrorData> {

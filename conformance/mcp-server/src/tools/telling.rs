@@ -7,7 +7,7 @@ use std::time::Duration;
 use rmcp::model::{CallToolResult, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, Tool};
 use serde_json::json;
 
-use super::{Call, failed, said};
+use super::call::{Call, failed, said};
 use crate::shared::Change;
 
 /// How long the tools of the suite wait between two messages.
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Logs three messages. Whether the client hears them is not the tool's concern, here and below.
 pub(super) async fn logging(call: &Call<'_>) -> CallToolResult {
     for text in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
-        if call.server.logs(LoggingLevel::Info) {
+        if call.logs(LoggingLevel::Info) {
             let message = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(text));
             drop(call.context.peer.notify_logging_message(message).await);
         }
@@ -62,8 +62,8 @@ pub(super) async fn change_tools(call: &Call<'_>) -> CallToolResult {
     let described = Some(call.text("description")).filter(|text| !text.is_empty()).unwrap_or("Comes and goes");
     let tool =
         || Tool::new("extra", described.to_owned(), serde_json::Map::from_iter([("type".into(), json!("object"))]));
-    call.server.shared.set_extra(listed.then(tool));
-    call.server.shared.changed(Change::Tools);
+    call.shared.set_extra(listed.then(tool));
+    call.shared.changed(Change::Tools);
     drop(call.context.peer.notify_tool_list_changed().await);
     said(if listed { "`extra` is listed" } else { "`extra` is not listed" })
 }

@@ -1,25 +1,20 @@
 //! One request and its answer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use bytes::Bytes;
+use reqwest::header::ACCEPT;
+use reqwest::{Method, Response, StatusCode};
 
-use super::Driver;
+use super::driver::Driver;
 use super::received::{Ended, Place};
-use crate::http::revision::{self, METHOD, NAME, SESSION, VERSION};
+use super::response::{kind, whole};
+use crate::http::versions::SESSION;
 use crate::id::Id;
 use crate::message::{Kind, Message};
-use crate::object::Object;
 
-/// The size of an answer that is copied, in bytes: as much as is read at once.
-const SMALL: usize = 16 << 10;
-/// The largest message that is taken from a server, in bytes.
-pub(super) const LARGEST: usize = 256 << 20;
 /// How many times a stream that broke off is taken up again.
-const ATTEMPTS: u32 = 5;
+const MAX_RESUME_ATTEMPTS: u32 = 5;
 
 impl Driver {
     /// Sends a request and hands on what comes of it. Whatever happens, the request is answered.
@@ -84,7 +79,7 @@ impl Driver {
             match self.received(response, Some((message, id)), &mut place).await {
                 Ended::Answered => return Ok(()),
                 Ended::Garbage(text) => return Err(text),
-                Ended::Broken if stateless || place.last.is_none() || attempts >= ATTEMPTS => {
+                Ended::Broken if stateless || place.last.is_none() || attempts >= MAX_RESUME_ATTEMPTS => {
                     return Err("the server's answer broke off; whether it did what was asked is not known".into());
                 }
                 Ended::Broken => {}
@@ -101,63 +96,10 @@ impl Driver {
                         response = again;
                         break;
                     }
-                    Err(_) if attempts < ATTEMPTS => {}
+                    Err(_) if attempts < MAX_RESUME_ATTEMPTS => {}
                     _ => return Err("the server's answer broke off, and the server does not take it up again".into()),
                 }
             }
-        }
-    }
-
-    /// Hands on the answer to a request.
-    pub(super) async fn answered(&self, asked: &Message, answer: Message, id: &Id) {
-        if asked.method() == Some("initialize") && answer.kind() == Kind::Result {
-            let result = Object::read(answer.content()).unwrap_or_default();
-            self.lock().version = result.text("protocolVersion");
-        }
-        if asked.method() == Some("tools/list") && answer.kind() == Kind::Result {
-            self.parameters().learn(answer.content());
-        }
-        self.arrived(answer, Some(id)).await;
-    }
-
-    pub(super) async fn posted(&self, message: &Message, stateless: bool) -> Result<Response, String> {
-        self.post(message, stateless).await.map_err(|error| format!("the server cannot be reached: {}", cause(&error)))
-    }
-
-    pub(super) async fn post(&self, message: &Message, stateless: bool) -> reqwest::Result<Response> {
-        let version = stateless.then_some(message);
-        let mut request = self.request(Method::POST, version);
-        request =
-            request.header(ACCEPT, "application/json, text/event-stream").header(CONTENT_TYPE, "application/json");
-        if stateless {
-            let (method, name) = revision::routing(message);
-            if let Some(method) = method {
-                request = request.header(METHOD, method);
-            }
-            if let Some(name) = name {
-                request = request.header(NAME, revision::encoded(&name));
-            }
-            for (header, value) in self.parameters().of(message) {
-                request = request.header(header, revision::encoded(&value));
-            }
-        }
-        request.body(message.bytes().clone()).send().await
-    }
-
-    /// A request to the server with all headers that every one has. Without a session, `stateless` says for itself.
-    pub(super) fn request(&self, method: Method, stateless: Option<&Message>) -> RequestBuilder {
-        let remote = &self.remote;
-        let mut request = remote.client.request(method, remote.url.clone()).headers(remote.headers.clone());
-        if stateless.is_some() {
-            return request.header(VERSION, revision::STATELESS);
-        }
-        let handshake = self.handshake();
-        if let Some(id) = handshake.id.and_then(|id| HeaderValue::from_str(&id).ok()) {
-            request = request.header(SESSION, id);
-        }
-        match handshake.version.and_then(|version| HeaderValue::from_str(&version).ok()) {
-            Some(version) => request.header(VERSION, version),
-            None => request,
         }
     }
 
@@ -191,36 +133,6 @@ fn answered_as(error: &Message, id: &Id) -> Message {
     Message::read(text).unwrap_or_else(|_| error.clone())
 }
 
-/// Reads an answer that is one object.
-async fn whole(mut response: Response) -> Result<Bytes, String> {
-    let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
-    let too_large = || format!("the server's answer is larger than {LARGEST} bytes");
-    if announced > LARGEST {
-        return Err(too_large());
-    }
-    let broken = |error: reqwest::Error| format!("the server's answer broke off: {}", cause(&error));
-    let Some(first) = response.chunk().await.map_err(broken)? else { return Ok(Bytes::new()) };
-    if first.len() == announced {
-        // A small answer that is kept would keep all of the buffer that it was read into.
-        return Ok(if announced < SMALL { Bytes::copy_from_slice(&first) } else { first });
-    }
-    let mut bytes = BytesMut::with_capacity(announced.min(16 << 20).max(first.len()));
-    bytes.extend_from_slice(&first);
-    while let Some(chunk) = response.chunk().await.map_err(broken)? {
-        if bytes.len().saturating_add(chunk.len()) > LARGEST {
-            return Err(too_large());
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes.freeze())
-}
-
-/// What an answer is, without its parameters, in lower case.
-pub(super) fn kind(response: &Response) -> Option<String> {
-    let kind = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
-    Some(kind.split(';').next()?.trim().to_ascii_lowercase())
-}
-
 fn unfit(response: &Response) -> String {
     let status = response.status();
     let code = status.as_u16();
@@ -238,15 +150,3 @@ fn unfit(response: &Response) -> String {
         _ => format!("the server answered HTTP {code} and no message"),
     }
 }
-
-/// The innermost cause of an error: the outer ones repeat the address.
-pub(super) fn cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
-}
-
-/// How long a stream that has no answer to give stays away before it is asked for again.
-pub(super) const AWAY: Duration = Duration::from_secs(1);

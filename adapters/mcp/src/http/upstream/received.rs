@@ -10,13 +10,13 @@ use reqwest::header::ACCEPT;
 use reqwest::{Method, Response, StatusCode};
 use sse_stream::SseByteStream;
 
-use super::Driver;
-use super::exchange::{AWAY, LARGEST, kind};
+use super::driver::Driver;
+use super::response::{MAX_MESSAGE_BYTES, RETRY_AFTER, kind};
 use crate::id::Id;
 use crate::message::{Kind, Message};
 
 /// The longest time between two attempts to listen again.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
 /// How far a stream was read.
 #[derive(Debug, Default)]
@@ -30,8 +30,8 @@ pub(super) struct Place {
 impl Place {
     /// How long to wait before this attempt, counted from 1.
     pub(super) fn wait(&self, attempt: u32) -> Duration {
-        let doubled = AWAY.saturating_mul(1_u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX));
-        self.retry.unwrap_or(doubled).min(LONGEST)
+        let doubled = RETRY_AFTER.saturating_mul(1_u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX));
+        self.retry.unwrap_or(doubled).min(MAX_RETRY_WAIT)
     }
 }
 
@@ -54,7 +54,7 @@ impl Driver {
         let bytes = response.bytes_stream().map(move |piece| {
             let piece = piece.map_err(io::Error::other)?;
             let whole = counted.fetch_add(piece.len(), Ordering::Relaxed).saturating_add(piece.len());
-            if whole > LARGEST { Err(io::Error::from(io::ErrorKind::FileTooLarge)) } else { Ok(piece) }
+            if whole > MAX_MESSAGE_BYTES { Err(io::Error::from(io::ErrorKind::FileTooLarge)) } else { Ok(piece) }
         });
         let mut events = SseByteStream::new(bytes);
         while let Some(event) = events.next().await {
@@ -66,7 +66,7 @@ impl Driver {
                     if kind != Some(io::ErrorKind::FileTooLarge) {
                         return Ended::Broken;
                     }
-                    return Ended::Garbage(format!("the server's message is larger than {LARGEST} bytes"));
+                    return Ended::Garbage(format!("the server's message is larger than {MAX_MESSAGE_BYTES} bytes"));
                 }
                 Err(error) => return Ended::Garbage(format!("the server's stream cannot be read: {error}")),
             };

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::Driver;
-use super::exchange::kind;
-use crate::http::revision::SESSION;
+use super::driver::Driver;
+use super::response::kind;
+use crate::http::versions::SESSION;
 use crate::id::Id;
 use crate::message::Message;
 
 /// How long the server may take to begin a session anew.
-const RENEWING: Duration = Duration::from_secs(30);
+const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Driver {
     /// Begins the session anew, unless another request has done so since it was begun for the `times`th time.
@@ -20,7 +20,7 @@ impl Driver {
         if self.handshake().times != times {
             return Ok(());
         }
-        match tokio::time::timeout(RENEWING, self.renewed()).await {
+        match tokio::time::timeout(RENEWAL_TIMEOUT, self.renewed()).await {
             Ok(done) => done,
             Err(_) => Err("the server has forgotten the session, and does not begin another".into()),
         }

@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use super::shared::lock;
+use crate::sync::lock;
 
 /// Descriptions of tools that some session keeps.
 static DESCRIPTIONS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
 /// How many there are before those are looked for that no session keeps any more.
-const MANY: usize = 1024;
+const MAX_UNUSED_TEXTS: usize = 1024;
 
 /// The tools of one list, by name.
 #[derive(Debug, Default)]
-pub(super) struct Listed(HashMap<String, Arc<str>>);
+pub(super) struct ListedTools(HashMap<String, Arc<str>>);
 
-impl Listed {
+impl ListedTools {
     /// Forgets what was listed.
     pub(super) fn clear(&mut self) {
         self.0.clear();
@@ -44,7 +44,7 @@ fn shared(text: String) -> Arc<str> {
     if let Some(known) = all.get(text.as_str()) {
         return Arc::clone(known);
     }
-    if all.len() >= MANY && all.len() == all.capacity() {
+    if all.len() >= MAX_UNUSED_TEXTS && all.len() == all.capacity() {
         all.retain(|known| Arc::strong_count(known) > 1);
     }
     let text: Arc<str> = text.into();
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_was_said_before_is_told_where_it_differs() {
-        let (mut one, mut other) = (Listed::default(), Listed::default());
+        let (mut one, mut other) = (ListedTools::default(), ListedTools::default());
         let [first, second] = ["a", "b"].map(|text| json!({"name": "tool", "description": text}));
         assert_eq!(one.note("tool", &first), None);
         assert_eq!(other.note("tool", &first), None);
@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn what_nobody_keeps_goes() {
         let keep = shared("kept for good".to_owned());
-        (0..20 * MANY).for_each(|number| drop(shared(format!("tool number {number}"))));
-        assert!(lock(&DESCRIPTIONS).as_ref().is_some_and(|all| all.len() < 5 * MANY));
+        (0..20 * MAX_UNUSED_TEXTS).for_each(|number| drop(shared(format!("tool number {number}"))));
+        assert!(lock(&DESCRIPTIONS).as_ref().is_some_and(|all| all.len() < 5 * MAX_UNUSED_TEXTS));
         assert!(Arc::ptr_eq(&keep, &shared("kept for good".to_owned())));
     }
 }

@@ -2,8 +2,8 @@
 
 use phasegate_adapter::{ExamineRequest, Examined, Finding, InstallRequest, Level};
 
-use super::entry::{self, Entry};
-use super::{lists_of, shown};
+use crate::install::entry::{self, Entry};
+use crate::install::{List, lists_of, shown};
 
 /// Why no server would be guarded: none of those that are listed runs behind the relay. `None` where one does, or where
 /// none is listed.
@@ -12,7 +12,7 @@ pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
         Ok(lists) => lists,
         Err(problem) => return Some(problem.message),
     };
-    let servers = lists.iter().flat_map(super::List::servers);
+    let servers = lists.iter().flat_map(List::servers);
     let kinds: Vec<Entry> = servers.map(|(_, object)| entry::of(&object, &request.command)).collect();
     let open = kinds.iter().filter(|kind| !matches!(kind, Entry::Behind | Entry::Own)).count();
     let all = kinds.len();

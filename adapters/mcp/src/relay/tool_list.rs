@@ -6,14 +6,16 @@ use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::several::BETWEEN;
-use super::shared::{Known, Shared, lock};
+use super::pending::ListPage;
+use super::server::{Known, NAME_SEPARATOR};
+use super::shared::Shared;
 use crate::call::labels;
 use crate::encode;
 use crate::events;
 use crate::message::{Kind, Message};
 use crate::object::{Object, replaced};
 use crate::own;
+use crate::sync::lock;
 
 /// What of a list the client gets.
 pub(super) enum Entries {
@@ -23,9 +25,9 @@ pub(super) enum Entries {
     Edited(Vec<String>),
 }
 
-/// The list that the client gets. `first`: its first page; `modern`: the client keeps lists for as long as they say.
-pub(super) async fn edited(shared: &Shared, server: usize, message: Message, (first, modern): (bool, bool)) -> Message {
-    let mut texts = match entries(shared, server, &message, first).await {
+/// The list that the client gets.
+pub(super) async fn edited(shared: &Shared, server: usize, message: Message, page: ListPage) -> Message {
+    let mut texts = match entries(shared, server, &message, page.first).await {
         Ok(Entries::Plain) => return message,
         Ok(Entries::Edited(texts)) => texts,
         // A list that the guard does not know could hide that a tool changed.
@@ -34,7 +36,7 @@ pub(super) async fn edited(shared: &Shared, server: usize, message: Message, (fi
             return failed.and_then(Message::made).unwrap_or(message);
         }
     };
-    let adds = first && shared.own_tools();
+    let adds = page.first && shared.own_tools();
     if adds {
         texts.extend(own::tools().iter().map(Value::to_string));
     }
@@ -45,7 +47,7 @@ pub(super) async fn edited(shared: &Shared, server: usize, message: Message, (fi
             return None;
         }
         let mut content = replaced(message.content(), "tools", &format!("[{}]", texts.join(",")))?;
-        if modern {
+        if page.modern {
             content = replaced(&content, "cacheScope", "\"private\"")?;
             if shared.options.hide_forbidden {
                 content = replaced(&content, "ttlMs", "0")?;
@@ -105,7 +107,7 @@ pub(super) fn renamed(shared: &Shared, server: usize, json: &str) -> String {
     let renamed = || {
         let server = shared.servers.get(server).filter(|_| shared.servers.len() > 1)?;
         let name = Object::read(json.as_bytes()).ok()?.text("name")?;
-        let name = Value::from(format!("{}{BETWEEN}{name}", server.name)).to_string();
+        let name = Value::from(format!("{}{NAME_SEPARATOR}{name}", server.name)).to_string();
         String::from_utf8(replaced(json.as_bytes(), "name", &name)?).ok()
     };
     renamed().unwrap_or_else(|| json.to_owned())

@@ -6,9 +6,11 @@ use phasegate_core::Code;
 use phasegate_core::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
-use super::gather::{self, Gather};
-use super::shared::{OpenCall, Pending, Shared, warn_of};
-use super::{alone, call, several};
+use super::act::Act;
+use super::ending::{ended, gone};
+use super::pending::{ListPage, Pending};
+use super::shared::Shared;
+use super::{call, fan_out, local, multiplexed};
 use crate::call::{METHOD, modern, passes_for_a_call};
 use crate::encode;
 use crate::id::Id;
@@ -17,27 +19,7 @@ use crate::message::{Kind, Malformed, Message};
 use crate::object::Object;
 
 /// How many messages are decided at once.
-const AT_ONCE: usize = 256;
-
-/// What becomes of a message of the client.
-pub(super) enum Act {
-    /// It goes to this server, and its answer means something.
-    Ask(usize, Message, Pending),
-    /// It goes to this server and asks nothing.
-    Tell(usize, Message),
-    /// It goes to all servers and asks nothing.
-    TellAll(Message),
-    /// Each of several servers is asked its part.
-    Gather(Gather, Vec<(usize, Message)>),
-    /// The request is answered here.
-    Answer(Id, String),
-    /// It is answered here, as no request is known to which the answer belongs.
-    Object(String),
-    /// The client gave up a request.
-    Cancel(Message),
-    /// Nothing.
-    Drop,
-}
+const MAX_DECIDED_AT_ONCE: usize = 256;
 
 /// Takes what the client sends until it sends no more.
 pub(super) async fn run(shared: &Shared, mut from: Receiver<Arrived>) {
@@ -45,15 +27,15 @@ pub(super) async fn run(shared: &Shared, mut from: Receiver<Arrived>) {
     loop {
         tokio::select! {
             biased;
-            Some(act) = deciding.next(), if !deciding.is_empty() => carry_out(shared, act).await,
-            arrived = from.recv(), if deciding.len() < AT_ONCE => match arrived {
+            Some(act) = deciding.next(), if !deciding.is_empty() => apply(shared, act).await,
+            arrived = from.recv(), if deciding.len() < MAX_DECIDED_AT_ONCE => match arrived {
                 Some(arrived) => deciding.push_back(take(shared, arrived)),
                 None => break,
             },
         }
     }
     while let Some(act) = deciding.next().await {
-        carry_out(shared, act).await;
+        apply(shared, act).await;
     }
 }
 
@@ -70,7 +52,7 @@ async fn take(shared: &Shared, arrived: Arrived) -> Act {
     match (message.kind(), message.id().cloned()) {
         (Kind::Request, Some(id)) => request(shared, message, id, &method).await,
         (Kind::Notification, _) => notification(shared, message, &method),
-        _ if shared.servers.len() > 1 => several::answered(shared, message),
+        _ if shared.servers.len() > 1 => multiplexed::answered(shared, message),
         _ => Act::Tell(0, message),
     }
 }
@@ -85,19 +67,19 @@ async fn request(shared: &Shared, message: Message, id: Id, method: &str) -> Act
         return call::decide(shared, message, id).await;
     }
     if method == "initialize" {
-        shared.table().greeted = true;
+        shared.table().initialized = true;
     }
     match shared.servers.len() {
-        0 => return alone::answer(shared, &message, id, method).await,
+        0 => return local::answer(shared, &message, id, method).await,
         1 => {}
-        _ => return several::route(shared, message, id, method),
+        _ => return multiplexed::route(shared, message, id, method),
     }
     let pending = match method {
         "tools/list" => {
             let params = Object::read(message.content()).unwrap_or_default();
-            Pending::Tools { first: params.get("cursor").is_none(), modern: modern(&message) }
+            Pending::Tools(ListPage { first: params.get("cursor").is_none(), modern: modern(&message) })
         }
-        "initialize" | "server/discover" => Pending::Hello,
+        "initialize" | "server/discover" => Pending::Initialize,
         "tasks/get" | "tasks/result" => {
             let task = Object::read(message.content()).ok().and_then(|params| params.text("taskId"));
             task.map_or(Pending::Plain, Pending::Task)
@@ -130,7 +112,7 @@ fn notification(shared: &Shared, message: Message, method: &str) -> Act {
             Act::Drop
         }
         "notifications/cancelled" => Act::Cancel(message),
-        _ if shared.servers.len() > 1 => several::told(shared, message, method),
+        _ if shared.servers.len() > 1 => multiplexed::told(shared, message, method),
         _ => Act::Tell(0, message),
     }
 }
@@ -152,7 +134,7 @@ fn unreadable(shared: &Shared, malformed: &Malformed) -> Act {
     Act::Object(encode::malformed(&Malformed { id, ..malformed.clone() }))
 }
 
-async fn carry_out(shared: &Shared, act: Act) {
+async fn apply(shared: &Shared, act: Act) {
     match act {
         Act::Ask(server, message, pending) => ask(shared, server, message, pending).await,
         Act::Tell(server, message) => drop(shared.send(server, message).await),
@@ -161,7 +143,7 @@ async fn carry_out(shared: &Shared, act: Act) {
                 shared.send(server, message.clone()).await;
             }
         }
-        Act::Gather(gather, parts) => gather::ask(shared, gather, parts).await,
+        Act::FanOut(fan_out, parts) => fan_out::ask(shared, fan_out, parts).await,
         Act::Answer(id, json) => shared.answer(&id, json).await,
         Act::Object(json) => {
             if let Some(message) = Message::made(json) {
@@ -187,39 +169,10 @@ async fn ask(shared: &Shared, server: usize, message: Message, pending: Pending)
     }
 }
 
-/// Answers a request that the server will not answer any more.
-pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
-    let Some(pending) = shared.table().pending.remove(&(server, id.clone())) else { return };
-    match pending {
-        Pending::Call(call) => ended(shared, call, Outcome::Unknown).await,
-        Pending::Part(number) => return gather::part(shared, number, (server, None)).await,
-        Pending::Plain | Pending::Tools { .. } | Pending::Hello | Pending::Task(_) => {}
-    }
-    // Whoever gave the request up, or has closed, waits for no answer.
-    let given_up = shared.table().given_up.remove(id);
-    let Some(server) = shared.servers.get(server).filter(|_| !given_up && !shared.closing()) else {
-        shared.table().open.remove(id);
-        return;
-    };
-    let why = server.trouble.as_deref().unwrap_or("its own output on standard error may say why");
-    shared.fail(id, -32603, &format!("the server `{}` is gone: {why}", server.name), None).await;
-}
-
-/// Gives the guard the end of a call.
-pub(super) async fn ended(shared: &Shared, call: OpenCall, outcome: Outcome) {
-    if let Some(call) = call.guarded {
-        // The call has run: an outcome that could not be recorded proves nothing.
-        match shared.calls.ended(call, outcome).await {
-            Ok(step) => shared.observe(Some(&step)),
-            Err(problem) => warn_of(&problem),
-        }
-    }
-}
-
 async fn cancel(shared: &Shared, message: Message) {
     let id = Object::read(message.content()).ok().and_then(|params| Id::read(params.get("requestId")?.as_bytes()));
     let Some(id) = id else { return };
-    if gather::cancelled(shared, &id, &message).await {
+    if fan_out::cancelled(shared, &id, &message).await {
         return;
     }
     let (server, call) = {

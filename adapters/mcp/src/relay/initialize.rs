@@ -1,6 +1,6 @@
 //! What a server says it can do, extended by what the relay adds.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::shared::Shared;
 use crate::message::{Kind, Message};
@@ -68,4 +68,9 @@ fn with_tools(shared: &Shared, tools: &str) -> Option<String> {
         fields.insert("listChanged".to_owned(), Value::from(true));
     }
     Some(Value::Object(fields).to_string())
+}
+
+/// Who answers.
+pub(super) fn info() -> Value {
+    json!({"name": "phasegate", "title": "phasegate", "version": env!("CARGO_PKG_VERSION")})
 }

@@ -10,7 +10,7 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A progress token in two spellings, both as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tag {
+pub(super) struct ProgressToken {
     /// As the relay knows it.
     pub(super) relay: String,
     /// As the client knows it.
@@ -18,11 +18,11 @@ pub(super) struct Tag {
 }
 
 /// The token under which a request wants its progress told.
-pub(super) fn progress_token(message: &Message) -> Option<Tag> {
+pub(super) fn progress_token(message: &Message) -> Option<ProgressToken> {
     let token =
         Object::read(Object::read(message.content()).ok()?.get("_meta")?.as_bytes()).ok()?.get(TOKEN)?.to_owned();
     let token = normal(&token)?;
-    Some(Tag { relay: token.clone(), client: token })
+    Some(ProgressToken { relay: token.clone(), client: token })
 }
 
 /// The request with another token.

@@ -5,9 +5,10 @@ use futures_util::stream::FuturesOrdered;
 use phasegate_core::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
-use super::down::{ended, gone};
-use super::shared::{Pending, Shared};
-use super::{gather, hello, list, several};
+use super::ending::{ended, gone};
+use super::pending::Pending;
+use super::shared::Shared;
+use super::{fan_out, initialize, multiplexed, tool_list};
 use crate::denial;
 use crate::id::Id;
 use crate::link::{Arrived, Routed};
@@ -16,7 +17,7 @@ use crate::object::{Object, replaced};
 use crate::outcome;
 
 /// How many answers are recorded at once.
-const AT_ONCE: usize = 256;
+const MAX_RECORDED_AT_ONCE: usize = 256;
 
 /// Takes what the server sends until it is gone.
 pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arrived>) {
@@ -25,7 +26,7 @@ pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arriv
         tokio::select! {
             biased;
             Some(message) = recording.next(), if !recording.is_empty() => pass(shared, message).await,
-            arrived = from.recv(), if recording.len() < AT_ONCE => match arrived {
+            arrived = from.recv(), if recording.len() < MAX_RECORDED_AT_ONCE => match arrived {
                 Some(Ok(routed)) => recording.push_back(take(shared, server, routed)),
                 Some(Err(malformed)) => garbage(shared, server, &malformed).await,
                 None => break,
@@ -46,8 +47,8 @@ pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arriv
 async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> {
     let Routed { message, related } = routed;
     if !matches!(message.kind(), Kind::Result | Kind::Error) {
-        let several = shared.servers.len() > 1;
-        let message = if several { several::from_server(shared, server, message) } else { message };
+        let message =
+            if shared.servers.len() > 1 { multiplexed::from_server(shared, server, message) } else { message };
         let message = acknowledged(shared, message);
         return Some(Routed { message, related });
     }
@@ -63,7 +64,7 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
     };
     shared.has_spoken();
     if let Pending::Part(number) = pending {
-        gather::part(shared, number, (server, Some(message))).await;
+        fan_out::part(shared, number, server, Some(message)).await;
         return None;
     }
     let message = answer(shared, server, message, pending).await;
@@ -100,8 +101,8 @@ fn acknowledged(shared: &Shared, message: Message) -> Message {
 async fn answer(shared: &Shared, server: usize, message: Message, pending: Pending) -> Message {
     match pending {
         Pending::Plain | Pending::Part(_) => message,
-        Pending::Hello => hello::extended(shared, message),
-        Pending::Tools { first, modern } => list::edited(shared, server, message, (first, modern)).await,
+        Pending::Initialize => initialize::extended(shared, message),
+        Pending::Tools(page) => tool_list::edited(shared, server, message, page).await,
         Pending::Call(call) => {
             let ending = outcome::of_answer(&message);
             if let Some(task) = ending.task {
@@ -147,8 +148,8 @@ async fn fail_with(shared: &Shared, server: usize, id: &Id, text: &str) {
     let Some(pending) = shared.table().pending.remove(&(server, id.clone())) else { return };
     match pending {
         Pending::Call(call) => ended(shared, call, Outcome::Unknown).await,
-        Pending::Part(number) => return gather::part(shared, number, (server, None)).await,
-        Pending::Plain | Pending::Tools { .. } | Pending::Hello | Pending::Task(_) => {}
+        Pending::Part(number) => return fan_out::part(shared, number, server, None).await,
+        Pending::Plain | Pending::Tools(_) | Pending::Initialize | Pending::Task(_) => {}
     }
     shared.fail(id, -32603, &format!("the server's answer cannot be read: {text}"), None).await;
 }

@@ -5,31 +5,30 @@
 
 use std::collections::BTreeMap;
 
-use super::down::Act;
-use super::gather::{Gather, What};
-use super::shared::{Pending, Shared, lock};
+use super::act::Act;
+use super::pending::{FanOut, ListPage, Pending, Question};
+use super::server::NAME_SEPARATOR;
+use super::shared::Shared;
 use crate::call::{METHOD, modern};
 use crate::encode;
 use crate::id::Id;
 use crate::message::{Kind, Message};
 use crate::object::{Object, replaced};
-
-/// What stands between the name of a server and that of its tool.
-pub(super) const BETWEEN: &str = "__";
+use crate::sync::lock;
 
 /// Where a request other than a call goes.
 pub(super) fn route(shared: &Shared, message: Message, id: Id, method: &str) -> Act {
     let params = Object::read(message.content()).unwrap_or_default();
     let refuse = |number, text: &str| Act::Answer(id.clone(), encode::failed(Some(&id), number, text, None));
-    let what = match method {
+    let question = match method {
         "ping" => return Act::Answer(id.clone(), encode::answered(&id, "{}")),
-        "initialize" => What::Initialize,
-        "server/discover" => What::Discover,
-        "logging/setLevel" => What::Nothing,
-        "tools/list" => What::List("tools"),
-        "prompts/list" => What::List("prompts"),
-        "resources/list" => What::List("resources"),
-        "resources/templates/list" => What::List("resourceTemplates"),
+        "initialize" => Question::Initialize,
+        "server/discover" => Question::Discover,
+        "logging/setLevel" => Question::Nothing,
+        "tools/list" => Question::List("tools"),
+        "prompts/list" => Question::List("prompts"),
+        "resources/list" => Question::List("resources"),
+        "resources/templates/list" => Question::List("resourceTemplates"),
         _ => {
             return match single(shared, &message, &params, method) {
                 Some((server, message)) => {
@@ -43,25 +42,24 @@ pub(super) fn route(shared: &Shared, message: Message, id: Id, method: &str) -> 
             };
         }
     };
-    match parts(shared, &message, &params, what) {
+    match parts(shared, &message, &params, question) {
         Some(parts) => {
-            let first = params.get("cursor").is_none();
-            let modern = modern(&message);
-            Act::Gather(Gather::new(id, what, (first, modern)), parts)
+            let page = ListPage { first: params.get("cursor").is_none(), modern: modern(&message) };
+            Act::FanOut(FanOut::new(id, question, page), parts)
         }
         None => refuse(-32602, "the cursor is not one that was given"),
     }
 }
 
 /// What each server is asked, for a request that goes to all that can answer it.
-fn parts(shared: &Shared, message: &Message, params: &Object<'_>, what: What) -> Option<Vec<(usize, Message)>> {
+fn parts(shared: &Shared, message: &Message, params: &Object<'_>, question: Question) -> Option<Vec<(usize, Message)>> {
     let cursors: Option<BTreeMap<usize, String>> = match params.get("cursor") {
         Some(_) => Some(serde_json::from_str(&params.text("cursor")?).ok()?),
         None => None,
     };
     let mut parts = Vec::new();
     for (place, server) in shared.servers.iter().enumerate() {
-        let can = what.capability().is_none_or(|name| {
+        let can = question.capability().is_none_or(|name| {
             lock(&server.capabilities).as_ref().is_none_or(|capabilities| capabilities.get(name).is_some())
         });
         match &cursors {
@@ -185,7 +183,7 @@ fn progress_token(message: &Message) -> Option<String> {
 impl Shared {
     /// The server and the own name of what is called `SERVER__NAME`.
     pub(super) fn split<'a>(&self, name: &'a str) -> Option<(usize, &'a str)> {
-        let (server, own) = name.split_once(BETWEEN)?;
+        let (server, own) = name.split_once(NAME_SEPARATOR)?;
         Some((self.servers.iter().position(|known| known.name == server)?, own))
     }
 

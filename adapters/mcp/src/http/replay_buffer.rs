@@ -11,16 +11,18 @@ use tokio::sync::Notify;
 
 use crate::message::Message;
 
-/// How many messages wait for a reader at most, and how many bytes they have; one message may have more.
-const WAITING: (usize, usize) = (256, 4 << 20);
+/// How many messages wait for a reader at most.
+const MAX_WAITING_MESSAGES: usize = 256;
+/// How many bytes wait for a reader at most. One message may have more.
+const MAX_WAITING_BYTES: usize = 4 << 20;
 /// How many bytes of what was sent are kept, so that a reader who lost the connection can have them again.
-const KEPT: usize = 64 << 10;
+const MAX_REPLAY_BYTES: usize = 64 << 10;
 /// How long a reader may take no message while too many wait; then it is one no more.
-const PATIENCE: Duration = Duration::from_secs(60);
+const SLOW_READER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One stream of messages to a client.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
+pub(super) struct ReplayBuffer {
     state: Mutex<State>,
     changed: Notify,
 }
@@ -39,7 +41,7 @@ struct State {
     readers: u64,
 }
 
-impl Outbox {
+impl ReplayBuffer {
     /// A stream whose messages can be had again after they were sent.
     pub(super) fn resumable() -> Arc<Self> {
         let state = Mutex::new(State { keeps: true, ..State::default() });
@@ -53,14 +55,14 @@ impl Outbox {
             {
                 let mut state = self.lock();
                 let full = !state.waiting.is_empty()
-                    && (state.waiting.len() >= WAITING.0
-                        || state.bytes.saturating_add(message.bytes().len()) > WAITING.1);
+                    && (state.waiting.len() >= MAX_WAITING_MESSAGES
+                        || state.bytes.saturating_add(message.bytes().len()) > MAX_WAITING_BYTES);
                 if !full || state.reader == 0 || state.closed {
                     state.add(message, full);
                     break;
                 }
             }
-            if tokio::time::timeout(PATIENCE, changed).await.is_err() {
+            if tokio::time::timeout(SLOW_READER_TIMEOUT, changed).await.is_err() {
                 self.lock().reader = 0;
             }
         }
@@ -108,7 +110,7 @@ impl Outbox {
         let number = state.reader;
         drop(state);
         self.changed.notify_waiters();
-        Reader { outbox: Arc::clone(self), number }
+        Reader { buffer: Arc::clone(self), number }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -135,7 +137,7 @@ impl State {
         if self.keeps {
             self.sent.push_back((number, message.clone()));
             let mut kept: usize = self.sent.iter().map(|(_, message)| message.bytes().len()).sum();
-            while kept > KEPT {
+            while kept > MAX_REPLAY_BYTES {
                 let Some((_, oldest)) = self.sent.pop_front() else { break };
                 kept = kept.saturating_sub(oldest.bytes().len());
             }
@@ -147,7 +149,7 @@ impl State {
 /// Whoever reads a stream at present.
 #[derive(Debug)]
 pub(super) struct Reader {
-    outbox: Arc<Outbox>,
+    buffer: Arc<ReplayBuffer>,
     number: u64,
 }
 
@@ -168,15 +170,15 @@ impl Reader {
         let silent = tokio::time::sleep(silence);
         tokio::pin!(silent);
         loop {
-            let changed = self.outbox.changed.notified();
+            let changed = self.buffer.changed.notified();
             {
-                let mut state = self.outbox.lock();
+                let mut state = self.buffer.lock();
                 if state.reader != self.number {
                     return Next::End;
                 }
                 if let Some((number, message)) = state.take() {
                     drop(state);
-                    self.outbox.changed.notify_waiters();
+                    self.buffer.changed.notify_waiters();
                     return Next::Message(number, message);
                 }
                 if state.closed {
@@ -193,12 +195,12 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        let mut state = self.outbox.lock();
+        let mut state = self.buffer.lock();
         if state.reader == self.number {
             state.reader = 0;
         }
         drop(state);
-        self.outbox.changed.notify_waiters();
+        self.buffer.changed.notify_waiters();
     }
 }
 
@@ -220,46 +222,46 @@ mod tests {
 
     #[tokio::test]
     async fn messages_wait_for_a_reader_and_are_had_again() {
-        let outbox = Outbox::resumable();
+        let buffer = ReplayBuffer::resumable();
         for number in 1..=3 {
-            outbox.push(message(number)).await;
+            buffer.push(message(number)).await;
         }
-        let first = outbox.read(None);
+        let first = buffer.read(None);
         assert_eq!(text(&first).await, "1 n/1");
         assert_eq!(text(&first).await, "2 n/2");
-        let second = outbox.read(Some(1));
+        let second = buffer.read(Some(1));
         assert_eq!(text(&first).await, "end");
         assert_eq!(text(&second).await, "2 n/2");
         assert_eq!(text(&second).await, "3 n/3");
         assert_eq!(text(&second).await, "silence");
         drop(first);
-        assert!(outbox.is_read());
-        outbox.close();
+        assert!(buffer.is_read());
+        buffer.close();
         assert_eq!(text(&second).await, "end");
-        assert!(outbox.is_done());
+        assert!(buffer.is_done());
     }
 
     #[tokio::test]
     async fn nobody_reads_and_the_oldest_make_room() {
-        let outbox = Outbox::resumable();
-        for number in 0..WAITING.0 + 10 {
-            outbox.push(message(number)).await;
+        let buffer = ReplayBuffer::resumable();
+        for number in 0..MAX_WAITING_MESSAGES + 10 {
+            buffer.push(message(number)).await;
         }
-        let reader = outbox.read(None);
+        let reader = buffer.read(None);
         assert_eq!(text(&reader).await, "11 n/10");
     }
 
     #[tokio::test]
     async fn a_slow_reader_is_waited_for() {
-        let outbox = Outbox::resumable();
-        let reader = outbox.read(None);
+        let buffer = ReplayBuffer::resumable();
+        let reader = buffer.read(None);
         let writer = {
-            let outbox = Arc::clone(&outbox);
+            let buffer = Arc::clone(&buffer);
             tokio::spawn(async move {
-                for number in 0..WAITING.0 + 10 {
-                    outbox.push(message(number)).await;
+                for number in 0..MAX_WAITING_MESSAGES + 10 {
+                    buffer.push(message(number)).await;
                 }
-                outbox.close();
+                buffer.close();
             })
         };
         let mut count = 0;

@@ -8,19 +8,19 @@ use hyper::StatusCode;
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender};
 
-use super::outbox::Outbox;
+use super::id_rewriting::{self, ProgressToken};
 use super::refusal::Refusal;
-use super::tags::{self, Tag};
+use super::replay_buffer::ReplayBuffer;
 use crate::id::Id;
 use crate::link::{Arrived, Routed, Wire};
 use crate::message::{Kind, Message};
 
 /// How many streams beside the common one can be resumed at most.
-const RESUMABLE: usize = 4;
+const MAX_RESUMABLE_STREAMS: usize = 4;
 
 /// One relay as its clients' requests see it.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct Endpoint {
     to_relay: Mutex<Option<Sender<Arrived>>>,
     routes: Mutex<Routes>,
     /// Whether its requests come from clients without a session: they may use the same ids, and are asked nothing.
@@ -31,9 +31,9 @@ pub(super) struct Seat {
 struct Routes {
     open: HashMap<Id, Route>,
     /// The stream of what belongs to no request.
-    common: Arc<Outbox>,
+    common: Arc<ReplayBuffer>,
     /// Streams that were begun and may be resumed, newest last.
-    begun: VecDeque<(u64, Arc<Outbox>)>,
+    begun: VecDeque<(u64, Arc<ReplayBuffer>)>,
     streams: u64,
     ended: bool,
     used: Instant,
@@ -42,12 +42,12 @@ struct Routes {
 /// Where the messages of a request go.
 #[derive(Debug)]
 struct Route {
-    outbox: Arc<Outbox>,
+    buffer: Arc<ReplayBuffer>,
     stream: u64,
     /// The id that the client gave it, where the relay knows another.
     asked: Option<Id>,
     /// The token under which progress is told: as the relay knows it, and as the client does.
-    token: Option<Tag>,
+    token: Option<ProgressToken>,
     /// Whether it only listens.
     listens: bool,
 }
@@ -56,27 +56,27 @@ struct Route {
 #[derive(Debug)]
 pub(super) struct Asked {
     /// The stream of its answer.
-    pub(super) outbox: Arc<Outbox>,
-    /// The stream's number in the seat.
+    pub(super) buffer: Arc<ReplayBuffer>,
+    /// The stream's number in the endpoint.
     pub(super) stream: u64,
     /// Its id as the relay knows it.
     pub(super) id: Id,
 }
 
-impl Seat {
-    /// A seat at this end of a relay's link, and the task that hands out what the relay sends.
+impl Endpoint {
+    /// A endpoint at this end of a relay's link, and the task that hands out what the relay sends.
     pub(super) fn new(wire: Wire, stateless: bool) -> (Arc<Self>, impl Future<Output = ()> + Send + use<>) {
         let routes = Routes {
             open: HashMap::new(),
-            common: Outbox::resumable(),
+            common: ReplayBuffer::resumable(),
             begun: VecDeque::new(),
             streams: 0,
             ended: false,
             used: Instant::now(),
         };
-        let seat = Arc::new(Self { to_relay: Mutex::new(Some(wire.to)), routes: Mutex::new(routes), stateless });
-        let pump = Arc::clone(&seat).pump(wire.from);
-        (seat, pump)
+        let endpoint = Arc::new(Self { to_relay: Mutex::new(Some(wire.to)), routes: Mutex::new(routes), stateless });
+        let pump = Arc::clone(&endpoint).pump(wire.from);
+        (endpoint, pump)
     }
 
     /// Hands a request to the relay.
@@ -103,28 +103,28 @@ impl Seat {
         let params = json!({"requestId": id, "reason": "the client closed the connection"});
         let text = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string();
         let Ok(message) = Message::read(text) else { return };
-        let seat = Arc::clone(self);
-        tokio::spawn(async move { seat.send(message).await });
+        let endpoint = Arc::clone(self);
+        tokio::spawn(async move { endpoint.send(message).await });
     }
 
     /// Notes that a stream was begun, so that it can be resumed.
     pub(super) fn begun(&self, asked: &Asked) {
         let mut routes = self.routes();
-        routes.begun.retain(|(_, outbox)| !outbox.is_done() || outbox.is_read());
-        routes.begun.push_back((asked.stream, Arc::clone(&asked.outbox)));
-        while routes.begun.len() > RESUMABLE {
+        routes.begun.retain(|(_, buffer)| !buffer.is_done() || buffer.is_read());
+        routes.begun.push_back((asked.stream, Arc::clone(&asked.buffer)));
+        while routes.begun.len() > MAX_RESUMABLE_STREAMS {
             routes.begun.pop_front();
         }
     }
 
     /// The stream with this number; 0 is that of what belongs to no request.
-    pub(super) fn stream(&self, number: u64) -> Option<Arc<Outbox>> {
+    pub(super) fn stream(&self, number: u64) -> Option<Arc<ReplayBuffer>> {
         let mut routes = self.routes();
         routes.used = Instant::now();
         if number == 0 {
             return Some(Arc::clone(&routes.common));
         }
-        routes.begun.iter().find(|(stream, _)| *stream == number).map(|(_, outbox)| Arc::clone(outbox))
+        routes.begun.iter().find(|(stream, _)| *stream == number).map(|(_, buffer)| Arc::clone(buffer))
     }
 
     /// Ends the relay.
@@ -163,16 +163,16 @@ impl Seat {
             message = message.with_id(&inner);
             asked = Some(id);
         }
-        let mut token = tags::progress_token(&message);
-        if let Some(tag) = token.as_mut().filter(|tag| self.stateless && routes.has_token(&tag.relay)) {
-            tag.relay = fresh(stream, &routes.open).json();
-            message = tags::with_progress_token(&message, &tag.relay);
+        let mut token = id_rewriting::progress_token(&message);
+        if let Some(token) = token.as_mut().filter(|token| self.stateless && routes.has_token(&token.relay)) {
+            token.relay = fresh(stream, &routes.open).json();
+            message = id_rewriting::with_progress_token(&message, &token.relay);
         }
-        let outbox = if self.stateless { Arc::default() } else { Outbox::resumable() };
+        let buffer = if self.stateless { Arc::default() } else { ReplayBuffer::resumable() };
         let listens = message.method() == Some("subscriptions/listen");
-        let route = Route { outbox: Arc::clone(&outbox), stream, asked, token, listens };
+        let route = Route { buffer: Arc::clone(&buffer), stream, asked, token, listens };
         routes.open.insert(inner.clone(), route);
-        Ok((message, Asked { outbox, stream, id: inner }))
+        Ok((message, Asked { buffer, stream, id: inner }))
     }
 
     async fn pump(self: Arc<Self>, mut from_relay: Receiver<Routed>) {
@@ -189,8 +189,8 @@ impl Seat {
                 let Some(route) = self.routes().open.remove(id) else { return };
                 let message =
                     route.asked.as_ref().map_or_else(|| message.clone(), |asked| route.restored(&message, asked));
-                route.outbox.push(message).await;
-                route.outbox.close();
+                route.buffer.push(message).await;
+                route.buffer.close();
             }
             (Kind::Result | Kind::Error, None) => {}
             (Kind::Request, Some(id)) if self.stateless => {
@@ -203,8 +203,8 @@ impl Seat {
             }
             (Kind::Request | Kind::Notification, _) => {
                 let place = self.routes().place(&message, routed.related.as_ref(), self.stateless);
-                if let Some((outbox, message)) = place {
-                    outbox.push(message).await;
+                if let Some((buffer, message)) = place {
+                    buffer.push(message).await;
                 }
             }
         }
@@ -222,9 +222,9 @@ impl Seat {
             let id = route.asked.as_ref().unwrap_or(&id);
             let text = String::from_utf8_lossy(&gone().body(Some(id))).into_owned();
             if let Ok(message) = Message::read(text) {
-                route.outbox.push_now(message);
+                route.buffer.push_now(message);
             }
-            route.outbox.close();
+            route.buffer.close();
         }
     }
 
@@ -243,35 +243,35 @@ impl Seat {
 
 impl Routes {
     fn has_token(&self, token: &str) -> bool {
-        self.open.values().any(|route| route.token.as_ref().is_some_and(|tag| tag.relay == token))
+        self.open.values().any(|route| route.token.as_ref().is_some_and(|known| known.relay == token))
     }
 
     /// The stream that a message of the server belongs into, and the message as that stream's client reads it.
-    fn place(&self, message: &Message, related: Option<&Id>, stateless: bool) -> Option<(Arc<Outbox>, Message)> {
-        let subscription = tags::subscription(message);
-        let token = tags::told_token(message);
+    fn place(&self, message: &Message, related: Option<&Id>, stateless: bool) -> Option<(Arc<ReplayBuffer>, Message)> {
+        let subscription = id_rewriting::subscription(message);
+        let token = id_rewriting::told_token(message);
         let by_id = |id: &Id| self.open.get(id);
         let by_token = |token: &String| {
-            self.open.values().find(|route| route.token.as_ref().is_some_and(|tag| tag.relay == *token))
+            self.open.values().find(|route| route.token.as_ref().is_some_and(|known| known.relay == *token))
         };
         let known = subscription.as_ref().and_then(by_id).or_else(|| token.as_ref().and_then(by_token));
         if let Some(route) = known.or_else(|| related.and_then(by_id)) {
             let id = route.asked.as_ref().filter(|_| subscription.is_some());
             let mut message = message.clone();
             if let Some(id) = id {
-                message = tags::with_subscription(&message, id);
+                message = id_rewriting::with_subscription(&message, id);
             }
-            if let Some(tag) = route.token.as_ref().filter(|tag| token.is_some() && tag.relay != tag.client) {
-                message = tags::with_told_token(&message, &tag.client);
+            if let Some(known) = route.token.as_ref().filter(|known| token.is_some() && known.relay != known.client) {
+                message = id_rewriting::with_told_token(&message, &known.client);
             }
-            return Some((Arc::clone(&route.outbox), message));
+            return Some((Arc::clone(&route.buffer), message));
         }
         if subscription.is_some() {
             return None;
         }
         let newest = self.open.values().filter(|route| !route.listens).max_by_key(|route| route.stream);
         match newest {
-            Some(route) if stateless || !self.common.is_read() => Some((Arc::clone(&route.outbox), message.clone())),
+            Some(route) if stateless || !self.common.is_read() => Some((Arc::clone(&route.buffer), message.clone())),
             _ if stateless => None,
             _ => Some((Arc::clone(&self.common), message.clone())),
         }
@@ -282,7 +282,7 @@ impl Route {
     /// The answer under the id that the client gave.
     fn restored(&self, message: &Message, asked: &Id) -> Message {
         let message = message.with_id(asked);
-        if self.listens { tags::with_subscription(&message, asked) } else { message }
+        if self.listens { id_rewriting::with_subscription(&message, asked) } else { message }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::down::Act;
+use super::act::Act;
+use super::initialize::info;
 use super::shared::Shared;
 use crate::call::modern;
 use crate::encode;
@@ -82,11 +83,6 @@ async fn validated(
 ) -> Option<Result<Value, crate::interceptor::Refused>> {
     let session = shared.session_now();
     shared.interceptor.as_ref()?.answer(method, message.content(), &session, &shared.calls).await
-}
-
-/// Who answers.
-pub(super) fn info() -> Value {
-    json!({"name": "phasegate", "title": "phasegate", "version": env!("CARGO_PKG_VERSION")})
 }
 
 fn initialized(shared: &Shared, message: &Message) -> Value {

@@ -1,0 +1,49 @@
+//! How to listen, and what every request needs.
+
+use std::time::Duration;
+
+use super::access::Access;
+use super::principal::Tokens;
+use super::sessions::Sessions;
+
+/// The path at which messages are taken.
+pub const PATH: &str = "/mcp";
+
+/// How to listen.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// By which names and pages the address may be called.
+    pub access: Access,
+    /// The tokens that are taken; of none, whoever reaches the address is let in.
+    pub tokens: Tokens,
+    /// The largest request, in bytes. Answers may have any size.
+    pub request_bytes: usize,
+    /// How many connections are open at once; more wait.
+    pub connections: usize,
+    /// How many sessions there are at once; more are refused.
+    pub sessions: usize,
+    /// How long a session stays that nobody uses.
+    pub idle: Duration,
+    /// Whether the relay offers `activate_skill`, so that clients without a session get handles.
+    pub handles: bool,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self {
+            access: Access { loopback: true, ..Access::default() },
+            tokens: Tokens::default(),
+            request_bytes: 32 << 20,
+            connections: 4096,
+            sessions: 4096,
+            idle: Duration::from_secs(30 * 60),
+            handles: true,
+        }
+    }
+}
+
+/// What every request needs.
+pub(super) struct Server {
+    pub(super) settings: Listen,
+    pub(super) sessions: Sessions,
+}
