@@ -80,7 +80,8 @@ fn call(tool: &str) -> Event {
 /// A session in which the first skill is active.
 fn active(policy: &Policy) -> State {
     let kind = EventKind::Skill { name: "skill_000".into(), args: None, by: By::Agent };
-    step(policy, &State::default(), &Event::new("s", kind), &Facts::new()).state
+    let before = State::default();
+    step(policy, &before, &Event::new("s", kind), &Facts::new()).state_after(&before)
 }
 
 /// A session that has made so many calls, each of them ended.
@@ -92,7 +93,7 @@ fn after_calls(policy: &Policy, calls: usize) -> State {
             json!({"event": "tool_call", "id": id, "tool": "allowed_0_1", "input": {}}),
             json!({"event": "tool_result", "id": id, "ok": true}),
         ] {
-            state = step(policy, &state, &event(line), &Facts::new()).state;
+            state = step(policy, &state, &event(line), &Facts::new()).state_after(&state);
         }
     }
     state
@@ -130,4 +131,17 @@ fn after_so_many_calls(bencher: divan::Bencher<'_, '_>, calls: usize) {
 #[divan::bench]
 fn yardstick() -> Option<serde_json::Value> {
     serde_json::from_str(divan::black_box(r#"{"a":["b",1,{"c":null}],"d":"e","f":{"g":[1,2,3],"h":"i"}}"#)).ok()
+}
+
+/// As many calls open as are kept.
+#[divan::bench]
+fn with_64_calls_open(bencher: divan::Bencher<'_, '_>) {
+    let policy = policy(SIZES[0]);
+    let mut state = active(&policy);
+    for at in 0..64 {
+        let line = json!({"event": "tool_call", "id": at.to_string(), "tool": "allowed_0_1", "input": {}});
+        state = step(&policy, &state, &event(line), &Facts::new()).state_after(&state);
+    }
+    let call = call("allowed_0_1");
+    bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
 }

@@ -1,12 +1,15 @@
 //! A tool call in all live runs: each judges, the strictest answer wins, and only an allowed call moves.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::change::Change;
 use crate::code::Code;
 use crate::decide::{Done, Line};
 use crate::decision::{Decision, Effect, Gate};
+use crate::draft::Draft;
 use crate::eval::{World, each_call};
 use crate::event::{By, Event};
 use crate::graph::can_finish;
@@ -18,7 +21,7 @@ use crate::observe;
 use crate::pins;
 use crate::policy::{LeaveSkill, Mode, Policy, Skill};
 use crate::protection;
-use crate::state::{CallVisit, HISTORY, KEPT, OpenCall, Proof, Record, Run, State, Status};
+use crate::state::{CallVisit, OpenCall, Proof, Run, State, Status};
 use crate::tool::{Call, EXECUTE, SHELL, only_reads};
 
 /// What one run makes of the call, once the run itself may change.
@@ -27,60 +30,76 @@ struct Opinion<'a> {
     skill: &'a Skill,
     held: Held<'a>,
     verdict: Verdict,
+    /// The rule that the call broke.
+    broke: Option<Code>,
     /// The run is over: the call would break its rules, but its last phase is done and the agent may leave it.
     over: bool,
 }
 
 /// Decides the call of a `tool_call` event and carries the decision out.
-pub(crate) fn decide(
-    world: &mut World<'_>,
-    policy: &Policy,
-    state: &mut State,
-    (event, touched): (&Event, &mut Vec<String>),
-    records: &mut Vec<Record>,
-) -> Decision {
+pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) -> Decision {
     let Some(call) = event.call() else { return Decision::allow() };
-    let (agent, kind) = caller(state, event);
+    let (agent, kind) = caller(draft.state(), event);
     let caller = Caller { agent: agent.as_deref(), kind: &kind };
-    let (judged, opinions) = if pins::is_own(state, &call) {
-        (Decision { tool: call.tool.name.clone(), ..Decision::allow() }, Vec::new())
+    let state = draft.state();
+    let Judgement { decision: judged, opinions } = if pins::is_own(state, &call) {
+        Judgement { decision: Decision { tool: call.tool.name.clone(), ..Decision::allow() }, opinions: Vec::new() }
     } else {
-        judge(world, policy, state, (&call, caller), records)
+        judge(world, policy, state, &call, caller)
     };
     let protected = protection::judge(policy, state, &call, known_to_read(policy, &call, caller));
     let changed = pins::judge(policy, state, &call);
     let mut decision =
         protected.into_iter().chain(changed).chain([judged]).reduce(stricter).unwrap_or_else(Decision::allow);
-    let mut open = open_call(&call, event, (state.session.events, decision.effect));
-    let lets_through = decision.lets_through();
+    let mut open = open_call(&call, event, decision.effect);
     for opinion in &opinions {
-        let Some(run) = state.run_mut(&opinion.run) else { continue };
-        remember(run, &call);
-        let before = run.phase.clone();
-        if lets_through && let Some(record) = carry_out(world, run, opinion, &call) {
-            records.push(record);
-            touched.push(opinion.run.clone());
-        }
-        if decision.code.is_none() && !opinion.over && (decision.skill.is_none() || run.phase != before) {
-            decision.gate = Some(Gate::Phase);
-            decision.line = Some(opinion.verdict.line);
-            decision.skill = Some(run.skill.clone());
-            decision.phase = Some(run.phase.clone());
-            decision.phase_before = Some(before);
-        }
-        open.may_execute |= opinion.held.may_execute();
-        if run.status == Status::Active {
-            note_proofs(&mut open, run, opinion);
-        }
+        let (run, tool) = (opinion.run.clone(), call.tool.name.clone());
+        draft.change(Change::Judged { run, tool, broke: opinion.broke });
+    }
+    for opinion in &opinions {
+        carry_out(world, draft, opinion, &mut decision, &mut open);
     }
     if decision.effect != Effect::Deny {
-        observe::superseded(policy, state, &open, records);
-        let calls = &mut state.session.calls;
-        calls.push(open);
-        let surplus = calls.len().saturating_sub(KEPT);
-        calls.drain(..surplus);
+        observe::superseded(draft, &open);
+        draft.change(Change::CallOpened(Box::new(open)));
     }
     decision
+}
+
+/// Carries out what one run makes of the call, and notes in the decision and the open call what came of it.
+fn carry_out(
+    world: &mut World<'_>,
+    draft: &mut Draft,
+    opinion: &Opinion<'_>,
+    decision: &mut Decision,
+    open: &mut OpenCall,
+) {
+    let Some(run) = draft.run(&opinion.run) else { return };
+    let before = run.phase.clone();
+    if decision.lets_through()
+        && let Some(change) = moved(world, run, opinion)
+    {
+        draft.change(change);
+        draft.announce(&opinion.run);
+    }
+    let Some(run) = draft.run(&opinion.run) else { return };
+    if decision.code.is_none() && !opinion.over && (decision.skill.is_none() || run.phase != before) {
+        decision.gate = Some(Gate::Phase);
+        decision.line = Some(opinion.verdict.line);
+        decision.skill = Some(run.skill.clone());
+        decision.phase = Some(run.phase.clone());
+        decision.phase_before = Some(before);
+    }
+    open.may_execute |= opinion.held.may_execute();
+    if run.status == Status::Active {
+        note_visit(open, run, opinion);
+    }
+}
+
+/// The answer of all live runs.
+struct Judgement<'a> {
+    decision: Decision,
+    opinions: Vec<Opinion<'a>>,
 }
 
 /// The strictest answer of all live runs, and what each of them found. The first of equally strict runs answers.
@@ -88,9 +107,9 @@ fn judge<'a>(
     world: &mut World<'_>,
     policy: &'a Policy,
     state: &State,
-    (call, caller): (&'a Call, Caller<'a>),
-    records: &mut Vec<Record>,
-) -> (Decision, Vec<Opinion<'a>>) {
+    call: &'a Call,
+    caller: Caller<'a>,
+) -> Judgement<'a> {
     let mut decision = Decision { tool: call.tool.name.clone(), ..Decision::allow() };
     let mut opinions = Vec::new();
     let mut worst: Option<Judged<'_>> = None;
@@ -105,26 +124,20 @@ fn judge<'a>(
         // A call that belongs to a phase to come goes through that phase's gates; it does not end the run.
         let outside = verdict.line.is_violation() && verdict.line != Line::NotDone;
         let over = outside && is_over(world, run, skill);
+        let mut broke = None;
         if verdict.line.is_violation() && !over {
+            broke = Some(guidance::code(verdict.line));
             let effect = guidance::effect(&judged);
-            records.push(Record::PhaseViolation {
-                run: run.id.clone(),
-                skill: run.skill.clone(),
-                phase: run.phase.clone(),
-                tool: call.tool.name.clone(),
-                code: guidance::code(verdict.line),
-                blocked: effect == Effect::Deny,
-            });
             if worst.as_ref().is_none_or(|worst| effect > guidance::effect(worst)) {
                 worst = Some(judged);
             }
         }
-        opinions.push(Opinion { run: run.id.clone(), skill, held, verdict, over });
+        opinions.push(Opinion { run: run.id.clone(), skill, held, verdict, broke, over });
     }
     if let Some(worst) = worst {
         decision = stricter(guidance::violation(world, policy, state, &worst, (call, caller)), decision);
     }
-    (decision, opinions)
+    Judgement { decision, opinions }
 }
 
 /// Whether the platform or a skill of the policy says that the tool reads, and none that it does more.
@@ -148,38 +161,32 @@ fn is_over(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
     skill.leave_skill == LeaveSkill::Finished && done == Done::Yes && can_finish(world, skill, run, (here, done))
 }
 
-fn remember(run: &mut Run, call: &Call) {
-    run.history.push_back(call.tool.name.clone());
-    if run.history.len() > HISTORY {
-        run.history.pop_front();
-    }
-}
-
-fn carry_out(world: &mut World<'_>, run: &mut Run, opinion: &Opinion<'_>, call: &Call) -> Option<Record> {
+/// The move that an allowed call means in a run.
+fn moved(world: &mut World<'_>, run: &Run, opinion: &Opinion<'_>) -> Option<Change> {
     if opinion.over {
-        run.status = Status::Finished;
-        return Some(moves::ended(run, By::Agent));
+        return Some(moves::ended(run, Status::Finished, By::Agent));
     }
     if opinion.verdict.line.is_violation() {
         return None;
     }
     let here = opinion.skill.phase_index(&run.phase).and_then(|index| opinion.skill.phases.get(index));
     let done = here.map_or(Done::NotAsked, |phase| world.done(run, phase));
-    moves::apply(run, opinion.skill, &opinion.verdict, done, &call.tool.name)
+    moves::of_call(run, opinion.skill, &opinion.verdict, done)
 }
 
 /// Notes in which visit the call was decided, and what its outcome would prove there.
-fn note_proofs(open: &mut OpenCall, run: &Run, opinion: &Opinion<'_>) {
+fn note_visit(open: &mut OpenCall, run: &Run, opinion: &Opinion<'_>) {
     let phase = opinion.skill.phase_index(&run.phase).unwrap_or_default();
     let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
     let listed = lists(opinion.verdict.line);
-    open.visits.push(CallVisit { run: run.id.clone(), phase, visit: run.visit, listed });
+    let mut proves: Vec<Proof> = Vec::new();
     each_call(opinion.skill, phase, &mut |test| {
-        let proof = Proof { run: run.id.clone(), atom: test.atom, wanted: test.wanted };
-        if opinion.held.one(&test.matcher, Use::Permit) && !open.proves.contains(&proof) {
-            open.proves.push(proof);
+        let proof = Proof { atom: test.atom, wanted: test.wanted };
+        if opinion.held.one(&test.matcher, Use::Permit) && !proves.contains(&proof) {
+            proves.push(proof);
         }
     });
+    open.visits.push(CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, proves });
 }
 
 /// The policy of a live run is gone: nothing can be said for the call, so it is a violation.
@@ -203,9 +210,9 @@ fn caller(state: &State, event: &Event) -> (Option<String>, String) {
     (Some(id.to_string()), kind)
 }
 
-fn open_call(call: &Call, event: &Event, (number, effect): (u64, Effect)) -> OpenCall {
+fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
     OpenCall {
-        number,
+        number: 0,
         id: call.id.clone(),
         agent: event.subagent().map(ToString::to_string),
         tool: call.tool.name.clone(),
@@ -221,7 +228,7 @@ fn open_call(call: &Call, event: &Event, (number, effect): (u64, Effect)) -> Ope
         ended: false,
         asked: effect == Effect::Ask,
         started: None,
-        proves: Vec::new(),
         visits: Vec::new(),
+        older_proofs: Vec::new(),
     }
 }

@@ -49,7 +49,19 @@ pub enum Wanted {
     Ended,
 }
 
+impl Default for Wanted {
+    fn default() -> Self {
+        Self::Outcome(Outcome::Ok)
+    }
+}
+
 impl Wanted {
+    /// Whether only success is wanted, which is the default.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether `outcome` is what is wanted.
     #[must_use]
     pub fn accepts(self, outcome: Outcome) -> bool {

@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
+use crate::change::Change;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
+use crate::draft::Draft;
 use crate::eval::{World, texts};
 use crate::event::By;
 use crate::graph;
@@ -15,7 +17,7 @@ use crate::moves;
 use crate::pins;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
 use crate::spoken;
-use crate::state::{KEPT, Record, Run, State, Status};
+use crate::state::{Run, State, Status};
 use crate::tool::SKILL;
 
 /// A refusal of a command.
@@ -24,67 +26,57 @@ pub(crate) struct Refused {
     text: String,
 }
 
-/// What a command led to: its answer, and the ids of runs that began or moved.
-pub(crate) type Answer = Result<(Value, Vec<String>), Refused>;
+/// The answer of a command.
+pub(crate) type Answer = Result<Value, Refused>;
+
+/// A control command.
+pub(crate) struct Command<'a> {
+    /// Who gives it.
+    pub(crate) by: By,
+    pub(crate) name: &'a str,
+    pub(crate) args: &'a Value,
+}
 
 /// Carries out a command.
-pub(crate) fn command(
-    world: &mut World<'_>,
-    policy: &Policy,
-    state: &mut State,
-    (by, name, args): (By, &str, &Value),
-    records: &mut Vec<Record>,
-) -> Answer {
+pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, command: &Command<'_>) -> Answer {
+    let Command { by, name, args } = *command;
     let only = |known: &[&str]| arguments(name, args, known);
     match name {
         "activate_skill" => {
             let args = only(&["skill_name", "mode"])?;
             let skill = args.text("skill_name")?.ok_or_else(|| invalid("`activate_skill` needs `skill_name`"))?;
             let mode = args.text("mode")?.map(mode_of).transpose()?;
-            activate(policy, state, (skill, mode, by), records)
+            activate(policy, draft, skill, mode, by)
         }
         "deactivate_skill" => {
             let args = only(&["skill_name"])?;
-            deactivate(world, policy, state, (args.text("skill_name")?, by), records)
+            deactivate(world, policy, draft, args.text("skill_name")?, by)
         }
         "get_skill_phase" => {
             only(&[])?;
-            Ok((status(world, policy, state), Vec::new()))
+            Ok(status(world, policy, draft.state()))
         }
         "approve" => {
             let args = only(&["name"])?;
             human(by, name)?;
-            let name = args.text("name")?.ok_or_else(|| invalid("`approve` needs `name`"))?;
-            match pins::accept(&mut state.project, name) {
-                Some(Err(text)) => return Err(invalid(&text)),
-                Some(Ok(())) => {}
-                None => {
-                    state.project.approvals.insert(name.to_string(), by);
-                    world.approved(name, by);
-                }
-            }
-            records.push(Record::Approved { name: name.to_string() });
-            Ok((json!({"status": "approved", "name": name}), Vec::new()))
+            approve(world, draft, args.text("name")?.ok_or_else(|| invalid("`approve` needs `name`"))?, by)
         }
         "skip_phase" => {
             let args = only(&["skill_name"])?;
             human(by, name)?;
-            skip(policy, state, args.text("skill_name")?, records)
+            skip(policy, draft, args.text("skill_name")?)
         }
         "set_mode" => {
             let args = only(&["skill_name", "mode"])?;
             human(by, name)?;
             let mode = mode_of(args.text("mode")?.ok_or_else(|| invalid("`set_mode` needs `mode`"))?)?;
-            let id = target(state, args.text("skill_name")?).map(|run| run.id.clone());
-            let run = id.and_then(|id| state.run_mut(&id)).ok_or_else(|| invalid("no skill is active"))?;
-            run.mode = mode;
-            Ok((json!({"status": "mode_set", "skill": run.skill, "mode": word(mode)}), alloc::vec![run.id.clone()]))
+            set_mode(draft, args.text("skill_name")?, mode)
         }
         // The runtime has chosen the policy anew before it stepped this.
         "reload" => {
             only(&[])?;
             human(by, name)?;
-            Ok((json!({"status": "reloaded", "policy_version": policy.version}), Vec::new()))
+            Ok(json!({"status": "reloaded", "policy_version": policy.version}))
         }
         _ => Err(Refused { code: Code::CommandUnknown, text: format!("there is no command `{name}`") }),
     }
@@ -94,9 +86,9 @@ pub(crate) fn command(
 pub(crate) fn spoken(
     world: &mut World<'_>,
     policy: &Policy,
-    state: &mut State,
-    (prompt, typed): (&str, bool),
-    records: &mut Vec<Record>,
+    draft: &mut Draft,
+    prompt: &str,
+    typed: bool,
 ) -> Option<Answer> {
     let spoken = match spoken::command(prompt)? {
         Ok(spoken) => spoken,
@@ -106,14 +98,16 @@ pub(crate) fn spoken(
         let text = format!("`{}` counts only where a person types it into a session in a terminal", prompt.trim_end());
         return Some(Err(Refused { code: Code::CommandRefused, text }));
     }
-    let answer = command(world, policy, state, (By::Human, spoken.name, &spoken.args), records);
-    Some(answer.map(|(mut told, runs)| {
-        let skill = runs.first().and_then(|id| state.run(id)).map(|run| run.skill.clone());
+    let given = Command { by: By::Human, name: spoken.name, args: &spoken.args };
+    let already = draft.announced().len();
+    let answer = command(world, policy, draft, &given);
+    Some(answer.map(|mut told| {
+        let skill = draft.announced().get(already).and_then(|id| draft.run(id)).map(|run| run.skill.clone());
         let text = spoken::told(spoken.name, &told, skill.as_deref());
         if let Value::Object(fields) = &mut told {
             fields.insert("text".to_string(), Value::from(text));
         }
-        (told, runs)
+        told
     }))
 }
 
@@ -132,37 +126,23 @@ impl Refused {
 }
 
 /// A skill was invoked: its run begins, unless it is under way.
-pub(crate) fn invoked(
-    world: &mut World<'_>,
-    policy: &Policy,
-    state: &mut State,
-    (name, by): (&str, By),
-    records: &mut Vec<Record>,
-) -> Vec<String> {
-    let Some(skill) = policy.invoked(name) else { return Vec::new() };
-    let live = state.live_runs().find(|run| run.skill == skill.name).map(|run| run.id.clone());
+pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: &str, by: By) {
+    let Some(skill) = policy.invoked(name) else { return };
+    let live = draft.state().live_runs().find(|run| run.skill == skill.name).map(|run| run.id.clone());
     if let Some(id) = live {
-        if !finished(world, policy, state, &id) {
-            return alloc::vec![id];
+        if !finished(world, policy, draft.state(), &id) {
+            draft.announce(&id);
+            return;
         }
-        end(state, &id, Status::Finished, (by, records));
+        end(draft, &id, Status::Finished, by);
     }
-    let id = begin(state, skill, None, (by, records));
-    let call = state.session.calls.last().filter(|call| by == By::Agent && call.tool == SKILL);
+    let call = draft.state().session.calls.last().filter(|call| by == By::Agent && call.tool == SKILL);
     let call = call.and_then(|call| call.id.clone());
-    if let Some(run) = state.run_mut(&id) {
-        run.call = call;
-    }
-    alloc::vec![id]
+    begin(draft, skill, None, by, call);
 }
 
-fn activate(
-    policy: &Policy,
-    state: &mut State,
-    (name, mode, by): (&str, Option<Mode>, By),
-    records: &mut Vec<Record>,
-) -> Answer {
-    if let Some(run) = state.live_runs().last() {
+fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, by: By) -> Answer {
+    if let Some(run) = draft.state().live_runs().last() {
         let text = format!("skill \"{}\" is already active; call deactivate_skill first", run.skill);
         return Err(Refused { code: Code::SkillActive, text });
     }
@@ -170,10 +150,9 @@ fn activate(
         let text = format!("unknown skill \"{name}\"; available skills: [{}]", available(policy).join(", "));
         return Err(Refused { code: Code::SkillUnknown, text });
     };
-    let id = begin(state, skill, mode, (by, records));
-    let mode = state.run(&id).map_or(Mode::Block, |run| run.mode);
+    let mode = begin(draft, skill, mode, by, None);
     let first = skill.phases.first();
-    let answer = json!({
+    Ok(json!({
         "status": "activated",
         "skill": skill.name,
         "mode": word(mode),
@@ -181,33 +160,28 @@ fn activate(
         "total_phases": skill.phases.len(),
         "allowed_tools": first.map(|phase| texts(&phase.allowed)),
         "forbidden_tools": first.map(|phase| forbidden(skill, &phase.forbidden)),
-    });
-    Ok((answer, alloc::vec![id]))
+    }))
 }
 
-/// Begins a run: it gets the stricter of the skill's mode and the one asked for, and no evidence.
-pub(crate) fn begin(
-    state: &mut State,
-    skill: &Skill,
-    mode: Option<Mode>,
-    (by, records): (By, &mut Vec<Record>),
-) -> String {
-    let (letter, begun) = match skill.scope {
-        Scope::Session => ('r', &mut state.session.runs_begun),
-        Scope::Project => ('p', &mut state.project.runs_begun),
+/// Begins a run, with no evidence. Its mode is the stricter of the skill's and the one asked for.
+fn begin(draft: &mut Draft, skill: &Skill, mode: Option<Mode>, by: By, call: Option<String>) -> Mode {
+    let state = draft.state();
+    let id = match skill.scope {
+        Scope::Session => format!("r{}", state.session.runs_begun.saturating_add(1)),
+        Scope::Project => format!("p{}", state.project.runs_begun.saturating_add(1)),
     };
-    *begun = begun.saturating_add(1);
-    let id = format!("{letter}{begun}");
+    let mode = mode.unwrap_or(Mode::Warn).max(skill.mode.unwrap_or(Mode::Warn));
     let phase = skill.phases.first().map(|phase| phase.name.clone()).unwrap_or_default();
-    let run = Run {
-        id: id.clone(),
+    draft.announce(&id);
+    draft.begin(Run {
+        id,
         skill: skill.name.clone(),
         version: skill.version.clone(),
-        mode: mode.unwrap_or(Mode::Warn).max(skill.mode.unwrap_or(Mode::Warn)),
+        mode,
         scope: skill.scope,
         parent: None,
         by,
-        call: None,
+        call,
         status: Status::Active,
         phase_before: phase.clone(),
         phase,
@@ -221,38 +195,15 @@ pub(crate) fn begin(
         failed: false,
         variables: Default::default(),
         history: Default::default(),
-    };
-    records.push(Record::ActivateSkill {
-        run: id.clone(),
-        skill: run.skill.clone(),
-        phase: run.phase.clone(),
-        mode: run.mode,
-        by,
     });
-    let runs = state.runs_mut(skill.scope);
-    runs.push(run);
-    if runs.len() > KEPT
-        && let Some(oldest) = runs.iter().position(|run| run.status != Status::Active)
-    {
-        runs.remove(oldest);
-    }
-    id
+    mode
 }
 
-fn deactivate(
-    world: &mut World<'_>,
-    policy: &Policy,
-    state: &mut State,
-    (name, by): (Option<&str>, By),
-    records: &mut Vec<Record>,
-) -> Answer {
-    let Some((id, skill_name, version)) =
-        target(state, name).map(|run| (run.id.clone(), run.skill.clone(), run.version.clone()))
-    else {
-        return Ok((json!({"status": "deactivated"}), Vec::new()));
-    };
-    let done = finished(world, policy, state, &id);
-    let leave = policy.skill_version(&skill_name, &version).map_or(LeaveSkill::Human, |skill| skill.leave_skill);
+fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: Option<&str>, by: By) -> Answer {
+    let state = draft.state();
+    let Some(run) = target(state, name) else { return Ok(json!({"status": "deactivated"})) };
+    let done = finished(world, policy, state, &run.id);
+    let leave = policy.skill_version(&run.skill, &run.version).map_or(LeaveSkill::Human, |skill| skill.leave_skill);
     let may = match (by, leave) {
         (By::Human, _) | (By::Agent, LeaveSkill::Agent) => true,
         (By::Agent | By::Platform, LeaveSkill::Finished) => done,
@@ -262,26 +213,46 @@ fn deactivate(
     if !may {
         let who =
             if leave == LeaveSkill::Human { "only a person may deactivate it" } else { "its last phase is not done" };
-        return Err(Refused { code: Code::SkillNotLeft, text: format!("skill \"{skill_name}\" stays active: {who}") });
+        return Err(Refused { code: Code::SkillNotLeft, text: format!("skill \"{}\" stays active: {who}", run.skill) });
     }
-    end(state, &id, if done { Status::Finished } else { Status::Left }, (by, records));
-    Ok((json!({"status": "deactivated"}), alloc::vec![id]))
+    let id = run.id.clone();
+    end(draft, &id, if done { Status::Finished } else { Status::Left }, by);
+    draft.announce(&id);
+    Ok(json!({"status": "deactivated"}))
 }
 
-fn end(state: &mut State, id: &str, status: Status, (by, records): (By, &mut Vec<Record>)) {
-    if let Some(run) = state.run_mut(id) {
-        run.status = status;
-        records.push(moves::ended(run, by));
+fn end(draft: &mut Draft, id: &str, status: Status, by: By) {
+    if let Some(change) = draft.run(id).map(|run| moves::ended(run, status, by)) {
+        draft.change(change);
     }
 }
 
-fn skip(policy: &Policy, state: &mut State, name: Option<&str>, records: &mut Vec<Record>) -> Answer {
-    let id = target(state, name).map(|run| run.id.clone());
-    let run = id.and_then(|id| state.run_mut(&id)).ok_or_else(|| invalid("no skill is active"))?;
+fn approve(world: &mut World<'_>, draft: &mut Draft, name: &str, by: By) -> Answer {
+    match pins::accept(&draft.state().project, name) {
+        Some(accepted) => draft.change(accepted.map_err(|text| invalid(&text))?),
+        None => {
+            draft.change(Change::Approved { name: name.to_string(), by });
+            world.approved(name);
+        }
+    }
+    Ok(json!({"status": "approved", "name": name}))
+}
+
+fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {
+    let run = target(draft.state(), name).ok_or_else(|| invalid("no skill is active"))?;
+    let (id, skill) = (run.id.clone(), run.skill.clone());
     let moved = policy.skill_version(&run.skill, &run.version).and_then(|skill| moves::skip(run, skill));
-    let record = moved.ok_or_else(|| invalid("no phase follows the current one"))?;
-    records.push(record);
-    Ok((json!({"status": "skipped", "skill": run.skill, "current_phase": run.phase}), alloc::vec![run.id.clone()]))
+    draft.change(moved.ok_or_else(|| invalid("no phase follows the current one"))?);
+    draft.announce(&id);
+    Ok(json!({"status": "skipped", "skill": skill, "current_phase": draft.run(&id).map(|run| run.phase.as_str())}))
+}
+
+fn set_mode(draft: &mut Draft, name: Option<&str>, mode: Mode) -> Answer {
+    let run = target(draft.state(), name).ok_or_else(|| invalid("no skill is active"))?;
+    let (id, skill) = (run.id.clone(), run.skill.clone());
+    draft.announce(&id);
+    draft.change(Change::RunMode { run: id, mode });
+    Ok(json!({"status": "mode_set", "skill": skill, "mode": word(mode)}))
 }
 
 /// Whether a run may end as finished.

@@ -15,7 +15,9 @@ use crate::state::Run;
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
     facts: &'a Facts,
-    approvals: BTreeMap<String, By>,
+    approvals: &'a BTreeMap<String, By>,
+    /// What this event approved.
+    approved: Option<String>,
     wanted: Vec<FactKey>,
 }
 
@@ -29,13 +31,13 @@ enum Seen {
 }
 
 impl<'a> World<'a> {
-    pub(crate) fn new(facts: &'a Facts, approvals: &BTreeMap<String, By>) -> Self {
-        Self { facts, approvals: approvals.clone(), wanted: Vec::new() }
+    pub(crate) fn new(facts: &'a Facts, approvals: &'a BTreeMap<String, By>) -> Self {
+        Self { facts, approvals, approved: None, wanted: Vec::new() }
     }
 
     /// From now on `name` counts as approved, so that what waits for it alone moves with this event.
-    pub(crate) fn approved(&mut self, name: &str, by: By) {
-        self.approvals.insert(name.to_string(), by);
+    pub(crate) fn approved(&mut self, name: &str) {
+        self.approved = Some(name.to_string());
     }
 
     /// The facts that were asked for and not given, each once.
@@ -98,7 +100,9 @@ impl<'a> World<'a> {
                 };
                 test.truth(fact)
             }
-            Condition::Approved(name) => Truth::of(self.approvals.contains_key(name)),
+            Condition::Approved(name) => {
+                Truth::of(self.approvals.contains_key(name) || self.approved.as_ref() == Some(name))
+            }
         }
     }
 

@@ -360,6 +360,14 @@ impl Event {
         self.agent.as_ref().map(|agent| agent.id.as_str()).filter(|id| !id.is_empty())
     }
 
+    /// The canonical name of the tool of a `tool_call` event.
+    #[must_use]
+    pub fn tool_name(&self) -> Option<&str> {
+        let EventKind::ToolCall { tool, server, .. } = &self.kind else { return None };
+        let split = if server.is_none() { split_native(tool) } else { None };
+        Some(split.map_or(tool.as_str(), |(_, name)| name))
+    }
+
     /// The labels of the tool of a `tool_call` event: its own, else what is known of built-in tools.
     #[must_use]
     pub fn labels(&self) -> Option<Labels> {

@@ -1,6 +1,6 @@
 //! phasegate-core: the decision, and nothing else.
 //!
-//! Two pure functions: [`needs`] says which facts an event asks for, [`step`] decides it.
+//! One pure function, [`step`], decides an event; [`State::apply`] applies the changes that it answers.
 //! No files, no clock, no randomness, no async: the crate has no `std` to reach them with.
 //! The modules are listed in reading order.
 
@@ -16,6 +16,10 @@ pub mod condition;
 pub mod policy;
 pub mod state;
 pub mod code;
+pub mod change;
+mod apply;
+mod draft;
+pub mod record;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 pub mod decide;
 pub mod decision;
@@ -25,8 +29,6 @@ mod graph;
 mod judge;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod moves;
-#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
-mod numbered;
 pub mod pins;
 mod observe;
 mod control;
@@ -38,11 +40,13 @@ mod call;
 mod obligation;
 pub mod step;
 
+pub use change::{Change, Durability};
 pub use code::Code;
 pub use control::COMMANDS;
 pub use decision::{Decision, Effect};
 pub use event::{Event, EventKind};
 pub use fact::{Fact, FactKey, FactValue, Facts};
 pub use policy::Policy;
+pub use record::{Record, records};
 pub use state::State;
-pub use step::{Step, needs, step};
+pub use step::{Outcome, RunPosition, step};

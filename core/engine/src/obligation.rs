@@ -2,54 +2,56 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
+use crate::apply::obligation_prefix;
+use crate::change::Change;
 use crate::decision::Decision;
+use crate::draft::Draft;
 use crate::eval::{bracketed, describe};
 use crate::event::{Event, EventKind};
 use crate::policy::{Mode, Policy, Skill};
-use crate::state::{Obligation, ObligationKind, Run, State, Status};
+use crate::state::{Obligation, Run, Status};
 
 /// Drops what an event shows to have been taken up, before the event itself is answered.
-pub(crate) fn taken_up(state: &mut State, event: &Event) {
+pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
     let result_of = match &event.kind {
         EventKind::ToolResult { id, .. } => id.as_deref(),
         _ => None,
     };
     let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::Stop {});
-    state.session.obligations.retain(|obligation| {
-        let taken = obligation.given > 0
+    drop_those(draft, |obligation| {
+        obligation.given > 0
             && match &obligation.call {
                 Some(call) => result_of == Some(call.as_str()),
                 None => goes_on,
-            };
-        !taken
+            }
     });
 }
 
 /// Brings the obligations in line with the live runs: where each stands.
-pub(crate) fn derive(policy: &Policy, state: &mut State, moved: &[String]) {
-    for id in moved {
-        let text = state.run(id).filter(|run| run.status == Status::Active).and_then(|run| {
+pub(crate) fn derive(policy: &Policy, draft: &mut Draft) {
+    for id in draft.take_announced() {
+        let run = draft.run(&id).filter(|run| run.status == Status::Active);
+        let due = run.and_then(|run| {
             let skill = policy.skill_version(&run.skill, &run.version)?;
-            Some((format!("phase:{}:{}", run.id, run.visit), announce(skill, run)))
+            Some(Change::ObligationDue { run: run.id.clone(), visit: run.visit, text: announce(skill, run) })
         });
-        let prefix = format!("phase:{id}:");
-        state.session.obligations.retain(|obligation| !obligation.id.starts_with(&prefix));
-        if let Some((id, text)) = text {
-            state.session.obligations.push(Obligation {
-                id,
-                kind: ObligationKind::Context(text),
-                given: 0,
-                call: None,
-            });
+        match due {
+            Some(due) => draft.change(due),
+            None => {
+                let prefix = obligation_prefix(&id);
+                drop_those(draft, |obligation| obligation.id.starts_with(&prefix));
+            }
         }
     }
-    let live: alloc::vec::Vec<String> = state.live_runs().map(|run| format!("phase:{}:", run.id)).collect();
-    state.session.obligations.retain(|obligation| live.iter().any(|prefix| obligation.id.starts_with(prefix)));
+    let live: Vec<String> = draft.state().live_runs().map(|run| obligation_prefix(&run.id)).collect();
+    drop_those(draft, |obligation| !live.iter().any(|prefix| obligation.id.starts_with(prefix)));
 }
 
-/// Notes with which answer the obligations go out. A denied call's answer is not counted: nothing will show that it was read.
-pub(crate) fn give(state: &mut State, event: &Event, decision: Option<&Decision>) {
+/// Notes with which answer the obligations go out. A denied call's answer is not counted: nothing will show that it was
+/// read.
+pub(crate) fn give(draft: &mut Draft, event: &Event, decision: Option<&Decision>) {
     let call = match &event.kind {
         EventKind::ToolCall { id, .. } if decision.is_none_or(Decision::lets_through) => id.clone(),
         EventKind::SessionStart { .. }
@@ -59,10 +61,17 @@ pub(crate) fn give(state: &mut State, event: &Event, decision: Option<&Decision>
         | EventKind::Skill { .. } => None,
         _ => return,
     };
-    let number = state.session.events;
-    for obligation in &mut state.session.obligations {
-        obligation.given = number;
-        obligation.call.clone_from(&call);
+    if !draft.state().session.obligations.is_empty() {
+        draft.change(Change::ObligationsGiven { call });
+    }
+}
+
+fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
+    let owed = draft.state().session.obligations.iter();
+    let ids: Vec<String> =
+        owed.filter(|obligation| dropped(obligation)).map(|obligation| obligation.id.clone()).collect();
+    if !ids.is_empty() {
+        draft.change(Change::ObligationsDropped { ids });
     }
 }
 

@@ -5,56 +5,46 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use crate::change::{Change, Proved, VisitIs};
+use crate::draft::Draft;
 use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome, SessionSource, split_native};
 use crate::moves;
 use crate::pins;
-use crate::policy::Policy;
-use crate::state::{AgentInfo, Evidence, KEPT, OpenCall, Record, State, Status};
+use crate::state::{CallVisit, Evidence, OpenCall, Run, Session, State, Status};
 use crate::tool::{AGENT, SKILL};
 
 /// What an event shows of earlier ones.
-pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<Record>) {
-    state.session.events = state.session.events.saturating_add(1);
-    if state.session.id.is_empty() {
-        state.session.id.clone_from(&event.session);
-    }
-    if event.permission_mode.is_some() {
-        state.session.permission_mode.clone_from(&event.permission_mode);
-    }
+pub(crate) fn observe(draft: &mut Draft, event: &Event) {
+    draft.change(seen(&draft.state().session, event));
     let agent = event.subagent();
     match &event.kind {
         EventKind::SessionStart { source, parent } => {
-            state.session.source = Some(*source);
-            state.session.ended = false;
-            if parent.is_some() {
-                state.session.parent.clone_from(parent);
-            }
-            // Whoever made the calls that are still open is gone; a conversation that is compacted goes on.
+            draft.change(Change::SessionStarted { source: *source, parent: parent.clone() });
+            // The process that made the calls that are still open is gone; a conversation that is compacted goes on.
             if *source != SessionSource::Compact {
-                state.session.agents.clear();
-                give_up(policy, state, records, |_| true);
+                if !draft.state().session.agents.is_empty() {
+                    draft.change(Change::AgentsCleared {});
+                }
+                give_up(draft, |_| true);
             }
         }
-        EventKind::ToolResult { .. } => result(policy, state, event, records),
-        EventKind::Permission { id, outcome } => permission(policy, state, (id.as_deref(), *outcome), records),
+        EventKind::ToolResult { .. } => result(draft, event),
+        EventKind::Permission { id, outcome } => permission(draft, id.as_deref(), *outcome),
         EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop {} => {
-            give_up(policy, state, records, |call| call.agent.as_deref() == agent && !call.launched);
+            give_up(draft, |call| call.agent.as_deref() == agent && !call.launched);
         }
-        EventKind::Tools { server, tools } => pins::observe(&mut state.project, server, tools, records),
-        EventKind::Join { from, .. } => state.session.parent = Some(from.clone()),
+        EventKind::Tools { server, tools } => {
+            pins::seen(&draft.state().project, server, tools).into_iter().for_each(|change| draft.change(change));
+        }
+        EventKind::Join { from, .. } => draft.change(Change::SessionJoined { from: from.clone() }),
         EventKind::SessionEnd {} => {
-            state.session.ended = true;
-            give_up(policy, state, records, |_| true);
+            draft.change(Change::SessionEnded {});
+            give_up(draft, |_| true);
         }
-        EventKind::SubagentStart { id, kind, call, .. } => started(state, id, kind, call.as_deref()),
-        EventKind::SubagentStop { id, .. } => {
-            give_up(policy, state, records, |call| call.agent.as_deref() == Some(id.as_str()));
-            state.session.agents.retain(|known| known.id != *id);
-            let by_it = |call: &OpenCall| call.started.as_deref() == Some(id.as_str());
-            if let Some(place) = state.session.calls.iter().position(by_it) {
-                over(policy, state, place, records);
-            }
+        EventKind::SubagentStart { id, kind, call, .. } => {
+            draft.change(started(draft.state(), id, kind, call.as_deref()))
         }
+        EventKind::SubagentStop { id, .. } => stopped(draft, id),
         EventKind::Message { .. }
         | EventKind::Idle {}
         | EventKind::Compact {}
@@ -67,7 +57,14 @@ pub(crate) fn observe(policy: &Policy, state: &mut State, event: &Event, records
     }
 }
 
-fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<Record>) {
+fn seen(session: &Session, event: &Event) -> Change {
+    Change::Seen {
+        session: (session.id.is_empty() && !event.session.is_empty()).then(|| event.session.clone()),
+        permission_mode: event.permission_mode.clone().filter(|_| event.permission_mode != session.permission_mode),
+    }
+}
+
+fn result(draft: &mut Draft, event: &Event) {
     let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, .. } = &event.kind else { return };
     let digest = input.as_ref().map(digest);
     let tool = tool.as_deref().map(|tool| split_native(tool).map_or(tool, |(_, name)| name));
@@ -77,55 +74,48 @@ fn result(policy: &Policy, state: &mut State, event: &Event, records: &mut Vec<R
             && tool.is_none_or(|tool| tool == call.tool)
             && digest.as_ref().is_none_or(|digest| *digest == call.input)
     };
-    let calls = &state.session.calls;
-    let place = match id {
-        Some(id) => calls.iter().position(|call| call.id.as_deref() == Some(id)),
-        None => calls.iter().position(|call| call.id.is_none() && fits(call)).or_else(|| only(calls, fits)),
+    let calls = &draft.state().session.calls;
+    let call = match id {
+        Some(id) => calls.iter().find(|call| call.id.as_deref() == Some(id)),
+        None => calls.iter().find(|call| call.id.is_none() && fits(call)).or_else(|| only(calls, fits)),
     };
-    let Some(place) = place else { return };
+    let Some(call) = call else { return };
     let stated = outcome.unwrap_or(if *ok == Some(true) { Outcome::Ok } else { Outcome::Failed });
-    let call = state.session.calls.get(place);
-    let executes = call.is_some_and(|call| call.executes);
     // An id that names another tool's or another agent's call proves nothing for either.
-    let same = call.is_some_and(|call| {
-        tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent)
-    });
-    let outcome = if same { proven(stated, *exit_code, executes) } else { Outcome::Unknown };
-    if outcome == Outcome::Launched {
-        if let Some(call) = state.session.calls.get_mut(place) {
-            call.launched = true;
-            let call = call.clone();
-            close(policy, state, &call, outcome, records);
-            if call.ended {
-                over(policy, state, place, records);
-            }
-        }
-        return;
-    }
-    let call = state.session.calls.remove(place);
-    close(policy, state, &call, outcome, records);
-}
-
-/// The subagent that a call started is at its end: so is the call, if it was launched; else its result is to come.
-fn over(policy: &Policy, state: &mut State, place: usize, records: &mut Vec<Record>) {
-    let Some(call) = state.session.calls.get_mut(place) else { return };
-    call.ended = true;
-    if call.launched {
-        let call = state.session.calls.remove(place);
-        close(policy, state, &call, Outcome::Ok, records);
+    let same = tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent);
+    let outcome = if same { proven(stated, *exit_code, call.executes) } else { Outcome::Unknown };
+    let (number, agent_ended) = (call.number, call.ended);
+    close(draft, number, outcome);
+    if outcome == Outcome::Launched && agent_ended {
+        close(draft, number, Outcome::Ok);
     }
 }
 
-/// The place of the only call that fits.
-fn only(calls: &[OpenCall], fits: impl Fn(&OpenCall) -> bool) -> Option<usize> {
-    let mut places = calls.iter().enumerate().filter(|(_, call)| fits(call)).map(|(place, _)| place);
-    places.next().filter(|_| places.next().is_none())
+/// A subagent ended, and with it its calls. So did the call that started it, if that was launched; else its result is
+/// to come.
+fn stopped(draft: &mut Draft, id: &str) {
+    give_up(draft, |call| call.agent.as_deref() == Some(id));
+    draft.change(Change::AgentEnded { id: id.to_string() });
+    let calls = &draft.state().session.calls;
+    let Some(call) = calls.iter().find(|call| call.started.as_deref() == Some(id)) else { return };
+    let (number, launched) = (call.number, call.launched);
+    if launched {
+        close(draft, number, Outcome::Ok);
+    } else {
+        draft.change(Change::CallAgentEnded { call: number });
+    }
 }
 
-/// A call under an id that is open already: nobody will know which of the two a result is about.
-pub(crate) fn superseded(policy: &Policy, state: &mut State, new: &OpenCall, records: &mut Vec<Record>) {
+/// The only call that fits.
+fn only(calls: &[OpenCall], fits: impl Fn(&OpenCall) -> bool) -> Option<&OpenCall> {
+    let mut fitting = calls.iter().filter(|call| fits(call));
+    fitting.next().filter(|_| fitting.next().is_none())
+}
+
+/// A call under an id that is open already: which of the two a result is about cannot be known.
+pub(crate) fn superseded(draft: &mut Draft, new: &OpenCall) {
     if new.id.is_some() {
-        give_up(policy, state, records, |call| call.id == new.id);
+        give_up(draft, |call| call.id == new.id);
     }
 }
 
@@ -139,109 +129,81 @@ fn proven(stated: Outcome, exit_code: Option<i64>, executes: bool) -> Outcome {
     }
 }
 
-fn permission(
-    policy: &Policy,
-    state: &mut State,
-    (id, outcome): (Option<&str>, PermissionOutcome),
-    records: &mut Vec<Record>,
-) {
-    let pairs = |call: &OpenCall| if id.is_some() { call.id.as_deref() == id } else { call.asked };
-    let Some(place) = state.session.calls.iter().position(pairs) else { return };
+fn permission(draft: &mut Draft, id: Option<&str>, outcome: PermissionOutcome) {
+    let pairs = |call: &&OpenCall| if id.is_some() { call.id.as_deref() == id } else { call.asked };
+    let Some(call) = draft.state().session.calls.iter().find(pairs).map(|call| call.number) else { return };
     match outcome {
-        PermissionOutcome::Asked => {
-            if let Some(call) = state.session.calls.get_mut(place) {
-                call.asked = true;
-            }
-        }
+        PermissionOutcome::Asked => draft.change(Change::CallAsked { call }),
         PermissionOutcome::Granted => {}
-        PermissionOutcome::Refused => {
-            let call = state.session.calls.remove(place);
-            close(policy, state, &call, Outcome::Refused, records);
-        }
+        PermissionOutcome::Refused => close(draft, call, Outcome::Refused),
     }
 }
 
-/// Calls whose end was not seen: nobody knows how they ended.
-fn give_up(policy: &Policy, state: &mut State, records: &mut Vec<Record>, over: impl Fn(&OpenCall) -> bool) {
-    let calls = core::mem::take(&mut state.session.calls);
-    let (ended, open): (Vec<_>, Vec<_>) = calls.into_iter().partition(over);
-    state.session.calls = open;
-    for call in &ended {
-        close(policy, state, call, Outcome::Unknown, records);
+/// Ends the calls whose end was not seen, with an outcome that is not known.
+fn give_up(draft: &mut Draft, over: impl Fn(&OpenCall) -> bool) {
+    let calls = draft.state().session.calls.iter();
+    let ended: Vec<u64> = calls.filter(|call| over(call)).map(|call| call.number).collect();
+    ended.into_iter().for_each(|call| close(draft, call, Outcome::Unknown));
+}
+
+/// A call has an outcome, which becomes evidence in every run in which the visit that the call was decided in counts.
+fn close(draft: &mut Draft, number: u64, outcome: Outcome) {
+    let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
+    not_invoked(draft, &call, outcome);
+    draft.change(Change::CallOutcome { call: number, outcome });
+    for place in &call.visits {
+        let proved = draft.run(&place.run).and_then(|run| proved(run, place, outcome));
+        proved.into_iter().for_each(|proved| draft.change(Change::Proved(proved)));
     }
 }
 
-/// A skill whose call came to nothing was never read: a run that it began, and in which nothing was called, ends.
-fn not_invoked(state: &mut State, call: &OpenCall, outcome: Outcome, records: &mut Vec<Record>) {
+/// Ends the runs that a call to a skill began, where the call came to nothing and nothing was called in them: the skill
+/// was never read.
+fn not_invoked(draft: &mut Draft, call: &OpenCall, outcome: Outcome) {
     let nothing = matches!(outcome, Outcome::Refused | Outcome::Failed | Outcome::Cancelled);
     if call.tool != SKILL || call.id.is_none() || !nothing {
         return;
     }
-    for run in state.project.runs.iter_mut().chain(&mut state.session.runs) {
-        if run.status == Status::Active && run.call == call.id && run.history.is_empty() {
-            run.status = Status::Left;
-            records.push(moves::ended(run, By::Platform));
-        }
-    }
+    let began = |run: &&Run| run.call == call.id && run.history.is_empty();
+    let ended: Vec<Change> =
+        draft.state().live_runs().filter(began).map(|run| moves::ended(run, Status::Left, By::Platform)).collect();
+    ended.into_iter().for_each(|change| draft.change(change));
 }
 
-/// An outcome becomes evidence in every run in which the visit that the call was decided in still counts.
-fn close(policy: &Policy, state: &mut State, call: &OpenCall, outcome: Outcome, records: &mut Vec<Record>) {
-    not_invoked(state, call, outcome, records);
-    for place in &call.visits {
-        let Some(run) = state.run_mut(&place.run) else { continue };
-        let here = run.visit == place.visit;
-        let before = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
-        // A call counts where it was decided, however late its outcome is seen; what was cleared stays cleared.
-        if !here && !before && !run.kept.contains(&(place.phase, place.visit)) {
-            continue;
-        }
-        let mut proved = false;
-        for proof in call.proves.iter().filter(|proof| proof.run == place.run && proof.wanted.accepts(outcome)) {
-            let evidence = Evidence { phase: place.phase, visit: place.visit, atom: proof.atom };
-            if !run.evidence.contains(&evidence) {
-                run.evidence.push(evidence);
-                proved = true;
-            }
-        }
-        if place.listed && here {
-            run.failed |= outcome == Outcome::Failed;
-            if outcome == Outcome::Ok {
-                run.provisional = None;
-            }
-        } else if place.listed
-            && outcome == Outcome::Failed
-            && let Some(before) = &mut run.provisional
-        {
-            before.failed = true;
-        }
-        if proved {
-            let skill = policy.skill_version(&run.skill, &run.version);
-            let phase = skill.and_then(|skill| skill.phases.get(place.phase)).map(|phase| phase.name.clone());
-            records.push(Record::EvidenceSeen {
-                run: place.run.clone(),
-                phase: phase.unwrap_or_default(),
-                tool: call.tool.clone(),
-                outcome,
-            });
+/// What the outcome of a call means to one run; `None`: nothing. A call counts where it was decided, however late its
+/// outcome is seen, and what was cleared stays cleared.
+fn proved(run: &Run, place: &CallVisit, outcome: Outcome) -> Option<Proved> {
+    let here = run.visit == place.visit;
+    let before = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
+    if !here && !before && !run.kept.contains(&(place.phase, place.visit)) {
+        return None;
+    }
+    let mut atoms = Vec::new();
+    for proof in place.proves.iter().filter(|proof| proof.wanted.accepts(outcome)) {
+        let evidence = Evidence { phase: place.phase, visit: place.visit, atom: proof.atom };
+        if !run.evidence.contains(&evidence) && !atoms.contains(&proof.atom) {
+            atoms.push(proof.atom);
         }
     }
+    let visit_is = match outcome {
+        Outcome::Ok if place.listed && here && run.provisional.is_some() => Some(VisitIs::Settled),
+        Outcome::Failed if place.listed && here && !run.failed => Some(VisitIs::Failed),
+        Outcome::Failed if place.listed && !here && run.provisional.as_ref().is_some_and(|before| !before.failed) => {
+            Some(VisitIs::EarlierFailed)
+        }
+        _ => None,
+    };
+    let means = !atoms.is_empty() || visit_is.is_some();
+    means.then(|| Proved { run: run.id.clone(), phase: place.phase, visit: place.visit, atoms, visit_is })
 }
 
-fn started(state: &mut State, id: &str, kind: &str, call: Option<&str>) {
-    let untied = |open: &&mut OpenCall| match call {
+fn started(state: &State, id: &str, kind: &str, call: Option<&str>) -> Change {
+    let untied = |open: &OpenCall| match call {
         Some(wanted) => open.id.as_deref() == Some(wanted),
         None => open.tool == AGENT && open.started.is_none(),
     };
-    let mut candidates: Vec<&mut OpenCall> = state.session.calls.iter_mut().filter(untied).collect();
-    if let [only] = candidates.as_mut_slice() {
-        only.started = Some(id.to_string());
-    }
-    let agents = &mut state.session.agents;
-    agents.retain(|known| known.id != id);
-    agents.push(AgentInfo { id: id.to_string(), kind: kind.to_string() });
-    let surplus = agents.len().saturating_sub(KEPT);
-    agents.drain(..surplus);
+    let call = only(&state.session.calls, untied).map(|open| open.number);
+    Change::AgentStarted { id: id.to_string(), kind: kind.to_string(), call }
 }
 
 /// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).

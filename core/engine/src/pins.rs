@@ -5,16 +5,16 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::change::{Change, SeenTool};
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
 use crate::policy::{ChangedTools, Policy};
-use crate::state::{Project, Record, State};
+use crate::state::{Project, State};
 use crate::tool::Call;
 
 /// The most tools of one server that are pinned; a tool beyond them counts as changed.
@@ -40,32 +40,37 @@ pub struct Pin {
 /// The pins of all servers: by the server's name, then by the tool's.
 pub type Pins = BTreeMap<String, BTreeMap<String, Pin>>;
 
-/// Takes what a server says of its tools: a tool that is new is pinned, one that differs is noted. One that is described
-/// twice, and once otherwise than it was pinned, differs: nobody knows which of the two a client takes.
-pub(crate) fn observe(project: &mut Project, server: &str, tools: &[Value], records: &mut Vec<Record>) {
-    let pins = Arc::make_mut(&mut project.servers).entry(server.to_string()).or_default();
-    let mut differing = BTreeSet::new();
+/// What is new in what a server says of its tools: a tool that is new is pinned, one that differs is noted. One that is
+/// described twice, and once otherwise than it was pinned, differs: a client may take either description.
+pub(crate) fn seen(project: &Project, server: &str, tools: &[Value]) -> Option<Change> {
+    let known = project.servers.get(server);
+    let mut pins = known.cloned().unwrap_or_default();
+    let (mut differing, mut seen) = (BTreeSet::new(), Vec::new());
     for tool in tools {
         let text = |key: &str| tool.get(key).and_then(Value::as_str);
         let (Some(name), Some(sha256)) = (text("name"), text("sha256")) else { continue };
         let full = pins.len() >= PINNED;
-        let Some(pin) = pins.get_mut(name) else {
-            if !full {
-                pins.insert(name.to_string(), Pin { sha256: sha256.to_string(), changed: None });
+        let pin = match pins.get(name) {
+            None if full => continue,
+            None => Pin { sha256: sha256.to_string(), changed: None },
+            Some(pin) => {
+                let changed = (pin.sha256 != sha256).then(|| sha256.to_string());
+                match changed {
+                    Some(_) => drop(differing.insert(name)),
+                    None if differing.contains(name) => continue,
+                    None => {}
+                }
+                Pin { sha256: pin.sha256.clone(), changed }
             }
-            continue;
         };
-        let changed = (pin.sha256 != sha256).then(|| sha256.to_string());
-        match changed {
-            Some(_) => drop(differing.insert(name)),
-            None if differing.contains(name) => continue,
-            None => {}
+        if pins.get(name) != Some(&pin) {
+            let Pin { sha256, changed } = pin.clone();
+            seen.push(SeenTool { name: name.to_string(), sha256, changed });
+            pins.insert(name.to_string(), pin);
         }
-        if changed.is_some() && changed != pin.changed {
-            records.push(Record::ToolChanged { server: server.to_string(), tool: name.to_string() });
-        }
-        pin.changed = changed;
     }
+    let is_new = known.is_none() || !seen.is_empty();
+    is_new.then(|| Change::ToolsSeen { server: server.to_string(), tools: seen })
 }
 
 /// The answer to a call of a tool that changed since it was pinned; `None` for every other call.
@@ -87,27 +92,35 @@ pub(crate) fn judge(policy: &Policy, state: &State, call: &Call) -> Option<Decis
     let reason = format!("server `{server}` describes {name} otherwise than when it was first seen");
     let mut decision = Decision::problem(effect, Gate::Pin, Code::ToolChanged, reason);
     decision.tool.clone_from(name);
-    decision.recovery =
-        format!("Ask the user to look at the tool and to accept it: `phasegate approve {}`.", called(server, name));
+    decision.recovery = format!(
+        "Ask the user to look at the tool and to accept it: `phasegate approve {}`.",
+        approval_name(server, name)
+    );
     Some(decision)
 }
 
-/// Accepts a changed tool as it is now, if the name that is approved is one's. `None`: it is not the name of a tool.
-pub(crate) fn accept(project: &mut Project, approved: &str) -> Option<Result<(), String>> {
+/// The acceptance of a changed tool as it is now, if the name that is approved is one's. `None`: it is not the name of a
+/// tool.
+pub(crate) fn accept(project: &Project, approved: &str) -> Option<Result<Change, String>> {
     if !approved.starts_with(PREFIX) {
         return None;
     }
-    let mut all = Arc::make_mut(&mut project.servers)
-        .iter_mut()
-        .flat_map(|(server, pins)| pins.iter_mut().map(move |(name, pin)| (called(server, name), pin)));
-    let found = all.find(|(name, pin)| name == approved && pin.changed.is_some());
+    let mut all = project
+        .servers
+        .iter()
+        .flat_map(|(server, pins)| pins.iter().map(move |(tool, pin)| Named { server, tool, pin }));
+    let found = all.find(|named| named.pin.changed.is_some() && approval_name(named.server, named.tool) == approved);
     Some(match found {
-        Some((_, pin)) => {
-            pin.sha256 = pin.changed.take().unwrap_or_default();
-            Ok(())
-        }
+        Some(named) => Ok(Change::ToolAccepted { server: named.server.clone(), tool: named.tool.clone() }),
         None => Err(format!("no tool `{approved}` has changed")),
     })
+}
+
+/// A pin, and what it is the pin of.
+struct Named<'a> {
+    server: &'a String,
+    tool: &'a String,
+    pin: &'a Pin,
 }
 
 /// Whether a host's call is one of our own tools, which our proxy decides as a command when the call reaches it.
@@ -120,6 +133,6 @@ pub(crate) fn is_own(state: &State, call: &Call) -> bool {
 const PREFIX: &str = "tool:";
 
 /// The name by which a person accepts a tool.
-fn called(server: &str, tool: &str) -> String {
+pub(crate) fn approval_name(server: &str, tool: &str) -> String {
     format!("{PREFIX}{server}/{tool}")
 }

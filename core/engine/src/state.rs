@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{By, Outcome, SessionSource};
+use crate::condition::Wanted;
+use crate::event::{By, SessionSource};
 use crate::pins::Pins;
 use crate::policy::{Mode, Scope};
 
@@ -33,23 +34,10 @@ impl State {
         self.project.runs.iter().chain(&self.session.runs).filter(|run| run.status == Status::Active)
     }
 
-    /// The runs of a scope, live or ended.
-    pub fn runs_mut(&mut self, scope: Scope) -> &mut Vec<Run> {
-        match scope {
-            Scope::Session => &mut self.session.runs,
-            Scope::Project => &mut self.project.runs,
-        }
-    }
-
     /// A run by id.
     #[must_use]
     pub fn run(&self, id: &str) -> Option<&Run> {
         self.project.runs.iter().chain(&self.session.runs).find(|run| run.id == id)
-    }
-
-    /// A run by id, to change it.
-    pub fn run_mut(&mut self, id: &str) -> Option<&mut Run> {
-        self.project.runs.iter_mut().chain(&mut self.session.runs).find(|run| run.id == id)
     }
 }
 
@@ -78,7 +66,7 @@ pub struct Session {
     /// The runs of session scope, oldest first: the live ones, and ended ones up to [`KEPT`].
     pub runs: Vec<Run>,
     /// Calls that have not ended, oldest first.
-    #[serde(with = "crate::numbered")]
+    #[serde(with = "open_calls")]
     pub calls: Vec<OpenCall>,
     /// Subagents that have not ended.
     pub agents: Vec<AgentInfo>,
@@ -163,56 +151,6 @@ pub struct Run {
     pub history: VecDeque<String>,
 }
 
-impl Run {
-    /// Whether all but the calls that it judged is as in the other one.
-    #[must_use]
-    pub fn stands_as(&self, other: &Self) -> bool {
-        let Self {
-            id,
-            skill,
-            version,
-            mode,
-            scope,
-            parent,
-            by,
-            call,
-            status,
-            phase,
-            phase_before,
-            visit,
-            visits,
-            kept,
-            provisional,
-            evidence,
-            skipped,
-            backs,
-            failed,
-            variables,
-            history: _,
-        } = self;
-        *id == other.id
-            && *skill == other.skill
-            && *version == other.version
-            && *mode == other.mode
-            && *scope == other.scope
-            && *parent == other.parent
-            && *by == other.by
-            && *call == other.call
-            && *status == other.status
-            && *phase == other.phase
-            && *phase_before == other.phase_before
-            && *visit == other.visit
-            && *visits == other.visits
-            && *kept == other.kept
-            && *provisional == other.provisional
-            && *evidence == other.evidence
-            && *skipped == other.skipped
-            && *backs == other.backs
-            && *failed == other.failed
-            && *variables == other.variables
-    }
-}
-
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -276,7 +214,8 @@ pub struct OpenCall {
     pub agent: Option<String>,
     /// The tool's canonical name.
     pub tool: String,
-    /// A digest of the arguments.
+    /// A digest of the arguments; empty where the call has an id.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub input: String,
     /// Whether the call runs programs, so that only exit status 0 is `ok`.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -299,12 +238,12 @@ pub struct OpenCall {
     /// The subagent it started, once known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
-    /// What it would prove, in which run: run id, phase index, visit, condition numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub proves: Vec<Proof>,
-    /// The visit it belongs to, per run.
+    /// The visits in which it was decided, one of each run that judged it, and what it would prove there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<CallVisit>,
+    /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
+    #[serde(default, rename = "proves", skip_serializing)]
+    pub(crate) older_proofs: Vec<OlderProof>,
 }
 
 /// The visit of a phase in which a call was decided.
@@ -314,23 +253,73 @@ pub struct CallVisit {
     /// The id of the run that judged the call.
     pub run: String,
     /// The index, from 0, of the phase the run was in after the decision.
+    #[serde(default, skip_serializing_if = "is_first")]
     pub phase: usize,
     /// The number of that visit of the phase.
     pub visit: u32,
     /// Whether the phase lists the call; one that merely passed ends no provisional stay and is no failure of the phase.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub listed: bool,
+    /// What the call would prove in this visit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proves: Vec<Proof>,
 }
 
-/// What an open call would prove in a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_first(index: &usize) -> bool {
+    *index == 0
+}
+
+/// What an open call would prove in a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
-    /// The id of the run in which it would be evidence.
-    pub run: String,
-    /// The number of the condition within that run's skill, as compiled.
+    /// The number of the condition within the run's skill, as compiled.
     pub atom: u32,
     /// The outcomes that prove it.
-    pub wanted: crate::condition::Wanted,
+    #[serde(default, skip_serializing_if = "Wanted::is_ok")]
+    pub wanted: Wanted,
+}
+
+/// What an open call would prove, as states of format 1 hold it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OlderProof {
+    run: String,
+    atom: u32,
+    wanted: Wanted,
+}
+
+impl OpenCall {
+    /// The call under its number, in the form of this version.
+    fn numbered(mut self, number: u64) -> Self {
+        self.number = number;
+        for OlderProof { run, atom, wanted } in core::mem::take(&mut self.older_proofs) {
+            let visit = self.visits.iter_mut().find(|visit| visit.run == run);
+            visit.into_iter().for_each(|visit| visit.proves.push(Proof { atom, wanted }));
+        }
+        self
+    }
+}
+
+/// Open calls as they are stored: an object, each call under its number.
+mod open_calls {
+    use alloc::collections::BTreeMap;
+    use alloc::vec::Vec;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::OpenCall;
+
+    pub(super) fn serialize<S: Serializer>(calls: &[OpenCall], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(calls.iter().map(|call| (call.number, call)))
+    }
+
+    /// Reads the calls back, in the order of their numbers.
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OpenCall>, D::Error> {
+        let calls = BTreeMap::<u64, OpenCall>::deserialize(deserializer)?;
+        Ok(calls.into_iter().map(|(number, call)| call.numbered(number)).collect())
+    }
 }
 
 /// A subagent that has not ended.
@@ -365,87 +354,4 @@ pub struct Obligation {
 pub enum ObligationKind {
     /// Put this text into the agent's context.
     Context(String),
-}
-
-/// A change of state that is worth a record of its own: the seed's four audit events, and more.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "record", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Record {
-    /// A run began.
-    ActivateSkill {
-        /// The id of the new run.
-        run: String,
-        /// The skill's name.
-        skill: String,
-        /// The name of the phase it begins in.
-        phase: String,
-        /// The mode it begins with: the stricter of what was asked for and what the configs demand.
-        mode: Mode,
-        /// Who activated or invoked the skill.
-        by: By,
-    },
-    /// A run ended.
-    DeactivateSkill {
-        /// The id of the run, which no longer judges calls.
-        run: String,
-        /// The skill's name.
-        skill: String,
-        /// The name of the phase it was in when it ended.
-        phase: String,
-        /// `finished` if its last phase was done, else `left`.
-        status: Status,
-        /// Who ended it; the platform, where it ended by itself or its call turned out not to have invoked the skill.
-        by: By,
-    },
-    /// A run moved.
-    PhaseAdvance {
-        /// The id of the run.
-        run: String,
-        /// The skill's name.
-        skill: String,
-        /// The name of the phase that was left.
-        from: String,
-        /// The name of the phase that was entered.
-        phase: String,
-        /// The canonical name of the tool whose call moved it, or the name of the event or command that did.
-        triggered_by: String,
-    },
-    /// A call broke a rule of a run.
-    PhaseViolation {
-        /// The id of the run whose rule was broken.
-        run: String,
-        /// The skill's name.
-        skill: String,
-        /// The name of the phase the run was in, and stays in.
-        phase: String,
-        /// The canonical name of the tool that was called.
-        tool: String,
-        /// Which rule was broken, by the code that the agent is told.
-        code: crate::code::Code,
-        /// Whether this run denies the call (block mode) or only warns.
-        blocked: bool,
-    },
-    /// A call's outcome proved something.
-    EvidenceSeen {
-        /// The id of the run for which it counts.
-        run: String,
-        /// The name of the phase in whose visit the call was decided.
-        phase: String,
-        /// The canonical name of the tool that was called.
-        tool: String,
-        /// How the call ended.
-        outcome: Outcome,
-    },
-    /// A server describes a tool otherwise than when it was first seen.
-    ToolChanged {
-        /// The server's name.
-        server: String,
-        /// The tool's name, as the server gives it.
-        tool: String,
-    },
-    /// A person approved something.
-    Approved {
-        /// The name that was approved, as conditions ask for it (`approved: NAME`).
-        name: String,
-    },
 }

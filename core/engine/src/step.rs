@@ -1,4 +1,4 @@
-//! One event: observe, judge, move, record.
+//! One event: observe, judge, move.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::call;
+use crate::change::Change;
 use crate::control::{self, Answer};
 use crate::decision::Decision;
+use crate::draft::{Draft, Parts};
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
@@ -15,115 +17,140 @@ use crate::joining;
 use crate::moves;
 use crate::obligation;
 use crate::observe;
-use crate::policy::Policy;
+use crate::policy::{Mode, Policy};
 use crate::protection;
-use crate::state::{Obligation, Record, State, Status};
+use crate::state::{Obligation, Run, State};
 
 /// What one event led to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
-pub struct Step {
+pub struct Outcome {
     /// The answer; `None` for events that ask for none.
     pub decision: Option<Decision>,
-    /// The state after the event.
-    pub state: State,
-    /// What changed, for the journal.
-    pub records: Vec<Record>,
+    /// What changed, in order: [`State::apply`] of all changes gives the state after the event.
+    pub changes: Vec<Change>,
     /// What the host must be told, given again until it was taken up.
     pub obligations: Vec<Obligation>,
     /// The answer of a control command.
     pub result: Option<Value>,
-    /// Facts that must be gathered before this step counts: call `step` again with them.
+    /// Facts that must be gathered before this outcome counts: call `step` again with them.
     pub needs: Vec<FactKey>,
+    /// The live runs after the event; `None` where no run ever began.
+    pub runs: Option<Vec<RunPosition>>,
 }
 
-/// The facts that `event` asks for: what [`step`] would want if it had none.
-#[must_use]
-pub fn needs(policy: &Policy, state: &State, event: &Event) -> Vec<FactKey> {
-    step(policy, state, event, &Facts::new()).needs
+/// Where a live run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunPosition {
+    /// The id of the run.
+    pub run: String,
+    /// The name of its skill.
+    pub skill: String,
+    /// The name of its phase.
+    pub phase: String,
+    /// What its violations lead to.
+    pub mode: Mode,
+}
+
+impl Outcome {
+    /// Applies all changes to the state before the event, which makes it the state after.
+    pub fn apply_to(&self, state: &mut State) {
+        self.changes.iter().for_each(|change| state.apply(change));
+    }
+
+    /// The state after the event, from the state before it.
+    #[must_use]
+    pub fn state_after(&self, before: &State) -> State {
+        let mut state = before.clone();
+        self.apply_to(&mut state);
+        state
+    }
 }
 
 /// Decides one event. Total and pure: the same arguments give the same answer, on every platform.
 ///
-/// If [`Step::needs`] is not empty, the rest does not count: gather those facts and call again with all of them.
+/// If [`Outcome::needs`] is not empty, the rest does not count: gather those facts and call again with all of them.
 /// A fact that cannot be gathered is given as unknown; at most as many calls are needed as the skill has phases.
-pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Step {
+pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Outcome {
     let mut world = World::new(facts, &state.project.approvals);
-    let mut next = state.clone();
-    let mut records = Vec::new();
-    let mut touched: Vec<String> = Vec::new();
-    let mut result = None;
+    let mut draft = Draft::new(state);
 
-    observe::observe(policy, &mut next, event, &mut records);
-    obligation::taken_up(&mut next, event);
-    settle(&mut world, policy, &mut next, (event.name(), &mut touched), &mut records);
+    observe::observe(&mut draft, event);
+    obligation::taken_up(&mut draft, event);
+    settle(&mut world, policy, &mut draft);
+    let Answered { decision, result } = answer(&mut world, policy, &mut draft, event);
+    settle(&mut world, policy, &mut draft);
+    obligation::derive(policy, &mut draft);
+    obligation::give(&mut draft, event, decision.as_ref());
 
-    let decision = match &event.kind {
-        EventKind::ToolCall { .. } => {
-            Some(call::decide(&mut world, policy, &mut next, (event, &mut touched), &mut records))
-        }
-        EventKind::ConfigChanged { path, unguarded: Some(why) } => Some(protection::unwired(policy, &next, path, why)),
-        // A context that begins, or begins anew, has not heard where the runs stand.
-        EventKind::SessionStart { .. } | EventKind::SubagentStart { .. } => {
-            touched.extend(next.live_runs().map(|run| run.id.clone()));
-            None
-        }
-        EventKind::Join { runs, .. } => {
-            touched.extend(joining::join(&mut next, runs, &mut records));
-            None
-        }
-        EventKind::Prompt { text, interactive } => {
-            let typed = *interactive == Some(true) && event.subagent().is_none();
-            let answer = control::spoken(&mut world, policy, &mut next, (text, typed), &mut records);
-            take(answer, &mut touched, &mut result)
-        }
-        EventKind::Skill { name, by, .. } => {
-            touched.extend(control::invoked(&mut world, policy, &mut next, (name, *by), &mut records));
-            None
-        }
-        EventKind::Command { by, name, args } => {
-            let answer = control::command(&mut world, policy, &mut next, (*by, name, args), &mut records);
-            take(Some(answer), &mut touched, &mut result)
-        }
-        _ => None,
-    };
-    settle(&mut world, policy, &mut next, (event.name(), &mut touched), &mut records);
-    obligation::derive(policy, &mut next, &touched);
-    obligation::give(&mut next, event, decision.as_ref());
-    let obligations = next.session.obligations.clone();
-    Step { decision, state: next, records, obligations, result, needs: world.into_wanted() }
+    let Parts { state, changes } = draft.into_parts();
+    let (needs, runs) = (world.into_wanted(), positions(&state));
+    Outcome { decision, changes, obligations: state.session.obligations, result, needs, runs }
 }
 
-/// Takes the answer of a command, if there was one; the decision where it was refused.
-fn take(answer: Option<Answer>, touched: &mut Vec<String>, result: &mut Option<Value>) -> Option<Decision> {
-    let (told, refusal) = match answer? {
-        Ok((told, runs)) => {
-            touched.extend(runs);
-            (told, None)
+/// What an event is answered by itself.
+#[derive(Default)]
+struct Answered {
+    decision: Option<Decision>,
+    result: Option<Value>,
+}
+
+fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) -> Answered {
+    match &event.kind {
+        EventKind::ToolCall { .. } => {
+            return Answered { decision: Some(call::decide(world, policy, draft, event)), result: None };
         }
-        Err(refused) => (refused.result(), Some(refused.decision())),
-    };
-    *result = Some(told);
-    refusal
+        EventKind::ConfigChanged { path, unguarded: Some(why) } => {
+            let decision = protection::unwired(policy, draft.state(), path, why);
+            return Answered { decision: Some(decision), result: None };
+        }
+        // A context that begins, or begins anew, does not hold where the runs stand.
+        EventKind::SessionStart { .. } | EventKind::SubagentStart { .. } => {
+            let live: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
+            live.iter().for_each(|run| draft.announce(run));
+        }
+        EventKind::Join { runs, .. } => joining::join(draft, runs),
+        EventKind::Prompt { text, interactive } => {
+            let typed = *interactive == Some(true) && event.subagent().is_none();
+            return control::spoken(world, policy, draft, text, typed).map(of_command).unwrap_or_default();
+        }
+        EventKind::Skill { name, by, .. } => control::invoked(world, policy, draft, name, *by),
+        EventKind::Command { by, name, args } => {
+            return of_command(control::command(world, policy, draft, &control::Command { by: *by, name, args }));
+        }
+        _ => {}
+    }
+    Answered::default()
+}
+
+/// The answer to a command; a decision where it was refused.
+fn of_command(answer: Answer) -> Answered {
+    match answer {
+        Ok(result) => Answered { decision: None, result: Some(result) },
+        Err(refused) => Answered { decision: Some(refused.decision()), result: Some(refused.result()) },
+    }
 }
 
 /// Moves the runs that are left as soon as their phase is done.
-fn settle(
-    world: &mut World<'_>,
-    policy: &Policy,
-    state: &mut State,
-    (cause, touched): (&str, &mut Vec<String>),
-    records: &mut Vec<Record>,
-) {
-    for run in state.project.runs.iter_mut().chain(&mut state.session.runs) {
-        if run.status != Status::Active {
-            continue;
-        }
-        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
-        let moved = moves::settle(world, run, skill, cause);
-        if !moved.is_empty() {
-            touched.push(run.id.clone());
-            records.extend(moved);
+fn settle(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
+    let live: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
+    for id in live {
+        let skill = draft.run(&id).and_then(|run| policy.skill_version(&run.skill, &run.version));
+        if skill.is_some_and(|skill| moves::settle(world, draft, skill, &id)) {
+            draft.announce(&id);
         }
     }
+}
+
+fn positions(state: &State) -> Option<Vec<RunPosition>> {
+    if state.project.runs.is_empty() && state.session.runs.is_empty() {
+        return None;
+    }
+    let position = |run: &Run| RunPosition {
+        run: run.id.clone(),
+        skill: run.skill.clone(),
+        phase: run.phase.clone(),
+        mode: run.mode,
+    };
+    Some(state.live_runs().map(position).collect())
 }

@@ -15,7 +15,7 @@ use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Unlisted};
 use phasegate_core::state::{HISTORY, KEPT};
-use phasegate_core::{Effect, Event, EventKind, Facts, Policy, State, Step, step};
+use phasegate_core::{Decision, Effect, Event, EventKind, Facts, Policy, State, step};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -105,8 +105,16 @@ fn result(id: usize, ok: bool) -> Event {
     Event::from_value(json!({"event": "tool_result", "ok": ok, "id": id.to_string()})).unwrap()
 }
 
-fn go(policy: &Policy, state: &State, event: &Event) -> Step {
-    step(policy, state, event, &Facts::new())
+/// The answer to an event, and the state after it.
+struct Played {
+    decision: Option<Decision>,
+    state: State,
+}
+
+fn go(policy: &Policy, state: &State, event: &Event) -> Played {
+    let outcome = step(policy, state, event, &Facts::new());
+    let state = outcome.state_after(state);
+    Played { decision: outcome.decision, state }
 }
 
 fn begun(policy: &Policy) -> State {

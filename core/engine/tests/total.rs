@@ -8,7 +8,9 @@
     reason = "tests"
 )]
 
-use phasegate_core::{Event, Facts, Policy, State, needs, step};
+use phasegate_core::Durability;
+use phasegate_core::policy::Scope;
+use phasegate_core::{Change, Event, Facts, Policy, State, records, step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -104,6 +106,27 @@ fn facts() -> impl Strategy<Value = Facts> {
     })
 }
 
+fn only(changes: &[Change], scope: Scope) -> Vec<Change> {
+    changes.iter().filter(|change| change.scope() == scope).cloned().collect()
+}
+
+/// What later decisions depend on: all but calls, agents, counters, and the names of tools that were called.
+fn lasting(state: &State) -> Value {
+    let mut runs = state.session.runs.clone();
+    runs.iter_mut().for_each(|run| run.history.clear());
+    let owed: Vec<_> = state.session.obligations.iter().map(|owed| owed.id.clone()).collect();
+    json!({"runs": runs, "owed": owed, "project": state.project})
+}
+
+/// Whether a run began, moved or ended.
+fn changes_runs(before: &State, after: &State) -> bool {
+    let stands = |state: &State| {
+        let runs = state.project.runs.iter().chain(&state.session.runs);
+        runs.map(|run| (run.id.clone(), run.phase.clone(), run.status)).collect::<Vec<_>>()
+    };
+    stands(before) != stands(after)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
@@ -116,15 +139,67 @@ proptest! {
         for (event, facts) in events {
             let one = step(&policy, &state, &event, &facts);
             let two = step(&policy, &state, &event, &facts);
-            prop_assert_eq!(serde_json::to_vec(&one.state).unwrap(), serde_json::to_vec(&two.state).unwrap());
+            prop_assert_eq!(serde_json::to_vec(&one.changes).unwrap(), serde_json::to_vec(&two.changes).unwrap());
             prop_assert_eq!(&one, &two);
             prop_assert!(one.needs.is_empty(), "all facts were given");
-            prop_assert!(needs(&policy, &state, &event).iter().all(|key| facts.contains_key(key)));
-            for run in one.state.live_runs() {
+            let wanted = step(&policy, &state, &event, &Facts::new()).needs;
+            prop_assert!(wanted.iter().all(|key| facts.contains_key(key)));
+            let after = one.state_after(&state);
+            for run in after.live_runs() {
                 let skill = policy.skill_version(&run.skill, &run.version).unwrap();
                 prop_assert!(skill.phase_index(&run.phase).is_some());
             }
-            state = one.state;
+            state = after;
+        }
+    }
+
+    #[test]
+    fn changes_lead_to_the_state_that_the_outcome_tells_of(
+        events in prop::collection::vec((event(), facts()), 1..40),
+    ) {
+        let policy = policy();
+        let mut state = State::default();
+        for (event, facts) in events {
+            let outcome = step(&policy, &state, &event, &facts);
+            let (session, project) = (only(&outcome.changes, Scope::Session), only(&outcome.changes, Scope::Project));
+            let after = outcome.state_after(&state);
+            prop_assert_eq!(&after.session.obligations, &outcome.obligations);
+            let phases: Vec<_> = after.live_runs().map(|run| (run.id.clone(), run.phase.clone())).collect();
+            let told = outcome.runs.iter().flatten().map(|run| (run.run.clone(), run.phase.clone()));
+            prop_assert_eq!(phases, told.collect::<Vec<_>>());
+            // As JSON, each half from its own changes.
+            let written: Vec<Change> = serde_json::from_str(&serde_json::to_string(&outcome.changes).unwrap()).unwrap();
+            prop_assert_eq!(&written, &outcome.changes);
+            let mut halves = (state.clone(), state.clone());
+            session.iter().for_each(|change| halves.0.apply(change));
+            project.iter().for_each(|change| halves.1.apply(change));
+            prop_assert_eq!(&halves.0.session, &after.session);
+            prop_assert_eq!(&halves.1.project, &after.project);
+            // What is not durable is not asked about later.
+            if outcome.changes.iter().all(|change| change.durability() == Durability::Written) {
+                prop_assert_eq!(lasting(&state), lasting(&after));
+            }
+            let changed = changes_runs(&state, &after);
+            prop_assert!(!changed || !records(&policy, &state, &event, &outcome.changes).is_empty());
+            state = after;
+        }
+    }
+
+    #[test]
+    fn any_change_can_be_applied_to_any_state(
+        events in prop::collection::vec((event(), facts()), 1..40),
+        others in prop::collection::vec((event(), facts()), 1..40),
+    ) {
+        let policy = policy();
+        let (mut state, mut other) = (State::default(), State::default());
+        for ((event, facts), (odd, odd_facts)) in events.into_iter().zip(others) {
+            let outcome = step(&policy, &state, &event, &facts);
+            outcome.apply_to(&mut state);
+            // The changes of a session that lived otherwise.
+            outcome.apply_to(&mut other);
+            step(&policy, &other, &odd, &odd_facts).apply_to(&mut other);
+            let read: State = serde_json::from_str(&serde_json::to_string(&other).unwrap()).unwrap();
+            prop_assert_eq!(&read.project, &other.project);
         }
     }
 
@@ -138,8 +213,9 @@ proptest! {
 fn a_run_whose_policy_is_gone_never_softens_what_another_run_denies() {
     let policy = policy();
     let begin = |name: &str| Event::from_value(json!({"event": "skill", "name": name, "by": "agent"})).unwrap();
-    let mut state = step(&policy, &State::default(), &begin("c"), &Facts::new()).state;
-    state = step(&policy, &state, &begin("a"), &Facts::new()).state;
+    let mut state = State::default();
+    step(&policy, &state, &begin("c"), &Facts::new()).apply_to(&mut state);
+    step(&policy, &state, &begin("a"), &Facts::new()).apply_to(&mut state);
     let mut without = policy.clone();
     without.skills.retain(|skill| skill.name != "c");
     let edit = Event::from_value(json!({"event": "tool_call", "tool": "Edit", "input": {}})).unwrap();

@@ -15,21 +15,21 @@ pub(crate) fn differ(policy: &Policy, events: &[(Event, Facts)]) -> Option<Strin
         let fresh =
             State { session: Session { agents: state.session.agents.clone(), ..Session::default() }, ..state.clone() };
         let join = Event::new("copy", EventKind::Join { from: "m".into(), runs });
-        let joined = step(policy, &fresh, &join, facts);
-        if joined.state.session.runs.len() != count {
-            return Some(format!("{count} runs were copied to {:?}", joined.state.session.runs));
+        let joined = step(policy, &fresh, &join, facts).state_after(&fresh);
+        if joined.session.runs.len() != count {
+            return Some(format!("{count} runs were copied to {:?}", joined.session.runs));
         }
         let next = step(policy, &state, event, facts);
         if matches!(event.kind, EventKind::ToolCall { .. }) {
             let copy = Event { session: "copy".into(), ..event.clone() };
-            let copied = step(policy, &joined.state, &copy, facts);
-            let said = |step: &phasegate_core::Step| step.decision.as_ref().map(|is| (is.effect, is.code, is.line));
+            let copied = step(policy, &joined, &copy, facts);
+            let said = |step: &phasegate_core::Outcome| step.decision.as_ref().map(|is| (is.effect, is.code, is.line));
             // A call under an id that is open already ends that one first, which the copy does not have.
             if state.session.calls.is_empty() && said(&copied) != said(&next) {
                 return Some(format!("{}\nthe run {:?}, its copy {:?}", event.to_value(), said(&next), said(&copied)));
             }
         }
-        state = next.state;
+        next.apply_to(&mut state);
     }
     None
 }

@@ -71,7 +71,9 @@ fn differ(policy: &Policy, events: &[(Event, Facts)]) -> Option<String> {
         let _ = writeln!(story, "{}   file: {:?}", event.to_value(), facts.values().next().map(|fact| &fact.value));
         world.facts.clone_from(facts);
         let session = sessions.remove(&event.session).unwrap_or_default();
-        let next = step(policy, &State { session, project }, event, facts);
+        let mut state = State { session, project };
+        let next = step(policy, &state, event, facts);
+        next.apply_to(&mut state);
         let expected = world.hear(event);
         let lines = expected.as_ref().map(|answer| answer.lines.clone()).unwrap_or_default();
         let got = next.decision.as_ref().map(|is| {
@@ -82,17 +84,17 @@ fn differ(policy: &Policy, events: &[(Event, Facts)]) -> Option<String> {
         if got != expected {
             return Some(format!("{story}the text says {expected:?}, the engine {got:?}"));
         }
-        let runs: Vec<Run> = next.state.project.runs.iter().chain(&next.state.session.runs).cloned().collect();
+        let runs: Vec<Run> = state.project.runs.iter().chain(&state.session.runs).cloned().collect();
         let (got, expected) = (stands(&runs), modelled(&world, &event.session));
         if got != expected {
             return Some(format!("{story}the text says\n {expected:?}, the engine\n {got:?}"));
         }
         let open = world.outcomes(&event.session).values().filter(|outcome| outcome.is_none()).count();
-        if open != next.state.session.calls.len() {
-            return Some(format!("{story}the text says {open} open calls, the engine {:?}", next.state.session.calls));
+        if open != state.session.calls.len() {
+            return Some(format!("{story}the text says {open} open calls, the engine {:?}", state.session.calls));
         }
-        sessions.insert(event.session.clone(), next.state.session);
-        project = next.state.project;
+        sessions.insert(event.session.clone(), state.session);
+        project = state.project;
     }
     None
 }

@@ -1,0 +1,235 @@
+//! Applying changes to a state: the only way a state changes.
+
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use crate::change::{Change, Proved, VisitIs};
+use crate::event::{By, Outcome, SessionSource};
+use crate::pins::Pin;
+use crate::policy::Scope;
+use crate::state::{
+    AgentInfo, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Provisional, Run, Session, Skipped,
+    State, Status,
+};
+
+impl State {
+    /// Applies one change. Total: a change that speaks of a run or call that is not there changes nothing.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Proved(proved) => self.change_run(&proved.run, |run| run.prove(proved)),
+            Change::Judged { run, tool, .. } => self.change_run(run, |run| run.remember(tool)),
+            Change::RunBegun(run) => self.begin_run(run),
+            Change::RunEnded { run, status, .. } => self.change_run(run, |run| run.status = *status),
+            Change::RunMode { run, mode } => self.change_run(run, |run| run.mode = *mode),
+            Change::PhaseEntered { run, phase, index, by, skipped, provisional } => {
+                self.change_run(run, |run| run.enter(phase, *index, *by, skipped, *provisional));
+            }
+            Change::PhaseBack { run, phase, index, .. } => self.change_run(run, |run| run.go_back(phase, *index)),
+            Change::PhaseReturned { run } => self.change_run(run, Run::return_to_phase_before),
+            Change::Approved { name, by } => drop(self.project.approvals.insert(name.clone(), *by)),
+            Change::ToolsSeen { server, tools } => {
+                let pins = Arc::make_mut(&mut self.project.servers).entry(server.clone()).or_default();
+                for tool in tools {
+                    let pin = Pin { sha256: tool.sha256.clone(), changed: tool.changed.clone() };
+                    pins.insert(tool.name.clone(), pin);
+                }
+            }
+            Change::ToolAccepted { server, tool } => self.accept_tool(server, tool),
+            _ => self.session.apply(change),
+        }
+    }
+
+    fn change_run(&mut self, id: &str, change: impl FnOnce(&mut Run)) {
+        let mut runs = self.project.runs.iter_mut().chain(&mut self.session.runs);
+        if let Some(run) = runs.find(|run| run.id == id) {
+            change(run);
+        }
+    }
+
+    fn begin_run(&mut self, run: &Run) {
+        let (begun, runs) = match run.scope {
+            Scope::Session => (&mut self.session.runs_begun, &mut self.session.runs),
+            Scope::Project => (&mut self.project.runs_begun, &mut self.project.runs),
+        };
+        *begun = begun.saturating_add(1);
+        runs.push(run.clone());
+        if runs.len() > KEPT
+            && let Some(oldest) = runs.iter().position(|run| run.status != Status::Active)
+        {
+            runs.remove(oldest);
+        }
+    }
+
+    fn accept_tool(&mut self, server: &str, tool: &str) {
+        let pins = Arc::make_mut(&mut self.project.servers).get_mut(server);
+        let Some(pin) = pins.and_then(|pins| pins.get_mut(tool)) else { return };
+        if let Some(changed) = pin.changed.take() {
+            pin.sha256 = changed;
+        }
+    }
+}
+
+impl Session {
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Seen { session, permission_mode } => {
+                self.events = self.events.saturating_add(1);
+                if let Some(id) = session {
+                    self.id.clone_from(id);
+                }
+                if permission_mode.is_some() {
+                    self.permission_mode.clone_from(permission_mode);
+                }
+            }
+            Change::SessionStarted { source, parent } => self.start(*source, parent.as_ref()),
+            Change::SessionJoined { from } => self.parent = Some(from.clone()),
+            Change::SessionEnded {} => self.ended = true,
+            Change::AgentStarted { id, kind, call } => {
+                if let Some(call) = call.and_then(|number| self.call_mut(number)) {
+                    call.started = Some(id.clone());
+                }
+                self.agents.retain(|known| known.id != *id);
+                self.agents.push(AgentInfo { id: id.clone(), kind: kind.clone() });
+                let surplus = self.agents.len().saturating_sub(KEPT);
+                self.agents.drain(..surplus);
+            }
+            Change::AgentEnded { id } => self.agents.retain(|known| known.id != *id),
+            Change::AgentsCleared {} => self.agents.clear(),
+            Change::CallOpened(call) => {
+                self.calls.push(OpenCall { number: self.events, ..call.as_ref().clone() });
+                let surplus = self.calls.len().saturating_sub(KEPT);
+                self.calls.drain(..surplus);
+            }
+            Change::CallAsked { call } => self.change_call(*call, |call| call.asked = true),
+            Change::CallAgentEnded { call } => self.change_call(*call, |call| call.ended = true),
+            Change::CallOutcome { call, outcome: Outcome::Launched } => {
+                self.change_call(*call, |call| call.launched = true);
+            }
+            Change::CallOutcome { call, .. } => self.calls.retain(|open| open.number != *call),
+            Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
+            Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
+            Change::ObligationsGiven { call } => {
+                for obligation in &mut self.obligations {
+                    obligation.given = self.events;
+                    obligation.call.clone_from(call);
+                }
+            }
+            // The changes of runs and of the project's half: `State::apply` applies them.
+            Change::Proved(_)
+            | Change::Judged { .. }
+            | Change::RunBegun(_)
+            | Change::RunEnded { .. }
+            | Change::RunMode { .. }
+            | Change::PhaseEntered { .. }
+            | Change::PhaseBack { .. }
+            | Change::PhaseReturned { .. }
+            | Change::Approved { .. }
+            | Change::ToolsSeen { .. }
+            | Change::ToolAccepted { .. } => {}
+        }
+    }
+
+    fn start(&mut self, source: SessionSource, parent: Option<&String>) {
+        self.source = Some(source);
+        self.ended = false;
+        if let Some(parent) = parent {
+            self.parent = Some(parent.clone());
+        }
+    }
+
+    fn change_call(&mut self, number: u64, change: impl FnOnce(&mut OpenCall)) {
+        if let Some(call) = self.call_mut(number) {
+            change(call);
+        }
+    }
+
+    fn call_mut(&mut self, number: u64) -> Option<&mut OpenCall> {
+        self.calls.iter_mut().find(|call| call.number == number)
+    }
+
+    fn owe(&mut self, run: &str, visit: u32, text: &str) {
+        let prefix = obligation_prefix(run);
+        self.obligations.retain(|owed| !owed.id.starts_with(&prefix));
+        let id = format!("{prefix}{visit}");
+        self.obligations.push(Obligation { id, kind: ObligationKind::Context(text.to_owned()), given: 0, call: None });
+    }
+}
+
+/// What the ids of all obligations about a run begin with.
+pub(crate) fn obligation_prefix(run: &str) -> String {
+    format!("phase:{run}:")
+}
+
+impl Run {
+    fn remember(&mut self, tool: &str) {
+        self.history.push_back(tool.into());
+        if self.history.len() > HISTORY {
+            self.history.pop_front();
+        }
+    }
+
+    fn prove(&mut self, proved: &Proved) {
+        for atom in &proved.atoms {
+            let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom };
+            if !self.evidence.contains(&evidence) {
+                self.evidence.push(evidence);
+            }
+        }
+        match proved.visit_is {
+            None => {}
+            Some(VisitIs::Settled) => self.provisional = None,
+            Some(VisitIs::Failed) => self.failed = true,
+            Some(VisitIs::EarlierFailed) => {
+                if let Some(before) = &mut self.provisional {
+                    before.failed = true;
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, phase: &str, index: usize, by: By, skipped: &[String], provisional: bool) {
+        let before = Provisional {
+            phase: self.phase.clone(),
+            visit: self.visit,
+            skipped: self.skipped.len(),
+            failed: self.failed,
+        };
+        self.skipped.extend(skipped.iter().map(|phase| Skipped { phase: phase.clone(), by }));
+        self.evidence.retain(|evidence| evidence.phase != index);
+        self.kept.retain(|(phase, _)| *phase != index);
+        self.begin_visit(phase, index);
+        self.provisional = provisional.then_some(before);
+    }
+
+    fn go_back(&mut self, phase: &str, index: usize) {
+        match self.backs.iter_mut().find(|(from, to, _)| *from == self.phase && to == phase) {
+            Some((_, _, times)) => *times = times.saturating_add(1),
+            None => self.backs.push((self.phase.clone(), phase.to_owned(), 1)),
+        }
+        self.evidence.retain(|evidence| evidence.phase < index);
+        self.kept.retain(|(phase, _)| *phase < index);
+        self.begin_visit(phase, index);
+    }
+
+    fn return_to_phase_before(&mut self) {
+        let Some(before) = self.provisional.take() else { return };
+        let left = self.visit;
+        self.evidence.retain(|evidence| evidence.visit != left);
+        self.kept.retain(|(_, visit)| *visit != left);
+        self.skipped.truncate(before.skipped);
+        self.phase_before = core::mem::replace(&mut self.phase, before.phase);
+        self.visit = before.visit;
+        self.failed = before.failed;
+    }
+
+    fn begin_visit(&mut self, phase: &str, index: usize) {
+        self.phase_before = core::mem::replace(&mut self.phase, phase.to_owned());
+        self.visits = self.visits.saturating_add(1);
+        self.visit = self.visits;
+        self.kept.push((index, self.visit));
+        self.provisional = None;
+        self.failed = false;
+    }
+}

@@ -1,0 +1,327 @@
+//! Changes: what one event does to the state. Journals store them; [`State::apply`] is the only way a state changes.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::code::Code;
+use crate::event::{By, Outcome, SessionSource};
+use crate::policy::{Mode, Scope};
+use crate::state::{OpenCall, Run, Status};
+
+/// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
+///
+/// A change holds what is new and nothing that the state before it holds already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Change {
+    /// The session saw an event. Every event leads to this change first.
+    Seen {
+        /// The session's id, where the state does not have it yet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+        /// The platform's permission mode, where it is another one than before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        permission_mode: Option<String>,
+    },
+    /// The session began or goes on.
+    SessionStarted {
+        /// Why it begins now.
+        source: SessionSource,
+        /// The session it came from, where the platform says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<String>,
+    },
+    /// The session took over runs of another session.
+    SessionJoined {
+        /// The id of that session.
+        from: String,
+    },
+    /// The session ended.
+    SessionEnded {},
+    /// A subagent began.
+    AgentStarted {
+        /// The id that the platform gave the subagent.
+        id: String,
+        /// The kind of agent as the platform names it.
+        kind: String,
+        /// The number of the call that started it, where exactly one call can have.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<u64>,
+    },
+    /// A subagent ended.
+    AgentEnded {
+        /// The id of the subagent.
+        id: String,
+    },
+    /// All subagents are gone, because the process that ran them is.
+    AgentsCleared {},
+    /// A call was let through. Its number is that of the event, so it is not written.
+    CallOpened(Box<OpenCall>),
+    /// A person was asked about a call.
+    CallAsked {
+        /// The number of the call.
+        call: u64,
+    },
+    /// The subagent that a call started has ended, and the call's own outcome is to come.
+    CallAgentEnded {
+        /// The number of the call.
+        call: u64,
+    },
+    /// The outcome of a call was seen. The call is open no more, except where it was only launched.
+    CallOutcome {
+        /// The number of the call.
+        call: u64,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// The outcome before this change means something to a run in which the call was decided.
+    Proved(Proved),
+    /// A run judged a call.
+    Judged {
+        /// The id of the run.
+        run: String,
+        /// The canonical name of the tool.
+        tool: String,
+        /// The rule that the call broke, as a code; absent: the run let it pass.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        broke: Option<Code>,
+    },
+    /// A run began, or was copied from another session.
+    RunBegun(Box<Run>),
+    /// A run ended.
+    RunEnded {
+        /// The id of the run.
+        run: String,
+        /// `finished` if its last phase was done, else `left`.
+        status: Status,
+        /// Who ended it.
+        by: By,
+    },
+    /// What the violations of a run lead to was changed.
+    RunMode {
+        /// The id of the run.
+        run: String,
+        /// The mode from now on.
+        mode: Mode,
+    },
+    /// A run entered a following phase. The evidence of earlier visits of that phase is cleared.
+    PhaseEntered {
+        /// The id of the run.
+        run: String,
+        /// The name of the phase that was entered.
+        phase: String,
+        /// Its index in the skill.
+        index: usize,
+        /// Who caused it: the agent by a call, the platform by an outcome, a person by a command.
+        by: By,
+        /// The phases that were left early or passed over.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<String>,
+        /// Whether the run can still return to the phase it left.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        provisional: bool,
+    },
+    /// A run went back to an earlier phase. The evidence of that phase and of all later ones is cleared.
+    PhaseBack {
+        /// The id of the run.
+        run: String,
+        /// The name of the phase that was entered.
+        phase: String,
+        /// Its index in the skill.
+        index: usize,
+        /// Who caused it: the agent by a call, or the platform by an outcome.
+        by: By,
+    },
+    /// A run returned from a provisional phase, as if it had never entered it.
+    PhaseReturned {
+        /// The id of the run.
+        run: String,
+    },
+    /// Something was approved.
+    Approved {
+        /// The name that conditions ask for.
+        name: String,
+        /// Who approved it.
+        by: By,
+    },
+    /// A server described its tools, and some of them are new or not as they were.
+    ToolsSeen {
+        /// The name of the server.
+        server: String,
+        /// The tools whose pins are new or changed, in the server's order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<SeenTool>,
+    },
+    /// A person accepted a changed tool as it is now.
+    ToolAccepted {
+        /// The name of the server.
+        server: String,
+        /// The name of the tool.
+        tool: String,
+    },
+    /// The host must be told where a run stands. What it was to be told of the run before is dropped.
+    ObligationDue {
+        /// The id of the run.
+        run: String,
+        /// The number of the visit that the text is about.
+        visit: u32,
+        /// The text for the agent.
+        text: String,
+    },
+    /// Obligations were taken up, or are about runs that ended.
+    ObligationsDropped {
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// All obligations went out with the answer to this event.
+    ObligationsGiven {
+        /// The id of the call that was answered, if it was one with an id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+    },
+}
+
+/// What the outcome of a call means to one run in which it was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proved {
+    /// The id of the run.
+    pub run: String,
+    /// The index of the phase in which the call was decided.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub phase: usize,
+    /// The number of the visit in which it was decided.
+    pub visit: u32,
+    /// The numbers of the conditions that it proved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub atoms: Vec<u32>,
+    /// What it means to the visit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visit_is: Option<VisitIs>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(index: &usize) -> bool {
+    *index == 0
+}
+
+/// What the outcome of a call means to a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VisitIs {
+    /// A call of the present visit succeeded: the run cannot return to the phase before.
+    Settled,
+    /// A call of the present visit failed.
+    Failed,
+    /// A call of the visit that the run could return to failed.
+    EarlierFailed,
+}
+
+/// A tool as its server describes it now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenTool {
+    /// The name of the tool.
+    pub name: String,
+    /// The digest of its description that is pinned.
+    pub sha256: String,
+    /// The digest of its description now, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
+}
+
+/// Whether a change must be on the disk before the answer goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// It need only be written: it is history.
+    Written,
+    /// It must be durable: later decisions depend on it.
+    Synced,
+}
+
+impl Change {
+    /// Which half of the state the change belongs to.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        let of = |run: &str| if run.starts_with(PROJECT_RUN) { Scope::Project } else { Scope::Session };
+        match self {
+            Self::Judged { run, .. }
+            | Self::RunEnded { run, .. }
+            | Self::RunMode { run, .. }
+            | Self::PhaseEntered { run, .. }
+            | Self::PhaseBack { run, .. }
+            | Self::PhaseReturned { run } => of(run),
+            Self::Proved(proved) => of(&proved.run),
+            Self::RunBegun(run) => run.scope,
+            Self::Approved { .. } | Self::ToolsSeen { .. } | Self::ToolAccepted { .. } => Scope::Project,
+            Self::Seen { .. }
+            | Self::SessionStarted { .. }
+            | Self::SessionJoined { .. }
+            | Self::SessionEnded {}
+            | Self::AgentStarted { .. }
+            | Self::AgentEnded { .. }
+            | Self::AgentsCleared {}
+            | Self::CallOpened(_)
+            | Self::CallAsked { .. }
+            | Self::CallAgentEnded { .. }
+            | Self::CallOutcome { .. }
+            | Self::ObligationDue { .. }
+            | Self::ObligationsDropped { .. }
+            | Self::ObligationsGiven { .. } => Scope::Session,
+        }
+    }
+
+    /// Whether the change must be on the disk before the answer goes out.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        if self.scope() == Scope::Project {
+            return Durability::Synced;
+        }
+        match self {
+            Self::Seen { .. }
+            | Self::SessionStarted { .. }
+            | Self::SessionJoined { .. }
+            | Self::SessionEnded {}
+            | Self::AgentStarted { .. }
+            | Self::AgentEnded { .. }
+            | Self::AgentsCleared {}
+            | Self::CallOpened(_)
+            | Self::CallAsked { .. }
+            | Self::CallAgentEnded { .. }
+            | Self::CallOutcome { .. }
+            | Self::Judged { .. }
+            | Self::ObligationsGiven { .. } => Durability::Written,
+            Self::Proved(_)
+            | Self::RunBegun(_)
+            | Self::RunEnded { .. }
+            | Self::RunMode { .. }
+            | Self::PhaseEntered { .. }
+            | Self::PhaseBack { .. }
+            | Self::PhaseReturned { .. }
+            | Self::Approved { .. }
+            | Self::ToolsSeen { .. }
+            | Self::ToolAccepted { .. }
+            | Self::ObligationDue { .. }
+            | Self::ObligationsDropped { .. } => Durability::Synced,
+        }
+    }
+
+    /// Whether a run began, moved or ended.
+    #[must_use]
+    pub fn moves_a_run(&self) -> bool {
+        matches!(
+            self,
+            Self::RunBegun(_)
+                | Self::RunEnded { .. }
+                | Self::PhaseEntered { .. }
+                | Self::PhaseBack { .. }
+                | Self::PhaseReturned { .. }
+        )
+    }
+}
+
+/// What the id of a run of project scope begins with.
+pub(crate) const PROJECT_RUN: char = 'p';

@@ -1,0 +1,75 @@
+//! The draft of one event: the working state, and the changes that made it.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::change::Change;
+use crate::state::{Run, State};
+
+/// The state as one event changes it. Every change goes through [`Draft::change`], so the list of changes is complete.
+pub(crate) struct Draft {
+    state: State,
+    changes: Vec<Change>,
+    announced: Vec<String>,
+}
+
+impl Draft {
+    pub(crate) fn new(state: &State) -> Self {
+        Self { state: state.clone(), changes: Vec::new(), announced: Vec::new() }
+    }
+
+    /// The state as it stands after the changes so far.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// A run by id.
+    pub(crate) fn run(&self, id: &str) -> Option<&Run> {
+        self.state.run(id)
+    }
+
+    /// Applies a change and notes it.
+    pub(crate) fn change(&mut self, change: Change) {
+        self.state.apply(&change);
+        self.changes.push(change);
+    }
+
+    /// Begins a run.
+    pub(crate) fn begin(&mut self, run: Run) {
+        self.change(Change::RunBegun(Box::new(run)));
+    }
+
+    /// Has the host told where the run stands when the event is over.
+    pub(crate) fn announce(&mut self, run: &str) {
+        self.announced.push(run.to_string());
+    }
+
+    /// The runs to announce so far, in the order in which they were named.
+    pub(crate) fn announced(&self) -> &[String] {
+        &self.announced
+    }
+
+    /// The runs to announce, each once, in the order in which they were named last.
+    pub(crate) fn take_announced(&mut self) -> Vec<String> {
+        let mut announced: Vec<String> = Vec::new();
+        for run in core::mem::take(&mut self.announced) {
+            announced.retain(|known| *known != run);
+            announced.push(run);
+        }
+        announced
+    }
+
+    /// The state after the event, and what changed.
+    pub(crate) fn into_parts(self) -> Parts {
+        Parts { state: self.state, changes: self.changes }
+    }
+}
+
+/// What a draft leaves.
+pub(crate) struct Parts {
+    /// The state after the event.
+    pub(crate) state: State,
+    /// The changes that led to it, in order.
+    pub(crate) changes: Vec<Change>,
+}

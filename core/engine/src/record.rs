@@ -1,0 +1,203 @@
+//! Audit records: what an event meant, derived from its changes.
+
+use alloc::borrow::ToOwned as _;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::code::Code;
+use crate::event::{By, Event, Outcome};
+use crate::pins;
+use crate::policy::{Mode, Policy};
+use crate::state::{State, Status};
+
+/// What one change means to a person who reads the audit trail: the seed's four audit events, and more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Record {
+    /// A run began.
+    ActivateSkill {
+        /// The id of the new run.
+        run: String,
+        /// The skill's name.
+        skill: String,
+        /// The name of the phase it begins in.
+        phase: String,
+        /// The mode it begins with: the stricter of what was asked for and what the configs demand.
+        mode: Mode,
+        /// Who activated or invoked the skill.
+        by: By,
+    },
+    /// A run ended.
+    DeactivateSkill {
+        /// The id of the run, which no longer judges calls.
+        run: String,
+        /// The skill's name.
+        skill: String,
+        /// The name of the phase it was in when it ended.
+        phase: String,
+        /// `finished` if its last phase was done, else `left`.
+        status: Status,
+        /// Who ended it; the platform, where it ended by itself or its call turned out not to have invoked the skill.
+        by: By,
+    },
+    /// A run moved.
+    PhaseAdvance {
+        /// The id of the run.
+        run: String,
+        /// The skill's name.
+        skill: String,
+        /// The name of the phase that was left.
+        from: String,
+        /// The name of the phase that was entered.
+        phase: String,
+        /// The canonical name of the tool whose call moved it, or the name of the event or command that did.
+        triggered_by: String,
+    },
+    /// A call broke a rule of a run.
+    PhaseViolation {
+        /// The id of the run whose rule was broken.
+        run: String,
+        /// The skill's name.
+        skill: String,
+        /// The name of the phase the run was in, and stays in.
+        phase: String,
+        /// The canonical name of the tool that was called.
+        tool: String,
+        /// Which rule was broken, by the code that the agent is told.
+        code: Code,
+        /// Whether this run denies the call (block mode) or only warns.
+        blocked: bool,
+    },
+    /// A call's outcome proved something.
+    EvidenceSeen {
+        /// The id of the run for which it counts.
+        run: String,
+        /// The name of the phase in whose visit the call was decided.
+        phase: String,
+        /// The canonical name of the tool that was called.
+        tool: String,
+        /// How the call ended.
+        outcome: Outcome,
+    },
+    /// A server describes a tool otherwise than when it was first seen.
+    ToolChanged {
+        /// The server's name.
+        server: String,
+        /// The tool's name, as the server gives it.
+        tool: String,
+    },
+    /// A person approved something.
+    Approved {
+        /// The name that was approved, as conditions ask for it (`approved: NAME`).
+        name: String,
+    },
+}
+
+/// The records that the changes of an event stand for.
+///
+/// `before` is the state before the event. The policy only gives the name of a phase in [`Record::EvidenceSeen`].
+#[must_use]
+pub fn records(policy: &Policy, before: &State, event: &Event, changes: &[Change]) -> Vec<Record> {
+    let mut records = Vec::new();
+    if !changes.iter().any(is_recorded) {
+        return records;
+    }
+    let mut state = before.clone();
+    let mut ended = Ended { tool: String::new(), outcome: Outcome::Unknown };
+    for change in changes {
+        if let Change::CallOutcome { call, outcome } = change {
+            let tool = state.session.calls.iter().find(|open| open.number == *call).map(|open| open.tool.clone());
+            ended = Ended { tool: tool.unwrap_or_default(), outcome: *outcome };
+        }
+        records.extend(record(policy, &state, event, change, &ended));
+        state.apply(change);
+    }
+    records
+}
+
+/// The call whose outcome was seen last.
+struct Ended {
+    tool: String,
+    outcome: Outcome,
+}
+
+fn is_recorded(change: &Change) -> bool {
+    match change {
+        Change::Judged { broke, .. } => broke.is_some(),
+        Change::Proved(proved) => !proved.atoms.is_empty(),
+        Change::Approved { .. } | Change::ToolsSeen { .. } | Change::ToolAccepted { .. } => true,
+        change => change.moves_a_run(),
+    }
+}
+
+fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended: &Ended) -> Vec<Record> {
+    let one = match change {
+        Change::RunBegun(run) => Record::ActivateSkill {
+            run: run.id.clone(),
+            skill: run.skill.clone(),
+            phase: run.phase.clone(),
+            mode: run.mode,
+            by: run.by,
+        },
+        Change::RunEnded { run, status, by } => {
+            let Some(run) = state.run(run) else { return Vec::new() };
+            let (skill, phase) = (run.skill.clone(), run.phase.clone());
+            Record::DeactivateSkill { run: run.id.clone(), skill, phase, status: *status, by: *by }
+        }
+        Change::PhaseEntered { run, phase, by, .. } | Change::PhaseBack { run, phase, by, .. } => {
+            return advance(state, run, Some(phase), &cause(event, *by));
+        }
+        Change::PhaseReturned { run } => return advance(state, run, None, &cause(event, By::Agent)),
+        Change::Judged { run, tool, broke: Some(code) } => {
+            let Some(run) = state.run(run) else { return Vec::new() };
+            Record::PhaseViolation {
+                run: run.id.clone(),
+                skill: run.skill.clone(),
+                phase: run.phase.clone(),
+                tool: tool.clone(),
+                code: *code,
+                blocked: run.mode == Mode::Block,
+            }
+        }
+        Change::Proved(proved) if !proved.atoms.is_empty() => {
+            let skill = state.run(&proved.run).and_then(|run| policy.skill_version(&run.skill, &run.version));
+            let phase = skill.and_then(|skill| skill.phases.get(proved.phase)).map(|phase| phase.name.clone());
+            let (tool, outcome) = (ended.tool.clone(), ended.outcome);
+            Record::EvidenceSeen { run: proved.run.clone(), phase: phase.unwrap_or_default(), tool, outcome }
+        }
+        Change::ToolsSeen { server, tools } => {
+            let changed = tools.iter().filter(|tool| tool.changed.is_some());
+            return changed
+                .map(|tool| Record::ToolChanged { server: server.clone(), tool: tool.name.clone() })
+                .collect();
+        }
+        Change::Approved { name, .. } => Record::Approved { name: name.clone() },
+        Change::ToolAccepted { server, tool } => Record::Approved { name: pins::approval_name(server, tool) },
+        _ => return Vec::new(),
+    };
+    alloc::vec![one]
+}
+
+fn advance(state: &State, run: &str, to: Option<&String>, cause: &str) -> Vec<Record> {
+    let Some(run) = state.run(run) else { return Vec::new() };
+    let Some(phase) = to.or(run.provisional.as_ref().map(|before| &before.phase)) else { return Vec::new() };
+    alloc::vec![Record::PhaseAdvance {
+        run: run.id.clone(),
+        skill: run.skill.clone(),
+        from: run.phase.clone(),
+        phase: phase.clone(),
+        triggered_by: cause.to_owned(),
+    }]
+}
+
+/// What moved a run: the tool that the agent called, the command of a person, or the event itself.
+fn cause(event: &Event, by: By) -> String {
+    match by {
+        By::Agent => event.tool_name().unwrap_or_else(|| event.name()).to_string(),
+        By::Human => "skip_phase".to_string(),
+        By::Platform => event.name().to_string(),
+    }
+}
