@@ -1,7 +1,7 @@
 //! The guard as adapters see it that live inside a long-running process.
 
 use async_trait::async_trait;
-use phasegate_core::{Decision, Event, Step};
+use phasegate_core::{Decision, Event, Outcome};
 
 use crate::Problem;
 
@@ -16,7 +16,7 @@ pub trait Guard: Send + Sync {
     ///
     /// The guard could not work; the caller must answer with a denial, unless the code is `policy-missing` and
     /// [`Guard::unguarded`] says that there is nothing to guard.
-    async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem>;
+    async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem>;
 
     /// What each of these calls would be answered if it came now, alone. A call whose `input` is null stands for every call
     /// of its tool: it is denied only where each of them is, which is what hiding a tool asks. Nothing is recorded and nothing moves; an event

@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use phasegate_core::event::{Outcome, SessionSource};
-use phasegate_core::{Code, Decision, Effect, Event, EventKind, Step};
+use phasegate_core::event::{CallOutcome, SessionSource};
+use phasegate_core::{Code, Decision, Effect, Event, EventKind, Outcome};
 use serde_json::Value;
 
 use crate::{Guard, Problem, text};
@@ -133,7 +133,7 @@ pub struct Ruled {
     /// Whether the call runs.
     pub ruling: Ruling,
     /// What else changed, where the guard decided.
-    pub step: Option<Step>,
+    pub step: Option<Outcome>,
 }
 
 /// A call before it is decided.
@@ -227,7 +227,7 @@ impl GuardedCalls {
     /// # Errors
     ///
     /// The guard could not work; a call must then be denied.
-    pub async fn give(&self, session: &GuardedSession, kind: EventKind) -> Result<Option<Step>, Problem> {
+    pub async fn give(&self, session: &GuardedSession, kind: EventKind) -> Result<Option<Outcome>, Problem> {
         let step = match self.begin(session).await {
             Ok(()) => self.handle(session, kind).await,
             Err(problem) => Err(problem),
@@ -272,7 +272,7 @@ impl GuardedCalls {
     /// # Errors
     ///
     /// The guard could not record it; the call then proves nothing.
-    pub async fn ended(&self, call: GuardedCall, outcome: Outcome) -> Result<Step, Problem> {
+    pub async fn ended(&self, call: GuardedCall, outcome: CallOutcome) -> Result<Outcome, Problem> {
         let kind = EventKind::ToolResult {
             id: Some(call.id),
             outcome: Some(outcome),
@@ -308,7 +308,7 @@ impl GuardedCalls {
         caught(async { self.guard.decided(&session.id, &event, ids).await }).await.unwrap_or(false)
     }
 
-    async fn handle(&self, session: &GuardedSession, kind: EventKind) -> Result<Step, Problem> {
+    async fn handle(&self, session: &GuardedSession, kind: EventKind) -> Result<Outcome, Problem> {
         let event = session.event(kind);
         let handled = caught(async { self.guard.handle(&session.id, event).await }).await;
         handled.unwrap_or_else(|| Err(Problem::new(Code::Internal, "the guard panicked while it decided")))

@@ -14,7 +14,7 @@ pub mod guarded;
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::{Code, Event, Step};
+use phasegate_core::{Code, Event, Outcome};
 use serde_json::Value;
 
 pub use capability::{Ability, Capabilities};
@@ -55,7 +55,7 @@ pub trait Adapter: Send + Sync {
     fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem>;
 
     /// Turns the steps of a frame's events into the platform's own reply.
-    fn encode(&self, frame: &Frame, steps: &[Step]) -> Reply;
+    fn encode(&self, frame: &Frame, steps: &[Outcome]) -> Reply;
 
     /// What is sent when nothing else works: always a denial that the platform honours.
     fn refuse(&self, frame: &Frame, problem: &Problem) -> Reply;

@@ -4,7 +4,7 @@
 use phasegate_core::code::Area;
 use phasegate_core::decision::NextCall;
 use phasegate_core::state::ObligationKind;
-use phasegate_core::{Code, Decision, Effect, Step};
+use phasegate_core::{Code, Decision, Effect, Outcome};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -64,7 +64,7 @@ pub fn warning(decision: &Decision, native: impl Native) -> String {
 
 /// What the agent is to be told beside an answer: warnings first, then the obligations, each once.
 #[must_use]
-pub fn context(steps: &[Step], native: impl Native) -> Option<String> {
+pub fn context(steps: &[Outcome], native: impl Native) -> Option<String> {
     let warnings = steps
         .iter()
         .filter_map(|step| step.decision.as_ref())

@@ -10,7 +10,7 @@
 //!   there a problem is told and nothing is blocked.
 
 use phasegate_adapter::{Frame, Problem, Reply, text};
-use phasegate_core::{Decision, Effect, Step};
+use phasegate_core::{Decision, Effect, Outcome};
 use serde::Serialize;
 
 use crate::hook::Hook;
@@ -54,7 +54,7 @@ struct Behavior<'a> {
 }
 
 /// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
+pub(crate) fn encode(frame: &Frame, steps: &[Outcome]) -> Reply {
     let hook = hook(frame);
     let context = text::context(steps, tools::native);
     let strictest = steps
@@ -165,7 +165,7 @@ fn passed(hook: Option<Hook>, context: Option<&str>, answer: Option<&str>) -> Re
 }
 
 /// What came of a command.
-fn answer(steps: &[Step]) -> Option<&str> {
+fn answer(steps: &[Outcome]) -> Option<&str> {
     steps.iter().filter_map(|step| step.result.as_ref()).find_map(|result| result.get("text")?.as_str())
 }
 

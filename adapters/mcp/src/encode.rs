@@ -4,7 +4,7 @@
 //! reads it, which an error of the protocol need not reach.
 
 use phasegate_adapter::{Frame, Problem, Reply};
-use phasegate_core::{Code, Decision, Effect, Step};
+use phasegate_core::{Code, Decision, Effect, Outcome};
 use serde_json::{Value, json};
 
 use crate::call::{self, Call};
@@ -15,7 +15,7 @@ use crate::message::{Kind, Malformed};
 use crate::own;
 
 /// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
+pub(crate) fn encode(frame: &Frame, steps: &[Outcome]) -> Reply {
     let Ok((seen, _)) = frame::read(frame) else { return Reply::silent() };
     let (Some(message), From::Client) = (&seen.message, seen.from) else { return Reply::silent() };
     let Some(id) = message.id().filter(|_| message.method() == Some(call::METHOD)) else { return Reply::silent() };

@@ -15,7 +15,7 @@ mod sessions;
 
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{GuardedCalls, GuardedSession, Proposed, Ruling};
-use phasegate_core::event::Outcome;
+use phasegate_core::event::CallOutcome;
 use phasegate_core::{Code, Decision, EventKind};
 use serde_json::{Map, Value, json};
 
@@ -159,7 +159,7 @@ impl Interceptor {
         let open = self.sessions.ended(&session.id, asked.trace.as_deref());
         let outcome = match open.len() {
             1 => outcome::of_result(asked.payload.to_string().as_bytes()).outcome,
-            _ => Outcome::Unknown,
+            _ => CallOutcome::Unknown,
         };
         for call in open {
             // An outcome that cannot be recorded proves nothing.

@@ -45,7 +45,7 @@ use phasegate_adapter::{
     Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Limit,
     Memory, Places, Problem, Registered, Reply,
 };
-use phasegate_core::Step;
+use phasegate_core::Outcome;
 
 pub use id::Id;
 pub use message::{Kind, Malformed, Message};
@@ -101,7 +101,7 @@ impl Adapter for Mcp {
         decode::decode(frame, memory)
     }
 
-    fn encode(&self, frame: &Frame, steps: &[Step]) -> Reply {
+    fn encode(&self, frame: &Frame, steps: &[Outcome]) -> Reply {
         encode::encode(frame, steps)
     }
 

@@ -1,7 +1,7 @@
 //! The tools that the guard itself offers: the seed's three, with its arguments and answers.
 
 use phasegate_core::event::By;
-use phasegate_core::{EventKind, Step};
+use phasegate_core::{EventKind, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -69,7 +69,7 @@ pub fn command(call: &Call) -> EventKind {
 
 /// The result of a call of an own tool, as JSON text.
 #[must_use]
-pub fn result(step: &Step, form: Form) -> String {
+pub fn result(step: &Outcome, form: Form) -> String {
     let answer = step.result.clone().unwrap_or(Value::Null);
     let failed = answer.get("is_error").and_then(Value::as_bool) == Some(true)
         || step.decision.as_ref().is_some_and(|decision| !decision.lets_through());

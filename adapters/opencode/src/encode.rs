@@ -10,7 +10,7 @@
 //! A plugin cannot have the user asked, so a question is a denial with the question in it.
 
 use phasegate_adapter::{Frame, Problem, Reply, text};
-use phasegate_core::{Decision, Effect, Step};
+use phasegate_core::{Decision, Effect, Outcome};
 use serde::Serialize;
 
 use crate::tools;
@@ -26,7 +26,7 @@ struct Output<'a> {
 }
 
 /// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(_frame: &Frame, steps: &[Step]) -> Reply {
+pub(crate) fn encode(_frame: &Frame, steps: &[Outcome]) -> Reply {
     let context = text::context(steps, tools::native);
     let decisions = || steps.iter().filter_map(|step| step.decision.as_ref());
     if let Some(decision) = decisions().filter(|decision| !decision.lets_through()).max_by_key(|one| one.effect) {
@@ -62,7 +62,7 @@ fn warned(decision: &Decision) -> String {
 }
 
 /// What came of a command that the user typed.
-fn answer(steps: &[Step]) -> Option<&str> {
+fn answer(steps: &[Outcome]) -> Option<&str> {
     steps.iter().filter_map(|step| step.result.as_ref()).find_map(|result| result.get("text")?.as_str())
 }
 

@@ -12,8 +12,7 @@ use std::fmt::Write as _;
 
 use phasegate_adapter::{Frame, Problem, Reply, text};
 use phasegate_core::policy::Mode;
-use phasegate_core::state::{Run, Status};
-use phasegate_core::{Decision, Effect, Step};
+use phasegate_core::{Decision, Effect, Outcome};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -41,7 +40,7 @@ struct Output {
 }
 
 /// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(frame: &Frame, steps: &[Step]) -> Reply {
+pub(crate) fn encode(frame: &Frame, steps: &[Outcome]) -> Reply {
     let head = Head::read(frame).ok();
     let hook = head.as_ref().and_then(|head| Hook::named(&head.event.name));
     let mut output =
@@ -89,7 +88,7 @@ fn deny(output: &mut Output, decision: &Decision, call: Option<&Head>) {
 }
 
 /// What came of a command: for the user who gave it, and where it changed something, for the agent too.
-fn answer(steps: &[Step], output: &mut Output) {
+fn answer(steps: &[Outcome], output: &mut Output) {
     let Some(result) = steps.iter().find_map(|step| step.result.as_ref()) else { return };
     let done = result.get("text").and_then(Value::as_str);
     output.tell = Some(done.map_or_else(|| standing(result), str::to_owned));
@@ -133,11 +132,8 @@ fn or_none(text: &str) -> &str {
 }
 
 /// Where the runs stand after the last step, for the status line; `None` where there never was one.
-fn status(steps: &[Step]) -> Option<String> {
-    let state = &steps.last()?.state;
-    let runs = || state.project.runs.iter().chain(&state.session.runs);
-    runs().next()?;
-    let live = runs().filter(|run| run.status == Status::Active).map(|run: &Run| {
+fn status(steps: &[Outcome]) -> Option<String> {
+    let live = steps.last()?.runs.as_ref()?.iter().map(|run| {
         let mode = if run.mode == Mode::Warn { " (warn)" } else { "" };
         format!("{}: {}{mode}", run.skill, run.phase)
     });

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use phasegate_adapter::guarded::{Denial, GuardedCall, GuardedCalls, GuardedSession, Ruling};
 use phasegate_adapter::{Guard, text};
-use phasegate_core::event::Outcome;
+use phasegate_core::event::CallOutcome;
 use tower_service::Service;
 
 use crate::call::{Answer, Call};
@@ -14,7 +14,7 @@ use crate::call::{Answer, Call};
 /// Puts the guard before services that run tool calls. All services of a layer share what it knows of sessions.
 ///
 /// `ended` says how a call ended, by what the service answered: a result that says of itself that it is an error is
-/// [`Outcome::Failed`], and proves nothing that wants success. A service that fails altogether is [`Outcome::Failed`] too.
+/// [`CallOutcome::Failed`], and proves nothing that wants success. A service that fails altogether is [`CallOutcome::Failed`] too.
 pub struct Layer<E> {
     calls: Arc<GuardedCalls>,
     ended: E,
@@ -96,7 +96,7 @@ where
     S::Response: Send,
     S::Error: Send,
     S::Future: Send,
-    E: Fn(&S::Response) -> Outcome + Clone + Send + Sync + 'static,
+    E: Fn(&S::Response) -> CallOutcome + Clone + Send + Sync + 'static,
 {
     type Response = Answer<S::Response>;
     type Error = S::Error;
@@ -119,7 +119,7 @@ where
             };
             let answer = ready.call(call).await;
             if let Some(open) = passed.open {
-                let outcome = answer.as_ref().map_or(Outcome::Failed, &layer.ended);
+                let outcome = answer.as_ref().map_or(CallOutcome::Failed, &layer.ended);
                 // An outcome that cannot be recorded proves nothing; the answer itself goes out.
                 drop(layer.calls.ended(open, outcome).await);
             }

@@ -7,7 +7,7 @@ use crate::support::World;
 use phasegate_adapter::{
     Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Problem, Reply,
 };
-use phasegate_core::Step;
+use phasegate_core::Outcome;
 use phasegate_runtime::Locations;
 use phasegate_runtime::deadline::LIMIT;
 use phasegate_runtime::hook::Hook;
@@ -39,7 +39,7 @@ impl Adapter for Broken {
     fn decode(&self, _: &Frame, _: &Memory) -> Result<Decoded, Problem> {
         panic!("decode is broken")
     }
-    fn encode(&self, frame: &Frame, steps: &[Step]) -> Reply {
+    fn encode(&self, frame: &Frame, steps: &[Outcome]) -> Reply {
         self.inner.encode(frame, steps)
     }
     fn refuse(&self, frame: &Frame, problem: &Problem) -> Reply {

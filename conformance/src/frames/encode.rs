@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use phasegate_adapter::{Adapter, Frame, Problem, Reply};
 use phasegate_core::state::Obligation;
-use phasegate_core::{Code, Decision, State, Step};
+use phasegate_core::{Code, Decision, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -148,7 +148,7 @@ impl Case {
         let problem = |trouble: &Trouble| Problem::new(trouble.code, trouble.message.clone());
         match (&self.steps, &self.refuse, &self.warn) {
             (Some(steps), None, None) => {
-                let steps: Vec<Step> = steps.iter().map(Told::step).collect();
+                let steps: Vec<Outcome> = steps.iter().map(Told::outcome).collect();
                 Ok(adapter.encode(&frame, &steps))
             }
             (None, Some(trouble), None) => Ok(adapter.refuse(&frame, &problem(trouble))),
@@ -159,15 +159,8 @@ impl Case {
 }
 
 impl Told {
-    fn step(&self) -> Step {
-        Step {
-            decision: self.decision.clone(),
-            state: State::default(),
-            records: Vec::new(),
-            obligations: self.obligations.clone(),
-            result: None,
-            needs: Vec::new(),
-        }
+    fn outcome(&self) -> Outcome {
+        Outcome { decision: self.decision.clone(), obligations: self.obligations.clone(), ..Outcome::default() }
     }
 }
 

@@ -128,7 +128,7 @@ pub enum EventKind {
         id: Option<String>,
         /// How it ended. Exactly one of `outcome` and `ok` is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        outcome: Option<Outcome>,
+        outcome: Option<CallOutcome>,
         /// Short for `outcome`: `true` is `ok`, `false` is `failed`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ok: Option<bool>,
@@ -264,7 +264,7 @@ pub enum SessionSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum CallOutcome {
     /// It succeeded; for a call that runs a program, with a known exit status 0.
     Ok,
     /// It ran and failed.
@@ -278,6 +278,9 @@ pub enum Outcome {
     /// Nobody knows.
     Unknown,
 }
+
+/// [`CallOutcome`], by the name that it had.
+pub use CallOutcome as Outcome;
 
 /// What became of a question to the user.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,6 +1,6 @@
 //! One record of a journal, as it is written.
 
-use phasegate_core::{Decision, Facts, state::Record};
+use phasegate_core::{Decision, Facts, Record};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use phasegate_adapter::{Adapter, Address, Decoded, Frame, Problem, Reply};
-use phasegate_core::Step;
+use phasegate_core::Outcome;
 
 use crate::deadline::broken;
 use crate::hook_installation;
@@ -16,7 +16,7 @@ use crate::stance::{Stance, Watch};
 use crate::transaction::Transaction;
 
 /// What came of a frame or an event: its steps. `None`: nothing guards the project and nothing ever did.
-pub type Outcome = Result<Option<Vec<Step>>, Problem>;
+pub type FrameOutcomes = Result<Option<Vec<Outcome>>, Problem>;
 
 /// A frame that waits for its turn.
 pub struct Framed {
@@ -61,7 +61,7 @@ impl Framed {
     }
 
     /// The reply, by what came of it; a denial where even that cannot be made.
-    pub fn reply(&self, runtime: &Runtime, outcome: Outcome) -> Reply {
+    pub fn reply(&self, runtime: &Runtime, outcome: FrameOutcomes) -> Reply {
         let place = (self.project.get(), &self.watch);
         let reply = || runtime.reply((self.adapter, &self.frame), place, outcome);
         let refuse = |problem| self.watch.get().answer(self.adapter, &self.frame, &problem);
@@ -88,7 +88,7 @@ impl Runtime {
         &self,
         (adapter, frame): (&dyn Adapter, &Frame),
         (project, watch): (Option<&Project>, &Watch),
-        outcome: Outcome,
+        outcome: FrameOutcomes,
     ) -> Reply {
         match outcome {
             Ok(None) => match project.and_then(|project| other_projects::refused(self, adapter, frame, project)) {
@@ -111,7 +111,7 @@ pub fn decide(
     transaction: &mut Transaction<'_>,
     (adapter, frame): (&dyn Adapter, &Frame),
     decoded: Result<Decoded, Problem>,
-) -> Result<Vec<Step>, Problem> {
+) -> Result<Vec<Outcome>, Problem> {
     let Decoded { events, memory } = match decoded {
         Ok(decoded) => decoded,
         Err(problem) => return Err(transaction.note_unreadable(&frame.bytes, problem)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, State, state};
+use phasegate_core::{Code, state};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -113,16 +113,4 @@ pub(crate) fn from_state<T: Default + serde::de::DeserializeOwned>(state: Option
     state.map_or_else(|| Ok(T::default()), T::deserialize).map_err(|error| {
         Problem::new(Code::StateUnreadable, format!("the state in the journal is not in a known form: {error}"))
     })
-}
-
-/// Whether what changed between two states is asked about later, so that it must be on the disk before the answer.
-#[must_use]
-pub fn matters(before: &State, after: &State) -> bool {
-    let (old, new) = (&before.session, &after.session);
-    let owed = |session: &state::Session| session.obligations.len();
-    before.project != after.project
-        || owed(old) != owed(new)
-        || old.obligations.iter().zip(&new.obligations).any(|(old, new)| old.id != new.id)
-        || old.runs.len() != new.runs.len()
-        || old.runs.iter().zip(&new.runs).any(|(old, new)| !old.stands_as(new))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Decision, Event, EventKind, Policy, State, Step, state};
+use phasegate_core::{Code, Decision, Event, EventKind, Outcome, Policy, State, state};
 
 use crate::analysis::{self, Shell};
 use crate::journal::read_last;
@@ -65,7 +65,7 @@ impl Runtime {
     }
 
     /// What one event would lead to.
-    fn probed(&self, project: &Project, standing: &Standing, mut event: Event) -> Result<Step, Problem> {
+    fn probed(&self, project: &Project, standing: &Standing, mut event: Event) -> Result<Outcome, Problem> {
         event.time.get_or_insert_with(self.now);
         if let EventKind::ToolCall { reading, .. } = &mut event.kind {
             (reading.shortened, reading.open) = (None, false);
@@ -89,7 +89,8 @@ impl Runtime {
                 let joined = State { session, ..State::default() };
                 standing.policy = self.store.completed(&standing.policy, &joined)?;
             }
-            standing.state = self.probed(project, standing, join)?.state;
+            let outcome = self.probed(project, standing, join)?;
+            outcome.apply_to(&mut standing.state);
         }
         Ok(())
     }

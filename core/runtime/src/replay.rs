@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use phasegate_core::event::{By, EventKind, SessionSource};
 use phasegate_core::policy::Mode;
-use phasegate_core::state::{Project, Record, Session, Status};
-use phasegate_core::{COMMANDS, Decision, Event, Facts, Policy, State, Step, step};
+use phasegate_core::state::{Project, Session, Status};
+use phasegate_core::{COMMANDS, Decision, Event, Facts, Outcome, Policy, Record, State, step};
 use serde_json::{Value, json};
 
 use self::files::Files;
@@ -66,6 +66,12 @@ impl std::fmt::Display for LineError {
 }
 
 impl std::error::Error for LineError {}
+
+/// What a line meets: the state, and the records of the runs that the session joined.
+struct Begun {
+    state: State,
+    records: Vec<Record>,
+}
 
 impl Replay {
     /// Begins a transcript.
@@ -124,28 +130,30 @@ impl Replay {
         }
         let of_line = read_line(&mut event, &Shell::default()).is_some();
         self.files.read_paths(&mut event, of_line);
-        let (before, mut records) = self.begun(&event);
+        let Begun { state: before, mut records } = self.begun(&event);
         let (mut done, facts) = self.decide(&before, &event);
-        records.append(&mut done.records);
-        done.records = records;
+        records.extend(phasegate_core::records(&self.policy, &before, &event, &done.changes));
+        let after = done.state_after(&before);
         if tool_command.is_some() && done.decision.is_none() {
             done.decision = Some(Decision::allow());
         }
         self.time = event.time;
         self.lines += 1;
-        self.log(&event, &done.records);
+        self.log(&event, &records);
         let output = output::object(&output::Line {
             seq: self.lines,
             event: name,
             before: &before,
-            step: &done,
+            after: &after,
+            outcome: &done,
+            records: &records,
             facts: &facts,
             policy_version: &self.policy.version,
         });
         self.latest.retain(|session| *session != event.session);
         self.latest.insert(0, event.session.clone());
-        self.sessions.insert(event.session, done.state.session);
-        self.project = done.state.project;
+        self.sessions.insert(event.session, after.session);
+        self.project = after.project;
         Ok(output)
     }
 
@@ -189,25 +197,25 @@ impl Replay {
 
     /// The state that a line meets, and what its joining changed: a session that begins as another's child, fork or clear
     /// goes on with that one's runs. One that starts up without a parent is a person's, and fresh.
-    fn begun(&self, event: &Event) -> (State, Vec<Record>) {
+    fn begun(&self, event: &Event) -> Begun {
         let mut state = self.state(&event.session);
         let mut records = Vec::new();
-        let EventKind::SessionStart { source, parent } = &event.kind else { return (state, records) };
+        let EventKind::SessionStart { source, parent } = &event.kind else { return Begun { state, records } };
         let known = parent.as_deref().filter(|parent| self.sessions.contains_key(*parent));
         let follows = matches!(source, SessionSource::Fork | SessionSource::Clear);
         if self.sessions.contains_key(&event.session)
             || (known.is_none() && !follows && *source != SessionSource::Child)
         {
-            return (state, records);
+            return Begun { state, records };
         }
         let others = self.latest.iter().filter_map(|id| Some((id.as_str(), self.sessions.get(id)?)));
         for (from, runs) in joined(known, follows, others) {
             let join = Event { kind: EventKind::Join { from, runs }, ..event.clone() };
             let done = self.decide(&state, &join).0;
-            state = done.state;
-            records.extend(done.records);
+            records.extend(phasegate_core::records(&self.policy, &state, &join, &done.changes));
+            done.apply_to(&mut state);
         }
-        (state, records)
+        Begun { state, records }
     }
 
     /// The state of a session; a new one begins with the skill that was asked for.
@@ -222,13 +230,13 @@ impl Replay {
         }
         let args = json!({ "skill_name": skill });
         let kind = EventKind::Command { by: By::Human, name: "activate_skill".into(), args };
-        let mut state = step(&self.policy, &state, &Event::new(session, kind), &Facts::new()).state;
+        let mut state = step(&self.policy, &state, &Event::new(session, kind), &Facts::new()).state_after(&state);
         state.session.events = 0;
         state
     }
 
     /// Steps the event, gathering the facts it asks for, at most as often as a skill has phases.
-    fn decide(&self, before: &State, event: &Event) -> (Step, Facts) {
+    fn decide(&self, before: &State, event: &Event) -> (Outcome, Facts) {
         let mut facts = Facts::new();
         let rounds = self.policy.skills.iter().map(|skill| skill.phases.len()).max().unwrap_or(0);
         let mut done = step(&self.policy, before, event, &facts);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use phasegate_adapter::{Adapter, Address, Frame, Problem, Reply};
-use phasegate_core::{Code, Event, Step};
+use phasegate_core::{Code, Event, Outcome};
 
 use crate::deadline::Deadline;
 use crate::discover::{Found, discover};
@@ -155,7 +155,7 @@ impl Runtime {
     /// # Errors
     ///
     /// Whatever keeps the event from being decided and recorded.
-    pub fn handle_event(&self, project: Project, session: &str, event: Event) -> Result<Option<Step>, Problem> {
+    pub fn handle_event(&self, project: Project, session: &str, event: Event) -> Result<Option<Outcome>, Problem> {
         let deadline = Deadline::new(crate::deadline::limit_from_environment());
         let watch = Watch::default();
         match Transaction::open(self, project, session, (&deadline, &watch))? {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Memory, Problem};
 use phasegate_core::policy::{Mode, Policy};
-use phasegate_core::{Code, Event, EventKind, Facts, State, Step, state, step};
+use phasegate_core::{Code, Event, EventKind, Facts, Outcome, State, records, state, step};
 use serde_json::{Value, json};
 
 use self::change::Change;
@@ -18,7 +18,7 @@ use self::halves::{Own, Shared};
 use crate::analysis::Shell;
 use crate::deadline::Deadline;
 use crate::journal::{Durability, Entry, Journal};
-use crate::kept::{Anchor, matters};
+use crate::kept::Anchor;
 use crate::policy_store::Current;
 use crate::project::{Project, Remembered, kept_root, session_key};
 use crate::redact::{digest_of, shorten_event, shortened};
@@ -98,7 +98,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Decides one event and records it.
-    pub fn decide(&mut self, mut event: Event) -> Result<Step, Problem> {
+    pub fn decide(&mut self, mut event: Event) -> Result<Outcome, Problem> {
         event.time.get_or_insert_with(self.runtime.now);
         if event.session.is_empty() {
             event.session.clone_from(&self.session);
@@ -122,9 +122,10 @@ impl<'a> Transaction<'a> {
             let joined = State { session, ..State::default() };
             self.own.policy = self.with_earlier(&joined)?;
         }
-        let (mut answer, used) = settle(&self.own.policy, &self.state, &event, &self.project.root)?;
-        self.record(&event, &mut answer, used)?;
-        self.state = answer.state.clone();
+        let (answer, used) = settle(&self.own.policy, &self.state, &event, &self.project.root)?;
+        let mut after = answer.state_after(&self.state);
+        self.record(&event, &answer, &mut after, used)?;
+        self.state = after;
         self.note_stance();
         self.remember()?;
         Ok(answer)
@@ -213,11 +214,12 @@ impl<'a> Transaction<'a> {
     }
 
     /// Appends what an event led to: to the project's journal where that is due, then to the session's.
-    fn record(&mut self, event: &Event, answer: &mut Step, used: Facts) -> Result<(), Problem> {
-        let matters = matters(&self.state, &answer.state);
+    fn record(&mut self, event: &Event, answer: &Outcome, after: &mut State, used: Facts) -> Result<(), Problem> {
+        let matters = answer.changes.iter().any(|change| change.durability() == phasegate_core::Durability::Synced);
         let durability = if matters { Durability::Synced } else { Durability::Written };
         let time = event.time.unwrap_or_default();
-        self.record_project(event, answer, time)?;
+        let records = records(&self.own.policy, &self.state, event, &answer.changes);
+        self.record_project(event, &after.project, time)?;
         let value = shortened(event, &self.own.policy, &self.own.settings.redact);
         let entry = Entry {
             time,
@@ -226,11 +228,11 @@ impl<'a> Transaction<'a> {
             event: value,
             facts: used,
             decision: answer.decision.clone(),
-            records: answer.records.clone(),
+            records: records.clone(),
             problem: None,
             project_seq: Some(self.project_journal.seq()),
         };
-        self.save(&entry, Some(&mut answer.state.session), matters, durability)?;
+        self.save(&entry, Some(&mut after.session), matters, durability)?;
         self.own.anchor_due = matters;
         let place = audit::line::Place {
             time,
@@ -239,7 +241,7 @@ impl<'a> Transaction<'a> {
             policy: &self.own.policy.version,
             agent: event.subagent(),
         };
-        let lines = audit::log::lines(&place, &answer.records);
+        let lines = audit::log::lines(&place, &records);
         if !lines.is_empty() {
             self.own.late.extend(self.audit_logs().into_iter().map(|path| (path, lines.clone())));
         }
@@ -253,12 +255,12 @@ impl<'a> Transaction<'a> {
         audit::log::paths(self.runtime, &self.project.root, &self.own.settings)
     }
 
-    fn record_project(&mut self, event: &Event, answer: &Step, time: i64) -> Result<(), Problem> {
+    fn record_project(&mut self, event: &Event, after: &state::Project, time: i64) -> Result<(), Problem> {
         let key = session_key(&self.session);
         let seq = self.session_journal.seq();
         let noted = self.shared.kept.sessions.get(&key).map_or(self.own.anchored, |anchor| anchor.seq);
         let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
-        let changed = self.state.project != answer.state.project;
+        let changed = self.state.project != *after;
         let now = seq == 0 || self.own.anchor_due || noted == 0 || turns || changed;
         if !now && seq < noted + ANCHOR_EVERY {
             return Ok(());
@@ -278,7 +280,7 @@ impl<'a> Transaction<'a> {
             self.project_journal.write_held(false)?;
             self.session_journal.sync()?;
         }
-        self.shared.kept.project = answer.state.project.clone();
+        self.shared.kept.project = after.clone();
         let durability = if changed || seq == 0 { Durability::Synced } else { Durability::Written };
         self.save_project(json!({"event": event.name(), "session": self.session}), anchor, durability)
     }
@@ -338,7 +340,7 @@ pub fn unrecorded(problem: &Problem, unsaved: &Problem) -> Problem {
 }
 
 /// Calls `step` until it has every fact it asks for.
-pub fn settle(policy: &Policy, state: &State, event: &Event, root: &Path) -> Result<(Step, Facts), Problem> {
+pub fn settle(policy: &Policy, state: &State, event: &Event, root: &Path) -> Result<(Outcome, Facts), Problem> {
     let mut used = Facts::new();
     let phases: usize = policy.skills.iter().chain(&policy.earlier).map(|skill| skill.phases.len()).sum();
     for _ in 0..phases + 2 {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use phasegate_core::{Code, Event, Step};
+use phasegate_core::{Code, Event, Outcome};
 use phasegate_runtime::retention::{Report, Why, retention};
 use phasegate_runtime::verify::verify;
 use phasegate_runtime::{Locations, Project, Runtime};
@@ -38,7 +38,7 @@ impl World {
         fs::write(skills.join("work.yaml"), SKILL.replace("MODE", mode)).unwrap();
     }
 
-    fn give(&self, session: &str, event: Value) -> Step {
+    fn give(&self, session: &str, event: Value) -> Outcome {
         let event = Event::from_value(event).unwrap();
         self.runtime.handle_event(self.project.clone(), session, event).unwrap().unwrap()
     }

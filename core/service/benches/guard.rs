@@ -18,7 +18,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use phasegate_adapter::Guard as _;
-use phasegate_core::{Event, Step};
+use phasegate_core::{Event, Outcome};
 use phasegate_runtime::{Locations, Project, Runtime};
 use phasegate_service::ProjectGuard;
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ impl Place {
         Self { _folder: folder, guard }
     }
 
-    fn give(&self, session: &str, event: Value) -> Step {
+    fn give(&self, session: &str, event: Value) -> Outcome {
         let event = Event::from_value(event).expect("the events below are in order");
         block_on(self.guard.handle(session, event)).expect("nothing keeps the guard from deciding")
     }

@@ -24,7 +24,7 @@ use crate::bridge_probe;
 use crate::dispatcher::Dispatcher;
 use crate::oneshot::Oneshot;
 use crate::project_router::ProjectRouter;
-use phasegate_runtime::frames::{Framed, Outcome};
+use phasegate_runtime::frames::{FrameOutcomes, Framed};
 use phasegate_runtime::heartbeat::Heartbeat;
 use phasegate_runtime::hook::{MAX_FRAME_BYTES, late_stance};
 use phasegate_runtime::project::Project;
@@ -178,7 +178,7 @@ impl Shared {
         let own: Arc<OnceLock<Oneshot>> = Arc::default();
         let send = {
             let (shared, framed, own) = (Arc::clone(self), Arc::clone(&framed), Arc::clone(&own));
-            move |outcome: Outcome| shared.answered(asking, &framed, outcome, own.get().cloned())
+            move |outcome: FrameOutcomes| shared.answered(asking, &framed, outcome, own.get().cloned())
         };
         let slot = own.get_or_init(|| Oneshot::calling(send));
         let session = framed.session().to_string();
@@ -186,7 +186,7 @@ impl Shared {
     }
 
     /// Says what came of a frame. The answer of one that is late is made where nobody else waits for it.
-    fn answered(self: &Arc<Self>, asking: Asking, framed: &Arc<Framed>, outcome: Outcome, slot: Option<Oneshot>) {
+    fn answered(self: &Arc<Self>, asking: Asking, framed: &Arc<Framed>, outcome: FrameOutcomes, slot: Option<Oneshot>) {
         match outcome {
             Err(problem) if problem.code == Code::Deadline => {
                 let (shared, late, why) = (Arc::clone(self), Arc::clone(framed), problem.clone());

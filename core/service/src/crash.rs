@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use phasegate_core::decision::Effect;
-use phasegate_core::{Event, State, Step};
+use phasegate_core::state::{Run, Session};
+use phasegate_core::{Event, Outcome, State};
 use serde_json::{Value, json};
 
 use crate::batch::{Input, Request};
 use crate::oneshot::{Oneshot, Sender};
 use crate::session_cache::SessionCache;
 use phasegate_runtime::deadline::{Deadline, LIMIT};
-use phasegate_runtime::kept::matters;
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
@@ -82,8 +82,9 @@ impl World {
         let slots = match by {
             By::Itself => {
                 for event in story {
-                    match open(&runtime, &self.project(&runtime)).and_then(|mut open| decide(&mut open, event)) {
-                        Ok(step) => states.push(step.state),
+                    let Ok(mut open) = open(&runtime, &self.project(&runtime)) else { break };
+                    match decide(&mut open, event) {
+                        Ok(_) => states.push(open.state.clone()),
                         Err(_) => break,
                     }
                 }
@@ -105,7 +106,9 @@ impl World {
             }
         };
         let answers = slots.into_iter().map_while(|slot| slot.try_take().and_then(Result::ok));
-        states.extend(answers.map(|step| step.state));
+        for outcome in answers {
+            states.push(outcome.state_after(&states[states.len() - 1]));
+        }
         states
     }
 }
@@ -137,7 +140,7 @@ fn open<'a>(runtime: &'a Runtime, project: &Project) -> Result<Transaction<'a>, 
     }
 }
 
-fn decide(transaction: &mut Transaction<'_>, event: &Value) -> Result<Step, Stance> {
+fn decide(transaction: &mut Transaction<'_>, event: &Value) -> Result<Outcome, Stance> {
     transaction.decide(timed(event)).map_err(|_| Stance::Block)
 }
 
@@ -291,6 +294,12 @@ impl Told {
     }
 }
 
+/// What of a session later decisions depend on: its runs but for the tools called in them, and what the host is owed.
+fn lasting(session: &Session) -> (Vec<Run>, Vec<String>) {
+    let runs = session.runs.iter().map(|run| Run { history: Default::default(), ..run.clone() });
+    (runs.collect(), session.obligations.iter().map(|obligation| obligation.id.clone()).collect())
+}
+
 /// After a crash: what was answered is there, or the next call is denied.
 fn check_after(world: &World, name: &str, (states, answered, together): (&[State], usize, usize), what: &str) {
     let runtime = world.runtime(name);
@@ -305,9 +314,7 @@ fn check_after(world: &World, name: &str, (states, answered, together): (&[State
     };
     let found = transaction.state.clone();
     let may_be: Vec<_> = states[answered..].iter().take(together + 1).collect();
-    let session = may_be
-        .iter()
-        .any(|state| !matters(&State { session: state.session.clone(), project: found.project.clone() }, &found));
+    let session = may_be.iter().any(|state| lasting(&state.session) == lasting(&found.session));
     let project = may_be.iter().any(|state| state.project == found.project);
     let next = decide(&mut transaction, &call("next", "Edit"));
     let passes = next.is_ok_and(|step| step.decision.is_some_and(|decision| decision.effect != Effect::Deny));

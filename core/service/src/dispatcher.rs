@@ -294,7 +294,7 @@ mod tests {
     use std::task::{Context, Poll, Wake, Waker};
     use std::thread::{Thread, sleep, spawn};
 
-    use phasegate_core::Step;
+    use phasegate_core::Outcome;
     use serde_json::{Value, json};
 
     use super::*;
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    fn answer(awaited: Receiver) -> Result<Step, Problem> {
+    fn answer(awaited: Receiver) -> Result<Outcome, Problem> {
         let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
         let (mut awaited, mut context) = (pin!(awaited), Context::from_waker(&waker));
         loop {
@@ -340,7 +340,7 @@ mod tests {
         (runtime, project, Dispatcher::new(processor, limit))
     }
 
-    fn give(dispatcher: &Dispatcher<SessionCache>, session: &str, event: Value) -> Result<Step, Problem> {
+    fn give(dispatcher: &Dispatcher<SessionCache>, session: &str, event: Value) -> Result<Outcome, Problem> {
         answer(dispatcher.submit(session, Event::from_value(event).unwrap()))
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
-use phasegate_core::{Decision, Event, Step};
+use phasegate_core::{Decision, Event, Outcome};
 
 use crate::dispatcher::Dispatcher;
 use crate::host::Host;
@@ -47,7 +47,7 @@ impl Guard for ProjectGuard {
     /// asks first; the others wait for a thread of the guard's own, for half of the deadline for locks and for all of it
     /// in all. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
     /// another.
-    async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
+    async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem> {
         let step = self.dispatcher.submit(session, event).await?;
         self.guarded.store(true, Ordering::Relaxed);
         Ok(step)
@@ -84,8 +84,8 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Wake, Waker};
 
-    use phasegate_core::Code;
     use phasegate_core::decision::Effect;
+    use phasegate_core::{Change, Code};
     use serde_json::json;
 
     use super::*;
@@ -122,7 +122,7 @@ mod tests {
         ProjectGuard::new(Runtime::new(locations, []), project)
     }
 
-    fn give(guard: &dyn Guard, event: serde_json::Value) -> Result<Step, Problem> {
+    fn give(guard: &dyn Guard, event: serde_json::Value) -> Result<Outcome, Problem> {
         block_on(guard.handle("s", Event::from_value(event).unwrap()))
     }
 
@@ -150,7 +150,9 @@ mod tests {
         assert_eq!(decided("2", "Read").effect, Effect::Allow);
         assert!(!block_on(guard.unguarded()));
         let seen = give(&guard, json!({"event": "tool_result", "id": "2", "outcome": "ok"})).unwrap();
-        assert_eq!(seen.state.session.runs[0].evidence.len(), 1);
+        let proved =
+            seen.changes.iter().filter(|change| matches!(change, Change::Proved(proved) if proved.atoms.len() == 1));
+        assert_eq!(proved.count(), 1);
         assert_eq!(decided("3", "Edit").effect, Effect::Allow);
     }
 
@@ -201,7 +203,7 @@ mod tests {
         let as_principal = |session: &str, name: Option<&str>, event: serde_json::Value| {
             let mut event = Event::from_value(event).unwrap();
             event.principal = name.map(ToString::to_string);
-            block_on(guard.handle(session, event)).unwrap().state.session.runs.len()
+            block_on(guard.handle(session, event)).unwrap().runs.map_or(0, |runs| runs.len())
         };
         let start = || json!({"event": "session_start", "source": "startup"});
         as_principal("a", Some("one"), start());

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Step};
-use phasegate_runtime::frames::Outcome;
+use phasegate_core::{Code, Outcome};
+use phasegate_runtime::frames::FrameOutcomes;
 
 #[derive(Default)]
 enum Slot {
@@ -16,8 +16,8 @@ enum Slot {
     Empty,
     Awaited(Waker),
     /// The answer goes to this function.
-    Callback(Box<dyn FnOnce(Outcome) + Send>),
-    Sent(Box<Outcome>),
+    Callback(Box<dyn FnOnce(FrameOutcomes) + Send>),
+    Sent(Box<FrameOutcomes>),
     Taken,
 }
 
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Oneshot {
 
 impl Oneshot {
     /// A channel that calls this function with the answer, on the thread that sends it.
-    pub(crate) fn calling(send: impl FnOnce(Outcome) + Send + 'static) -> Self {
+    pub(crate) fn calling(send: impl FnOnce(FrameOutcomes) + Send + 'static) -> Self {
         let slot = Mutex::new(Slot::Callback(Box::new(send)));
         Self(Arc::new(Shared { slot, finished: AtomicBool::new(false) }))
     }
@@ -49,7 +49,7 @@ impl Oneshot {
     }
 
     /// Sends the answer, if none was sent before.
-    pub(crate) fn send(&self, outcome: Outcome) {
+    pub(crate) fn send(&self, outcome: FrameOutcomes) {
         let mut slot = self.lock();
         match std::mem::replace(&mut *slot, Slot::Taken) {
             Slot::Empty => *slot = Slot::Sent(Box::new(outcome)),
@@ -68,7 +68,7 @@ impl Oneshot {
 
     /// The answer, if there is one.
     #[cfg(test)]
-    pub(crate) fn try_take(&self) -> Option<Result<Step, Problem>> {
+    pub(crate) fn try_take(&self) -> Option<Result<Outcome, Problem>> {
         match std::mem::replace(&mut *self.lock(), Slot::Taken) {
             Slot::Sent(outcome) => Some(last(*outcome)),
             Slot::Empty | Slot::Awaited(_) | Slot::Callback(_) | Slot::Taken => None,
@@ -87,7 +87,7 @@ impl Oneshot {
 }
 
 /// The last step of an event.
-fn last(outcome: Outcome) -> Result<Step, Problem> {
+fn last(outcome: FrameOutcomes) -> Result<Outcome, Problem> {
     let last = outcome?.and_then(|mut steps| steps.pop());
     last.ok_or_else(|| Problem::new(Code::Internal, "the event led to nothing"))
 }
@@ -98,7 +98,7 @@ pub(crate) struct Sender(pub(crate) Oneshot);
 
 impl Sender {
     /// Sends the answer, if none was sent before.
-    pub(crate) fn send(&self, outcome: Outcome) {
+    pub(crate) fn send(&self, outcome: FrameOutcomes) {
         self.0.send(outcome);
     }
 }
@@ -117,7 +117,7 @@ impl Drop for Sender {
 pub(crate) struct Receiver(pub(crate) Oneshot);
 
 impl Future for Receiver {
-    type Output = Result<Step, Problem>;
+    type Output = Result<Outcome, Problem>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut slot = self.0.lock();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use phasegate_adapter::Problem;
-use phasegate_runtime::frames::Outcome;
+use phasegate_runtime::frames::FrameOutcomes;
 use phasegate_runtime::transaction::unrecorded;
 
 use crate::oneshot::Sender;
@@ -15,7 +15,7 @@ pub(crate) struct Pending {
     /// Whether the project's journal has a record of it too.
     pub(crate) shared: bool,
     pub(crate) answer: Sender,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: FrameOutcomes,
 }
 
 /// What could not be written of a batch.

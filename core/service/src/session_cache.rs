@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use phasegate_adapter::{Decoded, Problem};
 use phasegate_core::policy::Mode;
 use phasegate_core::state::Status;
-use phasegate_core::{Code, Event, EventKind, Step};
+use phasegate_core::{Code, Event, EventKind, Outcome};
 
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
 use crate::own_writes::OwnWrites;
@@ -464,7 +464,7 @@ fn is_plain(event: &Event) -> bool {
 }
 
 /// The steps of an event that no frame brought.
-fn steps(transaction: &mut Transaction<'_>, event: Event) -> Result<Vec<Step>, Problem> {
+fn steps(transaction: &mut Transaction<'_>, event: Event) -> Result<Vec<Outcome>, Problem> {
     let events = transaction.begun(&Origin::default(), vec![event])?;
     events.into_iter().map(|event| transaction.decide(event)).collect()
 }

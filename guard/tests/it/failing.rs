@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
-use phasegate_core::{Code, Decision, Effect, Event, EventKind, Facts, Policy, State, Step};
+use phasegate_core::{Code, Decision, Effect, Event, EventKind, Facts, Outcome, Policy, State};
 use phasegate_guard::Gate;
 use rmcp::model::{ClientRequest, CustomRequest};
 
@@ -19,7 +19,7 @@ struct Scripted {
 
 #[async_trait]
 impl Guard for Scripted {
-    async fn handle(&self, _: &str, event: Event) -> Result<Step, Problem> {
+    async fn handle(&self, _: &str, event: Event) -> Result<Outcome, Problem> {
         let what = match &event.kind {
             EventKind::ToolCall { tool, .. } => tool.clone(),
             EventKind::ToolResult { outcome: Some(outcome), .. } => format!("{outcome:?}"),

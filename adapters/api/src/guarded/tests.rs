@@ -15,7 +15,7 @@ struct Scripted {
 
 #[async_trait]
 impl Guard for Scripted {
-    async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
+    async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem> {
         let what = match &event.kind {
             EventKind::ToolCall { tool, .. } => tool.clone(),
             EventKind::ToolResult { outcome: Some(outcome), .. } => format!("{outcome:?}"),
@@ -109,7 +109,7 @@ async fn a_session_begins_before_its_first_event_and_a_start_that_failed_is_trie
     let session = GuardedSession::new("s");
     assert_eq!(word(&calls, &session, call("look")).await, "state-busy");
     let Ruling::Runs { call: open, .. } = calls.decide(&session, call("look")).await.ruling else { panic!() };
-    drop(calls.ended(open, Outcome::Ok).await.unwrap());
+    drop(calls.ended(open, CallOutcome::Ok).await.unwrap());
     calls.end(&session).await;
     calls.end(&session).await;
     calls.end(&GuardedSession::new("never seen")).await;

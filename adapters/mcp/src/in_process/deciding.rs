@@ -1,10 +1,9 @@
 //! One call, from the decision to its outcome.
 
 use phasegate_adapter::guarded::{GuardedCall, GuardedSession, Proposed, Ruling};
-use phasegate_core::Step;
-use phasegate_core::event::Outcome;
-use phasegate_core::state::Record;
+use phasegate_core::event::CallOutcome;
 use phasegate_core::tool::Labels;
+use phasegate_core::{Change, Outcome};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, ResultType, TaskPayload};
 
@@ -56,15 +55,15 @@ impl Shared {
         cancelled: bool,
     ) -> bool {
         let outcome = match answer {
-            _ if cancelled => Outcome::Cancelled,
+            _ if cancelled => CallOutcome::Cancelled,
             Ok(CallToolResponse::Complete(result)) => of_result(result),
             Ok(CallToolResponse::Task(task)) => {
                 lock(&self.tasks).insert(task.task.task_id.clone(), open.clone());
-                Outcome::Launched
+                CallOutcome::Launched
             }
-            Err(_) => Outcome::Failed,
+            Err(_) => CallOutcome::Failed,
             // It asks for input: the client calls again, and that call is decided anew.
-            Ok(_) => Outcome::Unknown,
+            Ok(_) => CallOutcome::Unknown,
         };
         self.outcome(open, outcome).await
     }
@@ -75,8 +74,8 @@ impl Shared {
             TaskPayload::Completed { result } => {
                 outcome::of_result(serde_json::to_string(result).unwrap_or_default().as_bytes()).outcome
             }
-            TaskPayload::Failed { .. } => Outcome::Failed,
-            TaskPayload::Cancelled => Outcome::Cancelled,
+            TaskPayload::Failed { .. } => CallOutcome::Failed,
+            TaskPayload::Cancelled => CallOutcome::Cancelled,
             _ => return None,
         };
         let open = lock(&self.tasks).remove(&task.task.task_id)?;
@@ -85,25 +84,22 @@ impl Shared {
     }
 
     /// An outcome that cannot be recorded proves nothing; the answer itself is the server's, and goes out.
-    async fn outcome(&self, open: GuardedCall, outcome: Outcome) -> bool {
+    async fn outcome(&self, open: GuardedCall, outcome: CallOutcome) -> bool {
         self.calls.ended(open, outcome).await.is_ok_and(|step| moved(&step))
     }
 }
 
 /// Whether a run began, moved or ended.
-pub(super) fn moved(step: &Step) -> bool {
-    let moves = |record: &Record| {
-        matches!(record, Record::ActivateSkill { .. } | Record::PhaseAdvance { .. } | Record::DeactivateSkill { .. })
-    };
-    step.records.iter().any(moves)
+pub(super) fn moved(step: &Outcome) -> bool {
+    step.changes.iter().any(Change::moves_a_run)
 }
 
-fn of_result(result: &CallToolResult) -> Outcome {
+fn of_result(result: &CallToolResult) -> CallOutcome {
     let complete = result.result_type.as_ref().is_none_or(ResultType::is_complete);
     match result.is_error {
-        _ if !complete => Outcome::Unknown,
-        Some(true) => Outcome::Failed,
-        _ => Outcome::Ok,
+        _ if !complete => CallOutcome::Unknown,
+        Some(true) => CallOutcome::Failed,
+        _ => CallOutcome::Ok,
     }
 }
 

@@ -66,7 +66,7 @@ mod tests {
 
     use async_trait::async_trait;
     use phasegate_adapter::Guard;
-    use phasegate_core::{Event, Step};
+    use phasegate_core::{Event, Outcome};
 
     use super::*;
 
@@ -74,7 +74,7 @@ mod tests {
 
     #[async_trait]
     impl Guard for Never {
-        async fn handle(&self, _: &str, _: Event) -> Result<Step, Problem> {
+        async fn handle(&self, _: &str, _: Event) -> Result<Outcome, Problem> {
             Err(Problem::new(Code::Internal, "it is not asked"))
         }
     }

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
 use phasegate_adapter::{Guard, Problem};
 use phasegate_core::event::SessionSource;
-use phasegate_core::state::Record;
-use phasegate_core::{Code, EventKind, Step};
+use phasegate_core::{Change, Code, EventKind, Outcome};
 use tokio::sync::mpsc::Sender;
 
 use super::pending::Table;
@@ -94,7 +93,7 @@ impl Shared {
     /// # Errors
     ///
     /// The guard could not work.
-    pub(super) async fn give(&self, session: &GuardedSession, kind: EventKind) -> Result<Option<Step>, Problem> {
+    pub(super) async fn give(&self, session: &GuardedSession, kind: EventKind) -> Result<Option<Outcome>, Problem> {
         let step = self.calls.give(session, kind).await;
         match &step {
             Ok(step) => self.observe(step.as_ref()),
@@ -104,7 +103,7 @@ impl Shared {
     }
 
     /// Notes what an event changed; `None`: nothing guards the project.
-    pub(super) fn observe(&self, step: Option<&Step>) {
+    pub(super) fn observe(&self, step: Option<&Outcome>) {
         self.plain.store(step.is_none(), Ordering::Relaxed);
         if let Some(step) = step {
             self.look_at(step);
@@ -112,14 +111,15 @@ impl Shared {
     }
 
     /// Notes where the runs stand, and what there is to report.
-    fn look_at(&self, step: &Step) {
-        for record in &step.records {
-            if let Record::ToolChanged { .. } = record {
-                tracing::warn!(?record, "a tool is not what it was");
+    fn look_at(&self, step: &Outcome) {
+        for change in &step.changes {
+            let Change::ToolsSeen { server, tools } = change else { continue };
+            for tool in tools.iter().filter(|tool| tool.changed.is_some()) {
+                tracing::warn!(server, tool = tool.name, "the server describes a tool otherwise than before");
             }
         }
         if self.options.hide_forbidden {
-            let phases = step.state.live_runs().map(|run| (run.id.clone(), run.phase.clone())).collect();
+            let phases = step.runs.iter().flatten().map(|run| (run.run.clone(), run.phase.clone())).collect();
             let mut table = self.table();
             if table.phases != phases {
                 table.phases = phases;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
-use phasegate_core::event::Outcome;
-use phasegate_core::{Code, Decision, Effect, Event, EventKind, Facts, Policy, State, Step};
+use phasegate_core::event::CallOutcome;
+use phasegate_core::{Code, Decision, Effect, Event, EventKind, Facts, Outcome, Policy, State};
 use phasegate_tower::{Answer, Call, Denial, Layer};
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{Service as _, ServiceBuilder, ServiceExt as _, service_fn};
@@ -16,7 +16,7 @@ struct Scripted(Mutex<Vec<(String, String)>>);
 
 #[async_trait]
 impl Guard for Scripted {
-    async fn handle(&self, session: &str, event: Event) -> Result<Step, Problem> {
+    async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem> {
         let what = match &event.kind {
             EventKind::ToolCall { tool, .. } => tool.clone(),
             EventKind::ToolResult { outcome: Some(outcome), .. } => format!("{outcome:?}"),
@@ -60,7 +60,7 @@ async fn call(guard: &Arc<Scripted>, session: &str, tool: &str) -> (Result<Answe
         noted.lock().unwrap().push(call.tool.clone());
         async move { if call.tool == "crashes" { Err("crashed".to_owned()) } else { Ok(call.tool) } }
     });
-    let ended = |answer: &String| if answer == "fails" { Outcome::Failed } else { Outcome::Ok };
+    let ended = |answer: &String| if answer == "fails" { CallOutcome::Failed } else { CallOutcome::Ok };
     let guarded = ServiceBuilder::new().layer(Layer::new(Arc::clone(guard) as Arc<dyn Guard>, ended)).service(tools);
     let answer = guarded.oneshot(Call::new(session, tool)).await;
     let ran = ran.lock().unwrap().clone();
@@ -125,7 +125,7 @@ async fn where_nothing_guards_the_call_runs_and_nobody_is_told() {
 #[tokio::test]
 async fn a_session_begins_once_and_anew_after_its_end() {
     let guard = guard();
-    let layer = Layer::new(Arc::clone(&guard) as Arc<dyn Guard>, |(): &()| Outcome::Ok);
+    let layer = Layer::new(Arc::clone(&guard) as Arc<dyn Guard>, |(): &()| CallOutcome::Ok);
     let tools = ServiceBuilder::new().layer(layer.clone()).service(service_fn(|_: Call| async { Ok::<_, String>(()) }));
     for session in ["a", "a", "b"] {
         tools.clone().oneshot(Call::new(session, "look")).await.unwrap();
@@ -144,7 +144,7 @@ async fn a_session_begins_once_and_anew_after_its_end() {
 
 #[tokio::test]
 async fn the_service_that_was_ready_is_the_one_that_runs_and_a_denial_gives_its_place_back() {
-    let layer = Layer::new(guard() as Arc<dyn Guard>, |(): &()| Outcome::Ok);
+    let layer = Layer::new(guard() as Arc<dyn Guard>, |(): &()| CallOutcome::Ok);
     let tools = service_fn(|_: Call| async { Ok::<_, String>(()) });
     let mut guarded = ServiceBuilder::new().layer(layer).layer(ConcurrencyLimitLayer::new(1)).service(tools);
     // A limit panics when it is called without having said that it is ready, and has one place.

@@ -2,9 +2,10 @@
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::Effect;
+use phasegate_core::Record;
 use phasegate_core::event::By;
 use phasegate_core::policy::Mode;
-use phasegate_core::state::{Record, Status};
+use phasegate_core::state::Status;
 use phasegate_runtime::audit::history::Past;
 use serde_json::Value;
 

@@ -58,8 +58,9 @@ impl Try {
 }
 
 pub(crate) fn do_step(policy: &Policy, state: &State, event: &Event) -> (Option<Decision>, State) {
-    let step = step(policy, state, event, &Facts::new());
-    (step.decision, step.state)
+    let outcome = step(policy, state, event, &Facts::new());
+    let after = outcome.state_after(state);
+    (outcome.decision, after)
 }
 
 pub(crate) fn run(state: &State) -> &Run {

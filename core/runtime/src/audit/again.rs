@@ -3,7 +3,7 @@
 use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run};
-use phasegate_core::{Code, Decision, Event, Policy, State, step};
+use phasegate_core::{Code, Decision, Event, Policy, State, records, step};
 use serde_json::Value;
 
 use super::history::{Past, around};
@@ -122,8 +122,8 @@ fn outcome(policy: &Policy, before: &State, (event, past): (&Event, &Past), afte
     let same = [
         ("facts", answer.needs.is_empty()),
         ("decision", answer.decision == past.decision),
-        ("records", answer.records == past.records),
-        ("state", answer.state.session == *after),
+        ("records", records(policy, before, event, &answer.changes) == past.records),
+        ("state", answer.state_after(before).session == *after),
     ];
     let differs = same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect();
     Outcome { decision: answer.decision, differs }

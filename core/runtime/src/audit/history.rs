@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Decision, Facts, state::Record};
+use phasegate_core::{Code, Decision, Facts, Record};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The seed's four audit events, one JSON object each: its own fields, and what they say as fields of their own.
 
 use phasegate_core::Code;
-use phasegate_core::state::Record;
+use phasegate_core::Record;
 use serde_json::{Map, Value, json};
 
 use crate::timestamp::timestamp;

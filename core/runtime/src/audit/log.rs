@@ -7,7 +7,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use phasegate_core::state::Record;
+use phasegate_core::Record;
 
 use super::line::{Place, of};
 use crate::policy_store::KeptSettings;

@@ -1,7 +1,7 @@
 //! The output object of a transcript line.
 
 use phasegate_core::state::{ObligationKind, Run};
-use phasegate_core::{Facts, State, Step};
+use phasegate_core::{Facts, Outcome, Record, State};
 use serde_json::{Map, Value, json};
 
 /// What one line led to.
@@ -9,16 +9,18 @@ pub(super) struct Line<'a> {
     pub(super) seq: u64,
     pub(super) event: &'a str,
     pub(super) before: &'a State,
-    pub(super) step: &'a Step,
+    pub(super) after: &'a State,
+    pub(super) outcome: &'a Outcome,
+    pub(super) records: &'a [Record],
     pub(super) facts: &'a Facts,
     pub(super) policy_version: &'a str,
 }
 
 pub(super) fn object(line: &Line<'_>) -> Value {
-    let decision = line.step.decision.as_ref();
-    let runs: Vec<Value> = all_runs(&line.step.state).map(|run| run_object(run, line.before)).collect();
+    let decision = line.outcome.decision.as_ref();
+    let runs: Vec<Value> = all_runs(line.after).map(|run| run_object(run, line.before)).collect();
     // Where no run decided, the run that began last says where the session stands.
-    let stands = line.step.state.live_runs().last();
+    let stands = line.after.live_runs().last();
     let before = stands.map(|run| line.before.run(&run.id).unwrap_or(run).phase.clone());
     let no_run = decision.is_none_or(|decision| decision.skill.is_none());
     let either = |of: Option<String>, or: Option<String>| if no_run { or } else { of };
@@ -38,10 +40,10 @@ pub(super) fn object(line: &Line<'_>) -> Value {
         "phase_before": either(decision.and_then(|d| d.phase_before.clone()), before),
         "runs": runs,
         "facts": line.facts,
-        "open_calls": open_calls(&line.step.state),
-        "obligations": obligations(line.step),
-        "records": line.step.records,
-        "result": line.step.result,
+        "open_calls": open_calls(line.after),
+        "obligations": obligations(line.outcome),
+        "records": line.records,
+        "result": line.outcome.result,
         "policy_version": line.policy_version,
     })
 }
@@ -72,7 +74,7 @@ fn open_calls(state: &State) -> Vec<Value> {
         .collect()
 }
 
-fn obligations(step: &Step) -> Vec<Value> {
+fn obligations(outcome: &Outcome) -> Vec<Value> {
     let object = |(id, kind): (&String, &ObligationKind)| {
         let mut fields = Map::new();
         fields.insert("id".into(), json!(id));
@@ -81,5 +83,5 @@ fn obligations(step: &Step) -> Vec<Value> {
         };
         Value::Object(fields)
     };
-    step.obligations.iter().map(|obligation| object((&obligation.id, &obligation.kind))).collect()
+    outcome.obligations.iter().map(|obligation| object((&obligation.id, &obligation.kind))).collect()
 }

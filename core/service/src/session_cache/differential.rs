@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::{Adapter, Problem};
-use phasegate_core::{Event, Step};
+use phasegate_core::{Event, Outcome};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ impl World {
         Self { top: top.to_path_buf(), runtime: Arc::new(runtime), project }
     }
 
-    fn alone(&self, session: &str, event: Event) -> Result<Step, Problem> {
+    fn alone(&self, session: &str, event: Event) -> Result<Outcome, Problem> {
         self.runtime.handle_event(self.project.clone(), session, event).map(Option::unwrap)
     }
 
@@ -144,7 +144,7 @@ impl World {
     }
 }
 
-type Answers = Vec<Result<Step, Problem>>;
+type Answers = Vec<Result<Outcome, Problem>>;
 
 /// Gives every event to a transaction of its own.
 fn one_by_one(world: &World, acts: &[Act]) -> Answers {

@@ -12,7 +12,7 @@ use super::*;
 use crate::batch::BatchProcessor as _;
 use crate::dispatcher::Dispatcher;
 use crate::project_router::ProjectRouter;
-use phasegate_runtime::frames::{Framed, Outcome};
+use phasegate_runtime::frames::{FrameOutcomes, Framed};
 use phasegate_runtime::stance::{Stance, Watch};
 
 /// The variable in which a frame bears its session.
@@ -97,8 +97,8 @@ impl Adapter for Plain {
         Ok(Decoded { events: events.collect(), memory: remember.map_or_else(|| memory.clone(), Value::from) })
     }
 
-    fn encode(&self, _: &Frame, steps: &[Step]) -> Reply {
-        let of = |step: &Step| json!({"decision": step.decision, "result": step.result, "state": step.state});
+    fn encode(&self, _: &Frame, steps: &[Outcome]) -> Reply {
+        let of = |step: &Outcome| json!({"decision": step.decision, "result": step.result, "changes": step.changes});
         said("steps", &Value::from_iter(steps.iter().map(of)).to_string())
     }
 
@@ -185,7 +185,9 @@ fn bridged(world: &World, deeds: &[Deed], ways: &[(bool, bool)]) -> Vec<Reply> {
         }
         let slot = {
             let (framed, runtime) = (Arc::clone(&framed), Arc::clone(&world.runtime));
-            Oneshot::calling(move |outcome: Outcome| *place.lock().unwrap() = Some(framed.reply(&runtime, outcome)))
+            Oneshot::calling(move |outcome: FrameOutcomes| {
+                *place.lock().unwrap() = Some(framed.reply(&runtime, outcome))
+            })
         };
         let (session, input) = (framed.session().to_string(), Input::Frame(framed));
         router.take(Request { session, input, deadline: Deadline::new(LIMIT), answer: Sender(slot) }, true).unwrap();
@@ -245,7 +247,7 @@ fn a_frame_that_is_answered_late_is_decided_all_the_same() {
     let start = json!({"event": "session_start", "source": "startup"});
     let framed = Arc::new(framed(&world, 0, &Native { events: vec![start], ..Native::default() }));
     let (sender, receiver) = std::sync::mpsc::channel();
-    let slot = Oneshot::calling(move |outcome: Outcome| sender.send(outcome).unwrap());
+    let slot = Oneshot::calling(move |outcome: FrameOutcomes| sender.send(outcome).unwrap());
     dispatcher.spawn(framed.session(), Input::Frame(Arc::clone(&framed)), &slot);
     assert_eq!(receiver.recv().unwrap().unwrap_err().code, Code::Deadline);
     while !slot.is_finished() {
