@@ -150,7 +150,7 @@ impl Setting<'_> {
         if self.args.user {
             self.runtime.locations.user.clone()
         } else {
-            self.project.root.join(phasegate_runtime::project::FOLDER)
+            self.project.root.join(phasegate_runtime::locations::CONFIG_FOLDER)
         }
     }
 }

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use phasegate_config::{Diagnostic, Kind, Level, Severity, SourceFile, names_permissions};
 use phasegate_core::Code;
 
-use crate::locations::Locations;
-use crate::project::FOLDER;
+use crate::locations::{CONFIG_FOLDER, Locations};
 
 /// The largest config file, in bytes.
-const LARGEST: u64 = 1024 * 1024;
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 /// The most entries of one folder that are looked at.
-const MOST: usize = 1000;
+const MAX_FOLDER_ENTRIES: usize = 1000;
 
 /// What discovery found.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +53,7 @@ fn guards(file: &SourceFile) -> bool {
 #[must_use]
 pub fn discover(locations: &Locations, root: &Path, skill_folders: &[&str]) -> Found {
     let mut search = Search { root, found: Found::default(), level: Level::Project };
-    search.config_folder(&root.join(FOLDER));
+    search.config_folder(&root.join(CONFIG_FOLDER));
     for folder in skill_folders.iter().filter(|folder| !folder.starts_with("~/")) {
         search.skill_mds(&root.join(folder));
     }
@@ -73,7 +72,7 @@ pub fn discover(locations: &Locations, root: &Path, skill_folders: &[&str]) -> F
 /// Whether the `.phasegate` folder of this root has a config that guards, or something that cannot be read and might.
 #[must_use]
 pub fn guards_itself(root: &Path) -> bool {
-    let folder = root.join(FOLDER);
+    let folder = root.join(CONFIG_FOLDER);
     if folder.symlink_metadata().is_err_and(|error| absent(&error)) {
         return false;
     }
@@ -153,11 +152,12 @@ impl Search<'_> {
     }
 
     fn entries(&mut self, folder: &Path) -> Vec<PathBuf> {
-        let listed: io::Result<Vec<_>> = std::fs::read_dir(folder)
-            .and_then(|entries| entries.take(MOST + 1).map(|entry| entry.map(|entry| entry.path())).collect());
+        let listed: io::Result<Vec<_>> = std::fs::read_dir(folder).and_then(|entries| {
+            entries.take(MAX_FOLDER_ENTRIES + 1).map(|entry| entry.map(|entry| entry.path())).collect()
+        });
         match listed {
-            Ok(paths) if paths.len() > MOST => {
-                let message = format!("the folder has more than {MOST} entries");
+            Ok(paths) if paths.len() > MAX_FOLDER_ENTRIES => {
+                let message = format!("the folder has more than {MAX_FOLDER_ENTRIES} entries");
                 self.problem(folder, Code::ConfigUnreadable, message);
                 Vec::new()
             }
@@ -204,8 +204,8 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = String::new();
-    if file.take(LARGEST + 1).read_to_string(&mut text)? as u64 > LARGEST {
-        return Err(io::Error::other(format!("it is larger than {LARGEST} bytes")));
+    if file.take(MAX_CONFIG_BYTES + 1).read_to_string(&mut text)? as u64 > MAX_CONFIG_BYTES {
+        return Err(io::Error::other(format!("it is larger than {MAX_CONFIG_BYTES} bytes")));
     }
     Ok(text)
 }
@@ -266,7 +266,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path();
         write(&top.join("p/.phasegate/skills/bytes.yaml"), [0xff, 0xfe]);
-        write(&top.join("p/.phasegate/skills/large.yaml"), "x".repeat(LARGEST as usize + 1));
+        write(&top.join("p/.phasegate/skills/large.yaml"), "x".repeat(MAX_CONFIG_BYTES as usize + 1));
         std::fs::create_dir_all(top.join("p/.phasegate/config.yaml")).unwrap();
         let found = discover(&locations(top), &top.join("p"), &[]);
         let paths: Vec<_> = found.problems.iter().map(|problem| problem.path.as_str()).collect();

@@ -1,5 +1,6 @@
 //! The doctor: whether the guard is really there, and what it stands on. Nothing is changed.
 
+mod request;
 mod bridge;
 mod client;
 mod policy;
@@ -7,9 +8,9 @@ mod sessions;
 mod state;
 mod wall;
 
-use std::collections::BTreeMap;
+use phasegate_adapter::{Finding, Level};
 
-use phasegate_adapter::{Adapter, Finding, Level};
+pub use self::request::Asked;
 
 use crate::project::Project;
 use crate::runtime::Runtime;
@@ -21,17 +22,6 @@ pub struct Section {
     pub about: String,
     /// The findings, in the order in which they are read.
     pub findings: Vec<Finding>,
-}
-
-/// What the doctor looks at besides the project.
-#[derive(Clone)]
-pub struct Asked<'a> {
-    /// The platforms.
-    pub adapters: &'a [&'static dyn Adapter],
-    /// The command that `init` writes into settings: an absolute path, or a name found through `PATH`.
-    pub command: String,
-    /// The variables of the environment.
-    pub environment: BTreeMap<String, String>,
 }
 
 /// Looks at everything. `progress` is told how many bytes of how many of the journals were read.

@@ -1,12 +1,13 @@
 //! Frames: where one belongs, what it leads to and what the reply is. A hook does all of it in one go, a bridge in batches.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use phasegate_adapter::{Adapter, Address, Decoded, Frame, Problem, Reply};
-use phasegate_core::Outcome;
+use phasegate_core::{Code, Event, Outcome};
 
-use crate::deadline::broken;
+use crate::deadline::{Deadline, broken, limit_from_environment};
 use crate::hook_installation;
 use crate::lineage::Origin;
 use crate::other_projects;
@@ -70,6 +71,86 @@ impl Framed {
 }
 
 impl Runtime {
+    /// How a problem with a frame is answered that does not say which session it belongs to.
+    #[must_use]
+    pub fn stance_for(&self, adapter: &dyn Adapter, frame: &Frame) -> Stance {
+        self.project_of(adapter, frame, None).map_or(Stance::Unsure, |project| self.stance(&project))
+    }
+
+    /// The project a frame belongs to: the one that the platform's own variable names, else the one its session began
+    /// in, else that of the frame's folder, else that of the process's.
+    ///
+    /// # Errors
+    ///
+    /// `bad-input`: the variable is set and names no absolute folder. `state-unreadable`: where the session began is
+    /// kept and cannot be read.
+    pub fn project_of(
+        &self,
+        adapter: &dyn Adapter,
+        frame: &Frame,
+        address: Option<&Address>,
+    ) -> Result<Project, Problem> {
+        let variables = adapter.places().project_variables;
+        let named = variables.iter().find_map(|name| frame.environment.get_key_value(*name));
+        if let Some((name, value)) = named {
+            let path = Path::new(value);
+            return if path.is_absolute() {
+                Ok(Project::find(&self.locations, path))
+            } else {
+                Err(Problem::new(Code::BadInput, format!("`{name}` is set and names no absolute folder")))
+            };
+        }
+        if let Some(project) =
+            address.map_or(Ok(None), |address| Project::of_session(&self.locations, &address.session))?
+        {
+            return Ok(project);
+        }
+        let start = address
+            .and_then(|address| address.cwd.clone())
+            .or_else(|| std::env::current_dir().ok())
+            .unwrap_or_else(|| PathBuf::from("/"));
+        Ok(Project::find(&self.locations, &start))
+    }
+
+    /// Decides a frame. There always is a reply: where the frame cannot be decided, it is a denial in block mode, a
+    /// warning in warn mode, and silence in a project that was never guarded.
+    #[must_use]
+    pub fn handle_frame(&self, adapter: &dyn Adapter, frame: &Frame, deadline: &Deadline, watch: &Watch) -> Reply {
+        let located = self.locate((adapter, frame), adapter.address(frame), watch);
+        let decided = |(address, project): &(Address, Project)| {
+            let opened = Transaction::open(self, project.clone(), &address.session, (deadline, watch))?;
+            let decide = |mut open: Transaction<'_>| {
+                let decoded = adapter.decode(frame, &open.own.memory);
+                decide(&mut open, (adapter, frame), decoded)
+            };
+            opened.map(decide).transpose()
+        };
+        let outcome = located.as_ref().map_err(Clone::clone).and_then(decided);
+        let project = located.as_ref().ok().map(|(_, project)| project);
+        self.reply((adapter, frame), (project, watch), outcome)
+    }
+
+    /// Decides one event of a session that no frame brought, for example a control command. `None`: nothing guards
+    /// the project.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the event from being decided and recorded.
+    pub fn handle_event(&self, project: Project, session: &str, event: Event) -> Result<Option<Outcome>, Problem> {
+        let deadline = Deadline::new(limit_from_environment());
+        let watch = Watch::default();
+        match Transaction::open(self, project, session, (&deadline, &watch))? {
+            Some(mut transaction) => {
+                let mut last = None;
+                for event in transaction.begun(&Origin::default(), vec![event])? {
+                    last = Some(transaction.decide(event)?);
+                }
+                Ok(last)
+            }
+            None => Ok(None),
+        }
+    }
+
     /// The session and the project of a frame. Where they cannot be known, the watch says how that is answered.
     pub fn locate(
         &self,
@@ -122,11 +203,11 @@ pub fn decide(
     }
     transaction.own.memory = memory;
     let names = adapter.places().session_variables;
-    let origin = Origin::of(names, (frame, &events), &transaction.session, &mut transaction.own.clients);
+    let origin = Origin::of(names, frame, &events, &transaction.session, &mut transaction.own.clients);
     let mut steps = Vec::new();
     for mut event in transaction.begun(&origin, events)? {
-        let place = (&transaction.runtime.locations, &transaction.project);
-        hook_installation::complete(&mut event, &mut transaction.own.unwired, adapter, place);
+        let (locations, project) = (&transaction.runtime.locations, &transaction.project);
+        hook_installation::complete(&mut event, &mut transaction.own.unwired, adapter, locations, project);
         let step = transaction.decide(event)?;
         let denied = step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
         steps.push(step);

@@ -14,7 +14,8 @@ pub(crate) fn complete(
     event: &mut Event,
     unwired: &mut Option<String>,
     adapter: &dyn Adapter,
-    (locations, project): (&Locations, &Project),
+    locations: &Locations,
+    project: &Project,
 ) {
     match &mut event.kind {
         EventKind::SessionStart { .. } => *unwired = unguarded(adapter, locations, project),

@@ -9,6 +9,7 @@ pub mod project;
 pub mod paths;
 pub mod discover;
 pub mod policy_store;
+pub mod platforms;
 mod protected;
 pub mod analysis;
 pub mod other_projects;

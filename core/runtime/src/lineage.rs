@@ -50,7 +50,8 @@ impl Origin {
     /// The origin of a frame of a session that these processes have served so far; a new one is noted there.
     pub fn of(
         names: Vec<&'static str>,
-        (frame, events): (&Frame, &[Event]),
+        frame: &Frame,
+        events: &[Event],
         session: &str,
         clients: &mut Vec<Process>,
     ) -> Self {

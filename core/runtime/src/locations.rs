@@ -10,6 +10,9 @@ use std::path::PathBuf;
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
 
+/// The folder of a project's configs, below its root.
+pub const CONFIG_FOLDER: &str = ".phasegate";
+
 /// The folders outside the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {

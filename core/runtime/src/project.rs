@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
 use crate::discover::guards_itself;
-use crate::locations::Locations;
+use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::witness;
 use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;
@@ -17,8 +17,6 @@ use phasegate_store::error::{StoreError, StoreErrorKind};
 use phasegate_store::ownership;
 use phasegate_store::ownership::read_own;
 
-/// The folder of a project's configs, below its root.
-pub const FOLDER: &str = ".phasegate";
 /// How many digits of a digest name a project or a session.
 const DIGITS: usize = 32;
 
@@ -54,7 +52,7 @@ impl Project {
         let root = start
             .ancestors()
             .find(guarded)
-            .or_else(|| start.ancestors().find(|root| root.join(FOLDER).is_dir()))
+            .or_else(|| start.ancestors().find(|root| root.join(CONFIG_FOLDER).is_dir()))
             .or_else(|| start.ancestors().find(|root| root.join(".git").exists()))
             .unwrap_or(&start);
         at(root)
@@ -263,25 +261,25 @@ mod tests {
         let (outer, inner) = (top.join("outer"), top.join("outer/inner"));
         std::fs::create_dir_all(inner.join(".git")).unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
-        std::fs::create_dir_all(outer.join(FOLDER)).unwrap();
+        std::fs::create_dir_all(outer.join(CONFIG_FOLDER)).unwrap();
         let project = Project::find(&locations, &inner);
         assert_eq!((&project.root, project.remembered()), (&outer, Ok(None)));
         project.remember(Remembered { mode: Mode::Block, sessions: false }).unwrap();
-        std::fs::remove_dir(outer.join(FOLDER)).unwrap();
+        std::fs::remove_dir(outer.join(CONFIG_FOLDER)).unwrap();
         let again = Project::find(&locations, &inner);
         assert_eq!(
             (again.root.clone(), again.remembered()),
             (outer, Ok(Some(Remembered { mode: Mode::Block, sessions: false })))
         );
-        std::fs::create_dir_all(inner.join(FOLDER).join("skills")).unwrap();
+        std::fs::create_dir_all(inner.join(CONFIG_FOLDER).join("skills")).unwrap();
         assert_eq!(
             Project::find(&locations, &inner).root,
             again.root,
             "a nearer folder without a config hides nothing"
         );
-        std::fs::write(inner.join(FOLDER).join("config.yaml"), "mode: warn\n").unwrap();
+        std::fs::write(inner.join(CONFIG_FOLDER).join("config.yaml"), "mode: warn\n").unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
-        std::fs::remove_dir_all(inner.join(FOLDER)).unwrap();
+        std::fs::remove_dir_all(inner.join(CONFIG_FOLDER)).unwrap();
         again.forget().unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
     }

@@ -3,11 +3,11 @@
 //! A path counts as its place in the file system, and also by its name alone: names are compared as the most forgiving
 //! file system would, so that case and characters nobody sees hide nothing.
 
-mod descendants;
-pub(crate) mod places;
-mod pattern;
-mod place;
 mod snapshot;
+pub(crate) mod protected_path;
+mod pattern;
+pub(crate) mod places;
+mod descendants;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,26 +17,18 @@ use phasegate_core::tool::Part;
 use phasegate_shell::{Pattern, Piece};
 
 use self::pattern::{anchored, heads, stands_for};
-use self::place::{Folded, Reach, files, fold, inner};
-use self::places::{Ground, Grounds, Sources};
-use crate::locations::Locations;
+use self::places::{Places, PlacesCache, Sources};
+use self::protected_path::{Change, Folded, Reach, files, fold, inner};
+use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
-use crate::project::{FOLDER, Project};
-
-/// What a call does to a path, as far as it matters here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    /// It makes or changes what is there.
-    Write,
-    /// It takes away what is there, with everything below it.
-    Remove,
-}
+use crate::platforms::PlatformPlaces;
+use crate::project::Project;
 
 /// All that the guard stands on, as seen from one project.
 pub(crate) struct Protected<'a> {
     sources: Sources<'a>,
     /// The places outside of projects, and those of the project, without links.
-    ground: Arc<Ground>,
+    places: Arc<Places>,
     /// The root of the project, where there is one. A folder of configs is then protected wherever it lies.
     root: Option<PathBuf>,
     /// What is known of links by now.
@@ -47,24 +39,25 @@ impl<'a> Protected<'a> {
     /// The guard with these folders, on these platforms' places, in the project with this root, where audit events are also
     /// written to these files; without one, as far as it lies outside of projects or guards another.
     pub(crate) fn new(
-        (locations, grounds): (&'a Locations, &Grounds),
-        (skill_folders, settings): (&'a [&'static str], &'a [&'static str]),
+        locations: &'a Locations,
+        platforms: &'a PlatformPlaces,
+        cache: &PlacesCache,
         root: Option<&Path>,
         logs: &[PathBuf],
     ) -> Self {
-        let sources = Sources { locations, skill_folders, settings };
+        let sources = Sources { locations, platforms };
         let links = Links::default();
-        let ground = grounds.get(sources, root, logs, &links);
-        let links = if ground.looks.is_empty() { links } else { Links::knowing(Arc::clone(&ground.looks)) };
-        Self { sources, ground, root: root.map(Path::to_path_buf), links }
+        let places = cache.get(sources, root, logs, &links);
+        let links = if places.looks.is_empty() { links } else { Links::knowing(Arc::clone(&places.looks)) };
+        Self { sources, places, root: root.map(Path::to_path_buf), links }
     }
 
     /// The part of the guard that a change of this path would touch. The path is absolute and without links; it need not
     /// exist.
     pub(crate) fn part(&self, path: &Path, change: Change) -> Option<Part> {
         let names = Folded::of(path);
-        let named = (self.root.is_some() && names.has(FOLDER)).then_some(Part::Policy);
-        let found = || self.ground.places.iter().find(|place| place.touched(&names, change)).map(|place| place.part);
+        let named = (self.root.is_some() && names.has(CONFIG_FOLDER)).then_some(Part::Policy);
+        let found = || self.places.paths.iter().find(|place| place.touched(&names, change)).map(|place| place.part);
         let elsewhere = || self.in_another_project(path, change);
         let led_to = || self.led_to(&names, change);
         named.or_else(found).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path))
@@ -72,7 +65,7 @@ impl<'a> Protected<'a> {
 
     /// Whether a link among the configs or the skills leads to the path.
     fn led_to(&self, path: &Folded, change: Change) -> Option<Part> {
-        let targets = self.ground.targets.get_or_init(|| self.ground.targets(&self.links, &mut BTreeSet::new()));
+        let targets = self.places.targets.get_or_init(|| self.places.targets(&self.links, &mut BTreeSet::new()));
         targets.iter().find(|place| place.touched(path, change)).map(|place| place.part)
     }
 
@@ -80,11 +73,11 @@ impl<'a> Protected<'a> {
     fn in_another_project(&self, path: &Path, change: Change) -> Option<Part> {
         path.ancestors().skip(1).find_map(|root| {
             let guarded = || self.links.there(&Project::at(self.sources.locations, root).memory());
-            if self.root.as_deref() == Some(root) || self.ground.is_bare(root) || !guarded() {
+            if self.root.as_deref() == Some(root) || self.places.is_bare(root) || !guarded() {
                 return None;
             }
             let path = Folded::of(path);
-            let theirs = Ground::of_project(self.sources, root, &self.links);
+            let theirs = Places::of_project(self.sources, root, &self.links);
             theirs.iter().find(|place| place.touched(&path, change)).map(|place| place.part)
         })
     }
@@ -95,8 +88,8 @@ impl<'a> Protected<'a> {
         use std::os::unix::fs::MetadataExt as _;
         let data = path.symlink_metadata().ok().filter(|data| data.is_file() && data.nlink() > 1)?;
         let same = |file: &Path| file.metadata().is_ok_and(|it| it.ino() == data.ino() && it.dev() == data.dev());
-        let places = &mut self.ground.places.iter();
-        places.find(|place| files(&place.path, place.reach).iter().any(|file| same(file))).map(|place| place.part)
+        let paths = &mut self.places.paths.iter();
+        paths.find(|place| files(&place.path, place.reach).iter().any(|file| same(file))).map(|place| place.part)
     }
 
     #[cfg(not(unix))]
@@ -135,7 +128,7 @@ impl<'a> Protected<'a> {
         };
         // A pattern of names takes away only what is there.
         let there = |place: &Path| change != Change::Remove || place.symlink_metadata().is_ok();
-        self.ground.places.iter().filter(|place| there(&place.path)).find_map(|protected| {
+        self.places.paths.iter().filter(|place| there(&place.path)).find_map(|protected| {
             let (place, reach) = (&protected.path, protected.reach);
             let inner = inner(place, reach);
             let above = place.ancestors().skip(1).filter(|_| change == Change::Remove);
@@ -150,16 +143,18 @@ impl<'a> Protected<'a> {
     pub(crate) fn spoken_of(&self, text: &str) -> Option<(Part, String)> {
         let text = fold(text);
         let has = |name: &str| !name.is_empty() && text.contains(&fold(name));
-        if has(FOLDER) {
-            return Some((Part::Policy, FOLDER.to_string()));
+        if has(CONFIG_FOLDER) {
+            return Some((Part::Policy, CONFIG_FOLDER.to_string()));
         }
         if has("SKILL.md")
-            && let Some(folder) = self.sources.skill_folders.iter().find(|folder| has(folder.trim_start_matches("~/")))
+            && let Some(folder) =
+                self.sources.platforms.skill_folders.iter().find(|folder| has(folder.trim_start_matches("~/")))
         {
             return Some((Part::Skill, folder.to_string()));
         }
-        let written = self.sources.settings.iter().map(|file| (file.trim_start_matches("~/"), Part::Settings));
-        let places = self.ground.places.iter().filter(|place| place.reach != Reach::Skills);
+        let written =
+            self.sources.platforms.settings.iter().map(|file| (file.trim_start_matches("~/"), Part::Settings));
+        let places = self.places.paths.iter().filter(|place| place.reach != Reach::Skills);
         let places = places.filter_map(|place| Some((place.path.to_str()?, place.part)));
         written.chain(places).find(|(name, _)| has(name)).map(|(name, part)| (part, name.to_string()))
     }
@@ -180,7 +175,7 @@ mod tests {
     struct World {
         folder: tempfile::TempDir,
         locations: Locations,
-        grounds: Grounds,
+        cache: PlacesCache,
     }
 
     impl World {
@@ -192,7 +187,7 @@ mod tests {
             for name in ["p/.phasegate", "p/.tool/skills/x", "p/src", "h/.tool", "s", "u", "other/.phasegate"] {
                 fs::create_dir_all(top.join(name)).unwrap();
             }
-            Self { folder, locations, grounds: Grounds::default() }
+            Self { folder, locations, cache: PlacesCache::default() }
         }
 
         fn top(&self) -> PathBuf {
@@ -201,7 +196,8 @@ mod tests {
 
         fn part(&self, path: &str, change: Change) -> Option<Part> {
             let root = self.top().join("p");
-            let protected = Protected::new((&self.locations, &self.grounds), (&SKILLS, &SETTINGS), Some(&root), &[]);
+            let platforms = PlatformPlaces { skill_folders: SKILLS.into(), settings: SETTINGS.into() };
+            let protected = Protected::new(&self.locations, &platforms, &self.cache, Some(&root), &[]);
             protected.part(&resolve(&root, Path::new(path)).unwrap(), change)
         }
     }

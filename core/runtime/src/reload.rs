@@ -72,7 +72,7 @@ impl Runtime {
         let mut found = Vec::new();
         for known in sessions(project)?.known {
             if session.map_or_else(|| recent(known.active), |id| id == known.id) {
-                found.push(self.reload_of(project, &known, (&policy, &settings))?);
+                found.push(self.reload_of(project, &known, &policy, &settings)?);
             }
         }
         Ok(found)
@@ -82,7 +82,8 @@ impl Runtime {
         &self,
         project: &Project,
         session: &SessionInfo,
-        (policy, settings): (&Policy, &KeptSettings),
+        policy: &Policy,
+        settings: &KeptSettings,
     ) -> Result<Reload, Problem> {
         let own: KeptSession = kept(read_last(&project.session_journal(&session.id))?.as_ref())?;
         // Of a policy that is gone nothing can be compared: every skill counts as added.

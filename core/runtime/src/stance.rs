@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use phasegate_adapter::{Adapter, Frame, Problem, Reply};
 use phasegate_core::policy::Mode;
 
+use crate::policy_store::Current;
+
 /// How a problem is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stance {
@@ -32,6 +34,18 @@ impl From<Mode> for Stance {
 }
 
 impl Stance {
+    /// How a problem is answered while configs mean this.
+    #[must_use]
+    pub fn of(current: &Current) -> Self {
+        match current {
+            Current::Unguarded => Self::Unguarded,
+            Current::Ready(ready) => ready.strictest().into(),
+            Current::Invalid { mode: Some(Mode::Block), .. } => Self::Block,
+            Current::Invalid { unclear: true, .. } => Self::Unsure,
+            Current::Invalid { mode, .. } => mode.map_or(Self::Unknown, Self::from),
+        }
+    }
+
     /// The reply to a frame that could not be decided.
     #[must_use]
     pub fn answer(self, adapter: &dyn Adapter, frame: &Frame, problem: &Problem) -> Reply {

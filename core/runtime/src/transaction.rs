@@ -13,7 +13,7 @@ use phasegate_core::{Code, Event, EventKind, Facts, Outcome, State, records, sta
 use serde_json::{Value, json};
 
 use self::change::Change;
-pub use self::choose::{first_look, known, loaded, stance_of};
+pub use self::choose::{first_look, known, loaded};
 use self::halves::{Own, Shared};
 use crate::analysis::Shell;
 use crate::deadline::Deadline;

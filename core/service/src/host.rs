@@ -102,7 +102,7 @@ fn known(journal: &Path, anchor: Anchor, above: &[Process]) -> Known {
 
 /// The guarded session of this project that the environment names.
 fn named(runtime: &Runtime, project: &Project) -> Option<String> {
-    let set = runtime.session_variables.iter().filter_map(|name| std::env::var(name).ok());
+    let set = runtime.platforms.session_variables().into_iter().filter_map(|name| std::env::var(name).ok());
     let mut here = set.filter(|session| {
         let root = Project::of_session(&runtime.locations, session);
         matches!(root, Ok(Some(found)) if found == *project)

@@ -11,7 +11,7 @@ const REMOVALS: [&str; 8] = ["delete", "remove", "move", "rename", "trash", "unl
 /// The names of arguments that hold those of another tool. Elsewhere JSON is a file's content more likely than a call.
 const CALLS: [&str; 8] = ["arguments", "args", "params", "parameters", "input", "kwargs", "payload", "tool_input"];
 /// How many times a text may be JSON that holds a text that is JSON.
-const DEPTH: usize = 4;
+const MAX_JSON_DEPTH: usize = 4;
 
 /// Whether an argument of this name holds what somebody runs.
 pub(super) fn is_script(name: &str) -> bool {
@@ -34,23 +34,23 @@ pub(super) fn is_typed(text: &str) -> bool {
 /// Calls `found` with every text among the arguments, the keys too, and with the name that it stands under; with the
 /// line that a list of words is; and with what is in a text that is a call in JSON.
 pub(super) fn each_text(value: &Value, name: &str, found: &mut dyn FnMut(&str, &str)) {
-    walk(value, (name, DEPTH), found);
+    walk(value, name, MAX_JSON_DEPTH, found);
 }
 
-fn walk(value: &Value, (name, depth): (&str, usize), found: &mut dyn FnMut(&str, &str)) {
+fn walk(value: &Value, name: &str, depth: usize, found: &mut dyn FnMut(&str, &str)) {
     match value {
         Value::String(text) => {
             found(name, text);
             let call = depth > 0 && CALLS.contains(&name);
             if let Some(inner) = if call { json_in(text) } else { None } {
-                walk(&inner, (name, depth.saturating_sub(1)), found);
+                walk(&inner, name, depth.saturating_sub(1), found);
             }
         }
         Value::Array(items) => {
             if let Some(line) = line_of(items) {
                 found("command", &line);
             }
-            items.iter().for_each(|item| walk(item, (name, depth), found));
+            items.iter().for_each(|item| walk(item, name, depth, found));
         }
         Value::Object(fields) => {
             if let Some(line) = program_of(fields) {
@@ -58,7 +58,7 @@ fn walk(value: &Value, (name, depth): (&str, usize), found: &mut dyn FnMut(&str,
             }
             for (name, item) in fields {
                 found("", name);
-                walk(item, (name, depth), found);
+                walk(item, name, depth, found);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

@@ -6,9 +6,10 @@ use phasegate_core::tool::{Access, Guarded, Part, PathUse, Verdict, Word};
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
-use super::Shell;
 use super::arguments::{each_text, is_script, is_typed, removes, spellings};
-use crate::protected::{Change, Protected};
+use super::line::Shell;
+use crate::protected::Protected;
+use crate::protected::protected_path::Change;
 
 /// The longest text, in bytes, that may be a path: what a server makes shorter before it asks the system may be longer
 /// than the system takes.

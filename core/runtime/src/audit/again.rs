@@ -66,8 +66,8 @@ impl Runtime {
         let event = Event::from_value(without_digests(found.past.event.clone()));
         let (opinions, outcome) = match (policy, event) {
             (Ok(policy), Ok(event)) if found.past.problem.is_none() => {
-                let opinions = before.live_runs().map(|run| opinion(&policy, &before, run, (&event, &found.past)));
-                (opinions.collect(), Ok(outcome(&policy, &before, (&event, &found.past), &after.session)))
+                let opinions = before.live_runs().map(|run| opinion(&policy, &before, run, &event, &found.past));
+                (opinions.collect(), Ok(outcome(&policy, &before, &event, &found.past, &after.session)))
             }
             (policy, event) => {
                 let silent = |run: &Run| Opinion { decision: None, ..named(run) };
@@ -117,7 +117,7 @@ fn half<T: Default + serde::de::DeserializeOwned>(state: &Value) -> Result<T, Pr
     kept(Some(&last).filter(|last| !last.state.is_null()))
 }
 
-fn outcome(policy: &Policy, before: &State, (event, past): (&Event, &Past), after: &state::Session) -> Outcome {
+fn outcome(policy: &Policy, before: &State, event: &Event, past: &Past, after: &state::Session) -> Outcome {
     let answer = step(policy, before, event, &past.facts);
     let same = [
         ("facts", answer.needs.is_empty()),
@@ -130,7 +130,7 @@ fn outcome(policy: &Policy, before: &State, (event, past): (&Event, &Past), afte
 }
 
 /// What a run says alone: the engine is asked with a state in which no other run is live.
-fn opinion(policy: &Policy, before: &State, run: &Run, (event, past): (&Event, &Past)) -> Opinion {
+fn opinion(policy: &Policy, before: &State, run: &Run, event: &Event, past: &Past) -> Opinion {
     let mut alone = before.clone();
     alone.project.runs.retain(|other| other.id == run.id);
     alone.session.runs.retain(|other| other.id == run.id);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use phasegate_adapter::{Adapter, ExamineRequest, Examined, Finding, InstallRequest, InstallScope, Level};
 
-use super::Asked;
+use super::request::Asked;
 use crate::deadline::try_within;
 use crate::locations::Locations;
 use crate::project::Project;

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use phasegate_core::tool::Part;
 
 use super::Protected;
-use super::place::inner;
+use super::protected_path::inner;
 
 impl Protected<'_> {
     /// What of the guard lies below the folder, which is absolute and without links: its path from there, whether it exists
     /// or not.
     pub(crate) fn below(&self, folder: &Path) -> Vec<(PathBuf, Part)> {
         let mut all = Vec::new();
-        for protected in &self.ground.places {
+        for protected in &self.places.paths {
             let place = &protected.path;
             if !place.starts_with(folder) {
                 continue;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use phasegate_shell::{Pattern, Piece};
 
-use super::place::fold;
+use super::protected_path::fold;
 use crate::paths::resolve;
 
 /// The pattern as an absolute one: what is surely the folder that it begins in is resolved from `base`. One that begins

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use phasegate_core::tool::Part;
 
-use super::place::{Place, Reach, entries_in, reach_of};
+use super::protected_path::{ProtectedPath, Reach, entries_in, reach_of};
 use super::snapshot::DirectorySnapshot;
-use crate::locations::Locations;
+use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::{Links, Looks, folders};
-use crate::project::{FOLDER, Project};
+use crate::platforms::PlatformPlaces;
+use crate::project::Project;
 
-/// The most projects whose ground is kept.
+/// The most projects whose places is kept.
 const MAX_KEPT_PROJECTS: usize = 4;
 /// How soon it is tried again to keep one, after that could not be.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -22,51 +23,50 @@ const AGAIN: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
     pub(super) locations: &'a Locations,
-    pub(super) skill_folders: &'a [&'static str],
-    pub(super) settings: &'a [&'static str],
+    pub(super) platforms: &'a PlatformPlaces,
 }
 
-/// What a ground is for: the root of the project, where there is one, and the files that audit events are also written to.
+/// What a places is for: the root of the project, where there is one, and the files that audit events are also written to.
 type Key = (Option<PathBuf>, Vec<PathBuf>);
 
 /// The places, and where links among the configs and the skills lead.
 #[derive(Debug, Default)]
-pub(super) struct Ground {
-    pub(super) places: Vec<Place>,
+pub(super) struct Places {
+    pub(super) paths: Vec<ProtectedPath>,
     /// Found when they are asked for.
-    pub(super) targets: OnceLock<Vec<Place>>,
+    pub(super) targets: OnceLock<Vec<ProtectedPath>>,
     /// What was looked at to find them, where that is vouched for.
     pub(super) looks: Arc<Looks>,
     /// Folders above the project that are known to be no guarded project.
     bare: Vec<PathBuf>,
 }
 
-/// The grounds of a process that decides more than once.
+/// The cache of a process that decides more than once.
 #[derive(Debug, Default)]
-pub(crate) struct Grounds(Mutex<Vec<Kept>>);
+pub(crate) struct PlacesCache(Mutex<Vec<Kept>>);
 
 #[derive(Debug)]
 struct Kept {
     key: Key,
-    /// The ground and the folders that vouch for it; `None`: it could not be kept, or was asked for only once.
-    ground: Option<(Arc<Ground>, DirectorySnapshot)>,
+    /// The places and the folders that vouch for it; `None`: it could not be kept, or was asked for only once.
+    places: Option<(Arc<Places>, DirectorySnapshot)>,
     tried: Option<Instant>,
 }
 
-impl Ground {
+impl Places {
     /// Looks for the places as they are now.
     pub(super) fn new(sources: Sources<'_>, root: Option<&Path>, logs: &[PathBuf], links: &Links) -> Self {
-        let mut found = Found { links, places: Vec::new() };
+        let mut found = Found { links, paths: Vec::new() };
         let locations = sources.locations;
         found.add(&locations.state, Part::State, Reach::Tree);
         found.add(&locations.user, Part::Policy, Reach::Tree);
         found.add(&locations.machine, Part::Policy, Reach::Tree);
         // A skill of the user's own is no other project's.
-        let skills = sources.skill_folders.iter().filter_map(|folder| folder.strip_prefix("~/"));
+        let skills = sources.platforms.skill_folders.iter().filter_map(|folder| folder.strip_prefix("~/"));
         for folder in skills.filter(|_| root.is_some()) {
             found.add(&locations.home.join(folder), Part::Skill, Reach::Skills);
         }
-        for file in sources.settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
+        for file in sources.platforms.settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
             let file = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |below| locations.home.join(below));
             found.add(&file, Part::Settings, reach_of(&file));
         }
@@ -77,29 +77,29 @@ impl Ground {
             found.project(sources, root);
         }
         logs.iter().for_each(|log| found.add(log, Part::State, Reach::Alone));
-        Self { places: found.places, ..Self::default() }
+        Self { paths: found.paths, ..Self::default() }
     }
 
     /// The places of a project alone.
-    pub(super) fn of_project(sources: Sources<'_>, root: &Path, links: &Links) -> Vec<Place> {
-        let mut found = Found { links, places: Vec::new() };
+    pub(super) fn of_project(sources: Sources<'_>, root: &Path, links: &Links) -> Vec<ProtectedPath> {
+        let mut found = Found { links, paths: Vec::new() };
         found.project(sources, root);
-        found.places
+        found.paths
     }
 
     /// Where the links among the configs and the skills lead: what lies there is read as if it lay here. The folders that
     /// were looked into are added to `read`.
-    pub(super) fn targets(&self, links: &Links, read: &mut BTreeSet<PathBuf>) -> Vec<Place> {
+    pub(super) fn targets(&self, links: &Links, read: &mut BTreeSet<PathBuf>) -> Vec<ProtectedPath> {
         let mut targets = Vec::new();
         // State is never read through links in it.
-        for place in self.places.iter().filter(|place| place.part != Part::State && links.there(&place.path)) {
+        for place in self.paths.iter().filter(|place| place.part != Part::State && links.there(&place.path)) {
             for link in entries_in(place, read).into_iter().filter(|(_, is_link)| *is_link).map(|(path, _)| path) {
                 let Some(target) = links.resolve(Path::new("/"), &link) else { continue };
                 if place.reach == Reach::Skills {
-                    targets.push(Place::new(target.join("SKILL.md"), place.part, Reach::Alone));
-                    targets.push(Place::new(target, place.part, Reach::Alone));
+                    targets.push(ProtectedPath::new(target.join("SKILL.md"), place.part, Reach::Alone));
+                    targets.push(ProtectedPath::new(target, place.part, Reach::Alone));
                 } else {
-                    targets.push(Place::new(target, place.part, Reach::Tree));
+                    targets.push(ProtectedPath::new(target, place.part, Reach::Tree));
                 }
             }
         }
@@ -111,56 +111,56 @@ impl Ground {
         self.bare.iter().any(|bare| bare.as_os_str() == folder.as_os_str())
     }
 
-    /// The ground with all that can be known of it, and the folders that vouch for it.
+    /// The places with all that can be known of it, and the folders that vouch for it.
     fn lasting(sources: Sources<'_>, root: Option<&Path>, logs: &[PathBuf]) -> Option<(Self, DirectorySnapshot)> {
         let (since, links, mut read) = (SystemTime::now(), Links::default(), BTreeSet::new());
-        let mut ground = Self::new(sources, root, logs, &links);
-        ground.targets = OnceLock::from(ground.targets(&links, &mut read));
+        let mut places = Self::new(sources, root, logs, &links);
+        places.targets = OnceLock::from(places.targets(&links, &mut read));
         // Most paths that are asked for lie below these, where another project may be.
         let above = root.into_iter().flat_map(Path::ancestors);
         let bare = |folder: &&Path| !links.there(&Project::at(sources.locations, folder).memory());
-        ground.bare = above.filter(bare).map(Path::to_path_buf).collect();
+        places.bare = above.filter(bare).map(Path::to_path_buf).collect();
         let looks = links.looks();
         read.extend(folders(&looks));
         let watched = DirectorySnapshot::new(read, since)?;
-        ground.looks = Arc::new(looks);
-        Some((ground, watched))
+        places.looks = Arc::new(looks);
+        Some((places, watched))
     }
 }
 
-impl Grounds {
-    /// The ground as it is now, from the second time on as it was kept, if it can be; else found by looking at `links`.
+impl PlacesCache {
+    /// The places as it is now, from the second time on as it was kept, if it can be; else found by looking at `links`.
     pub(super) fn get(
         &self,
         sources: Sources<'_>,
         root: Option<&Path>,
         logs: &[PathBuf],
         links: &Links,
-    ) -> Arc<Ground> {
+    ) -> Arc<Places> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = all.iter().position(|kept| kept.key.0.as_deref() == root && kept.key.1 == logs);
         let mut kept = at.map(|at| all.remove(at));
         if let Some(kept) = &mut kept {
             kept.renew(sources, root, logs);
         }
-        let ground = kept.as_ref().and_then(|kept| kept.ground.as_ref()).map(|(ground, _)| Arc::clone(ground));
-        let new = || Kept { key: (root.map(Path::to_path_buf), logs.to_vec()), ground: None, tried: None };
+        let places = kept.as_ref().and_then(|kept| kept.places.as_ref()).map(|(places, _)| Arc::clone(places));
+        let new = || Kept { key: (root.map(Path::to_path_buf), logs.to_vec()), places: None, tried: None };
         all.insert(0, kept.unwrap_or_else(new));
         all.truncate(MAX_KEPT_PROJECTS);
         drop(all);
-        ground.unwrap_or_else(|| Arc::new(Ground::new(sources, root, logs, links)))
+        places.unwrap_or_else(|| Arc::new(Places::new(sources, root, logs, links)))
     }
 }
 
 impl Kept {
     fn renew(&mut self, sources: Sources<'_>, root: Option<&Path>, logs: &[PathBuf]) {
-        if self.ground.as_ref().is_some_and(|(_, watched)| watched.same()) {
+        if self.places.as_ref().is_some_and(|(_, watched)| watched.same()) {
             return;
         }
-        self.ground = None;
+        self.places = None;
         if self.tried.is_none_or(|tried| tried.elapsed() > AGAIN) {
-            let lasting = Ground::lasting(sources, root, logs);
-            self.ground = lasting.map(|(ground, watched)| (Arc::new(ground), watched));
+            let lasting = Places::lasting(sources, root, logs);
+            self.places = lasting.map(|(places, watched)| (Arc::new(places), watched));
             self.tried = Some(Instant::now());
         }
     }
@@ -169,7 +169,7 @@ impl Kept {
 /// Places that are being found.
 struct Found<'a> {
     links: &'a Links,
-    places: Vec<Place>,
+    paths: Vec<ProtectedPath>,
 }
 
 impl Found<'_> {
@@ -180,18 +180,18 @@ impl Found<'_> {
         let place = self.links.resolve(Path::new("/"), path).unwrap_or_else(|| path.to_path_buf());
         if place != path {
             // The name itself may be a link, and is part of the way to the place.
-            self.places.push(Place::new(path.to_path_buf(), part, Reach::Alone));
+            self.paths.push(ProtectedPath::new(path.to_path_buf(), part, Reach::Alone));
         }
-        self.places.push(Place::new(place, part, reach));
+        self.paths.push(ProtectedPath::new(place, part, reach));
     }
 
     fn project(&mut self, sources: Sources<'_>, root: &Path) {
-        self.add(&root.join(FOLDER), Part::Policy, Reach::Tree);
-        for folder in sources.skill_folders.iter().filter(|folder| !folder.starts_with("~/")) {
+        self.add(&root.join(CONFIG_FOLDER), Part::Policy, Reach::Tree);
+        for folder in sources.platforms.skill_folders.iter().filter(|folder| !folder.starts_with("~/")) {
             self.add(&root.join(folder), Part::Skill, Reach::Skills);
         }
         let below = |file: &&&str| !file.starts_with("~/") && !file.starts_with('/');
-        for file in sources.settings.iter().filter(below) {
+        for file in sources.platforms.settings.iter().filter(below) {
             self.add(&root.join(file), Part::Settings, reach_of(Path::new(file)));
         }
     }
@@ -216,7 +216,8 @@ mod tests {
 
     use super::*;
     use crate::project::Remembered;
-    use crate::protected::{Change, Protected};
+    use crate::protected::Protected;
+    use crate::protected::protected_path::Change;
 
     const SKILLS: [&str; 2] = [".tool/skills", "~/.tool/skills"];
     const SETTINGS: [&str; 2] = [".tool/settings.json", ".other/"];
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn a_ground_that_is_kept_is_the_ground_as_it_is() {
         // Not where other tests make folders all the time.
-        let quiet = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tmp/ground");
+        let quiet = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tmp/places");
         fs::create_dir_all(quiet).unwrap();
         let folder = tempfile::tempdir_in(quiet).unwrap();
         let top = folder.path().canonicalize().unwrap();
@@ -236,9 +237,10 @@ mod tests {
             fs::create_dir_all(top.join(name)).unwrap();
         }
         let (root, other) = (top.join("p"), top.join("q"));
-        let grounds = Grounds::default();
+        let cache = PlacesCache::default();
         let part = |path: &str| {
-            let protected = Protected::new((&locations, &grounds), (&SKILLS, &SETTINGS), Some(&root), &[]);
+            let platforms = PlatformPlaces { skill_folders: SKILLS.into(), settings: SETTINGS.into() };
+            let protected = Protected::new(&locations, &platforms, &cache, Some(&root), &[]);
             protected.part(&protected.resolve(&root, path).unwrap(), Change::Write)
         };
         let guard_other = || {
@@ -265,7 +267,7 @@ mod tests {
         ];
         for (path, wanted, change) in changes {
             // What has just been changed, by whomever, is looked at each time; the folder of temporary files may be above.
-            let kept = || grounds.0.lock().unwrap().iter().all(|kept| kept.ground.is_some());
+            let kept = || cache.0.lock().unwrap().iter().all(|kept| kept.places.is_some());
             let all_kept = (0..1000).any(|_| {
                 assert_eq!(part(path), None, "{path}");
                 std::thread::sleep(Duration::from_millis(60));

@@ -90,7 +90,7 @@ impl Transaction<'_> {
             }
             Current::Invalid { mode, unclear, ref diagnostics } => {
                 if unclear || mode == Some(Mode::Block) {
-                    self.watch.set(stance_of(&current));
+                    self.watch.set(Stance::of(&current));
                 }
                 Err(Problem::new(Code::PolicyInvalid, summary(diagnostics)))
             }
@@ -124,24 +124,13 @@ pub fn first_look(
                 watch.set(Stance::Unsure);
                 witness::check_unguarded(project)?;
             }
-            watch.set(stance_of(&found));
+            watch.set(Stance::of(&found));
             return Ok(Some(found).filter(|found| !matches!(found, Current::Unguarded)).map(Some));
         }
         Err(_) => Stance::Unknown,
     };
     watch.set(stance);
     Ok(Some(None))
-}
-
-/// How a problem is answered while configs mean this.
-pub fn stance_of(current: &Current) -> Stance {
-    match current {
-        Current::Unguarded => Stance::Unguarded,
-        Current::Ready(ready) => ready.strictest().into(),
-        Current::Invalid { mode: Some(Mode::Block), .. } => Stance::Block,
-        Current::Invalid { unclear: true, .. } => Stance::Unsure,
-        Current::Invalid { mode, .. } => mode.map_or(Stance::Unknown, Stance::from),
-    }
 }
 
 /// Notes what a problem would meet once the journals are read.

@@ -5,7 +5,14 @@ use std::path::{Component, Path, PathBuf};
 
 use phasegate_core::tool::Part;
 
-use super::Change;
+/// What a call does to a path, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It makes or changes what is there.
+    Write,
+    /// It takes away what is there, with everything below it.
+    Remove,
+}
 
 /// How far below its path a place reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +27,7 @@ pub(super) enum Reach {
 
 /// A place that the guard stands on.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ProtectedPath {
     pub(super) path: PathBuf,
     pub(super) part: Part,
     pub(super) reach: Reach,
@@ -31,7 +38,7 @@ pub(super) struct Place {
 #[derive(Clone, Debug)]
 pub(super) struct Folded(String);
 
-impl Place {
+impl ProtectedPath {
     pub(super) fn new(path: PathBuf, part: Part, reach: Reach) -> Self {
         Self { folded: Folded::of(&path), path, part, reach }
     }
@@ -104,7 +111,7 @@ pub(super) fn files(place: &Path, reach: Reach) -> Vec<PathBuf> {
 
 /// What is in the folders of a place of configs or skills, and whether it is a link. The folders that were looked into are
 /// added to `read`.
-pub(super) fn entries_in(place: &Place, read: &mut BTreeSet<PathBuf>) -> Vec<(PathBuf, bool)> {
+pub(super) fn entries_in(place: &ProtectedPath, read: &mut BTreeSet<PathBuf>) -> Vec<(PathBuf, bool)> {
     let mut entries = |folder: &Path| {
         read.insert(folder.to_path_buf());
         std::fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>()

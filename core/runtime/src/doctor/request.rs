@@ -1,0 +1,16 @@
+//! What the doctor is asked.
+
+use std::collections::BTreeMap;
+
+use phasegate_adapter::Adapter;
+
+/// What the doctor looks at besides the project.
+#[derive(Clone)]
+pub struct Asked<'a> {
+    /// The platforms.
+    pub adapters: &'a [&'static dyn Adapter],
+    /// The command that `init` writes into settings: an absolute path, or a name found through `PATH`.
+    pub command: String,
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+}

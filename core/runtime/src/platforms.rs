@@ -1,0 +1,61 @@
+//! What the platforms of this build say of their places, collected when it is first asked for.
+
+use std::sync::OnceLock;
+
+use phasegate_adapter::Adapter;
+
+/// The platforms of this build.
+#[derive(Clone, Default)]
+pub struct Platforms {
+    adapters: Vec<&'static dyn Adapter>,
+    places: OnceLock<PlatformPlaces>,
+}
+
+/// The places of all platforms, each list sorted. Paths that begin with `~/` are the user's, absolute ones the machine's,
+/// the others the project's.
+#[derive(Clone, Debug, Default)]
+pub struct PlatformPlaces {
+    /// Folders of skills.
+    pub skill_folders: Vec<&'static str>,
+    /// Settings files, and what else the platforms obey; a folder ends with `/`.
+    pub settings: Vec<&'static str>,
+}
+
+impl std::fmt::Debug for Platforms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.adapters.iter().map(|adapter| adapter.id())).finish()
+    }
+}
+
+impl Platforms {
+    /// These platforms. Nothing is asked of them yet.
+    #[must_use]
+    pub fn new(adapters: impl IntoIterator<Item = &'static dyn Adapter>) -> Self {
+        Self { adapters: adapters.into_iter().collect(), places: OnceLock::new() }
+    }
+
+    /// The places of all platforms. A platform is in use where its places exist; those of the others are protected too, by
+    /// their paths, and cost one look at the nearest folder that is missing.
+    #[must_use]
+    pub fn places(&self) -> &PlatformPlaces {
+        self.places.get_or_init(|| {
+            let mut all = PlatformPlaces::default();
+            for places in self.adapters.iter().map(|adapter| adapter.places()) {
+                all.skill_folders.extend(places.skill_folders);
+                all.settings.extend(places.settings);
+                all.settings.extend(places.unseen);
+            }
+            all.skill_folders.sort_unstable();
+            all.skill_folders.dedup();
+            all.settings.sort_unstable();
+            all.settings.dedup();
+            all
+        })
+    }
+
+    /// The variables in which platforms tell programs which session started them.
+    #[must_use]
+    pub fn session_variables(&self) -> Vec<&'static str> {
+        self.adapters.iter().flat_map(|adapter| adapter.places().session_variables).collect()
+    }
+}
