@@ -1,77 +1,49 @@
-//! Facts: what the engine asks about files, found out inside the project only.
+//! Facts: what the engine asks about the world. A source is one file below and one line of [`SOURCES`].
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+mod source;
+mod content;
+mod count;
+mod file;
+
 use std::path::Path;
 
 use phasegate_core::{FactKey, FactValue, Facts};
+use serde_json::{Value, json};
 
-use crate::digest::sha256_hex;
-use crate::paths::resolve;
+pub use self::source::{FactSource, Registered, World};
 
-/// The largest file whose content is looked at, in bytes.
-const LARGEST: u64 = 16 * 1024 * 1024;
+/// Every source of facts.
+pub const SOURCES: &[Registered] = &[Registered::of::<file::File>(), Registered::of::<count::Count>()];
+
+/// The source with this name.
+#[must_use]
+pub fn source(name: &str) -> Option<&'static Registered> {
+    SOURCES.iter().find(|source| source.name == name)
+}
 
 /// Answers the keys that `facts` does not answer yet. What cannot be found out is `unknown`.
 pub fn gather(root: &Path, keys: &[FactKey], facts: &mut Facts) {
     for key in keys {
         if !facts.contains_key(key) {
-            facts.insert(key.clone(), answer(root, key).into());
+            let (name, arguments) = question(key);
+            let value = source(name).map_or(FactValue::Unknown, |source| source.gather(World { root }, &arguments));
+            facts.insert(key.clone(), value.into());
         }
     }
 }
 
-fn answer(root: &Path, key: &FactKey) -> FactValue {
-    let (FactKey::File(path) | FactKey::Count { path, .. }) = key;
-    match (content(root, path), key) {
-        (Content::Absent, _) => FactValue::Absent,
-        (Content::Bytes(bytes), FactKey::File(_)) => FactValue::File(sha256_hex(&bytes)),
-        (Content::Bytes(bytes), FactKey::Count { text, .. }) if !text.is_empty() => {
-            FactValue::Count(count(&bytes, text.as_bytes()))
-        }
-        (Content::Bytes(_) | Content::Unknown, _) => FactValue::Unknown,
+/// The name of the source that a key asks, and the arguments.
+fn question(key: &FactKey) -> (&'static str, Value) {
+    match key {
+        FactKey::File(path) => ("file", json!({"path": path})),
+        FactKey::Count { path, text } => ("count", json!({"path": path, "text": text})),
     }
-}
-
-enum Content {
-    Bytes(Vec<u8>),
-    Absent,
-    Unknown,
-}
-
-fn content(root: &Path, path: &str) -> Content {
-    let Some(found) = resolve(root, Path::new(path)).filter(|found| found.starts_with(root)) else {
-        return Content::Unknown;
-    };
-    match found.metadata() {
-        Ok(data) if data.is_file() && data.len() <= LARGEST => read(&found),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Content::Absent,
-        Ok(_) | Err(_) => Content::Unknown,
-    }
-}
-
-fn read(path: &Path) -> Content {
-    let mut bytes = Vec::new();
-    match File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)) {
-        Ok(length) if length as u64 <= LARGEST => Content::Bytes(bytes),
-        Ok(_) | Err(_) => Content::Unknown,
-    }
-}
-
-/// How often `text` occurs in `bytes`, without overlaps.
-fn count(bytes: &[u8], text: &[u8]) -> u64 {
-    let mut rest = bytes;
-    let mut found = 0;
-    while let Some(at) = rest.windows(text.len()).position(|window| window == text) {
-        found += 1;
-        rest = rest.get(at + text.len()..).unwrap_or_default();
-    }
-    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digest::sha256_hex;
 
     fn ask(root: &Path, key: FactKey) -> FactValue {
         let mut facts = Facts::new();
@@ -98,5 +70,14 @@ mod tests {
         assert_eq!(ask(&root, occurrences("plan.md", "aa")), FactValue::Count(2));
         assert_eq!(ask(&root, occurrences("plan.md", "")), FactValue::Unknown);
         assert_eq!(ask(&root, occurrences("none.md", "x")), FactValue::Absent);
+    }
+
+    #[test]
+    fn a_source_says_what_it_does_not_understand() {
+        let count = source("count").unwrap();
+        assert_eq!(count.check(&json!({"path": "a", "text": "b"})), Ok(()));
+        assert!(count.check(&json!({"path": "a"})).unwrap_err().contains("text"));
+        assert_eq!(count.gather(World { root: Path::new("/") }, &json!({"file": "a"})), FactValue::Unknown);
+        assert!(source("none").is_none());
     }
 }

@@ -15,6 +15,7 @@ pub mod analysis;
 pub mod other_projects;
 pub mod hook_installation;
 pub mod facts;
+pub mod decide;
 #[cfg(any(test, feature = "testing"))]
 pub mod scratch;
 pub mod redact;
