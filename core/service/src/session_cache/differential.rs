@@ -78,7 +78,7 @@ impl World {
         Self::of(top, &[])
     }
 
-    fn of(top: &Path, adapters: &[&dyn Adapter]) -> Self {
+    fn of(top: &Path, adapters: &[&'static dyn Adapter]) -> Self {
         let skills = top.join("project/.phasegate/skills");
         let _ = fs::remove_dir_all(top.join("state"));
         fs::create_dir_all(&skills).unwrap();
