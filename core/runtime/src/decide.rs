@@ -2,13 +2,13 @@
 //! probe, status and `audit why` all decide through this function.
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Event, FactKey, Facts, Policy, State, Step, step};
+use phasegate_core::{Code, Event, FactKey, Facts, Outcome, Policy, State, step};
 
 /// What an event leads to, and the facts that were used.
 #[derive(Debug)]
 pub struct Decided {
     /// The engine's answer.
-    pub step: Step,
+    pub outcome: Outcome,
     /// The facts that it asked for.
     pub facts: Facts,
 }
@@ -27,11 +27,11 @@ pub fn decide(
     let mut facts = Facts::new();
     let phases: usize = policy.skills.iter().chain(&policy.earlier).map(|skill| skill.phases.len()).sum();
     for _ in 0..phases + 2 {
-        let step = step(policy, state, event, &facts);
-        if step.needs.is_empty() {
-            return Ok(Decided { step, facts });
+        let outcome = step(policy, state, event, &facts);
+        if outcome.needs.is_empty() {
+            return Ok(Decided { outcome, facts });
         }
-        gather(&step.needs, &mut facts);
+        gather(&outcome.needs, &mut facts);
     }
     Err(Problem::new(Code::Internal, "the decision kept asking for facts"))
 }
