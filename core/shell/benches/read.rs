@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use divan::counter::ItemsCount;
-use phasegate_shell::{LONGEST, Table, Trust, judge};
+use phasegate_shell::{MAX_LINE_BYTES, Table, Trust, judge};
 use serde_json::Value;
 
 fn main() {
@@ -46,7 +46,7 @@ fn typical(bencher: divan::Bencher<'_, '_>, line: &str) {
 }
 
 /// The same command again and again, up to the longest line.
-#[divan::bench(args = [LONGEST / 16, LONGEST / 4, LONGEST])]
+#[divan::bench(args = [MAX_LINE_BYTES / 16, MAX_LINE_BYTES / 4, MAX_LINE_BYTES])]
 fn long(bencher: divan::Bencher<'_, '_>, bytes: usize) {
     let line = "echo $(cat a.txt); ".repeat(bytes / 19);
     let table = Table::shipped();

@@ -1,9 +1,10 @@
 //! Readings of arguments that options alone cannot express: one file each.
 
+pub(crate) mod command;
 mod awk;
 mod builtin;
 mod date;
-mod find;
+pub(crate) mod find;
 mod forge;
 mod git;
 mod network;
@@ -12,46 +13,13 @@ mod pager;
 mod sed;
 mod shell;
 mod statement;
-mod tar;
+pub(crate) mod tar;
 mod verb;
 
-pub(crate) use find::before_exec;
-pub(crate) use tar::normalize as normalize_tar;
-
-use crate::field::{Bit, Field};
-use crate::judge::{Finding, Scan, Walk};
-use crate::table::{Check, Rule};
-use crate::tree::Span;
-use phasegate_core::tool::Verdict;
-
-/// A command that is checked.
-pub(crate) struct Command<'c> {
-    /// The name of its entry in the table.
-    pub(crate) name: &'c str,
-    pub(crate) rule: &'c Rule,
-    pub(crate) args: &'c [Field],
-    pub(crate) scan: &'c Scan<'c>,
-    /// The place of the program's name.
-    pub(crate) span: Span,
-}
-
-impl Command<'_> {
-    /// Whether an option of one of these names was given.
-    pub(crate) fn has(&self, names: &[&str]) -> bool {
-        self.scan.options.iter().any(|given| names.contains(&given.name.as_str()))
-    }
-
-    /// The values given to options of these names.
-    pub(crate) fn values<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Field> {
-        let named = self.scan.options.iter().filter(|given| names.contains(&given.name.as_str()));
-        named.filter_map(|given| given.value.as_ref())
-    }
-
-    /// The worst that can be said of an operand.
-    pub(crate) fn doubt(&self, field: &Field, what: &str) -> Option<Finding> {
-        Some(Finding::new(Verdict::Unknown, format!("{what} of `{}` is made at run time", self.name), field.span))
-    }
-}
+use crate::finding::Finding;
+use crate::table::Check;
+use crate::walk::Walk;
+use command::Command;
 
 /// Runs a check; `None` says that nothing is worse than the rule says.
 pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
@@ -98,20 +66,4 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Statement => statement::check(command),
         Check::Redis => statement::redis(command),
     }
-}
-
-/// A text for a small language: known, with integers where they are integers for sure.
-pub(crate) fn script(field: &Field) -> Option<String> {
-    if field.many && field.bits.iter().any(|bit| matches!(bit, Bit::Any | Bit::Glob)) {
-        return None;
-    }
-    let mut text = String::new();
-    for bit in &field.bits {
-        match bit {
-            Bit::Text(known) => text.push_str(known),
-            Bit::Number => text.push('1'),
-            Bit::Any | Bit::Glob | Bit::Home | Bit::Plain => return None,
-        }
-    }
-    Some(text)
 }

@@ -147,3 +147,8 @@ impl Field {
         field
     }
 }
+
+/// A value of one unknown text.
+pub(crate) fn any() -> Vec<Bit> {
+    vec![Bit::Any]
+}

@@ -2,16 +2,16 @@
 
 use crate::judgement::Problem;
 
-/// The longest line that is read, in bytes.
-pub const LONGEST: usize = 16 * 1024;
+/// A line of more bytes than this is not read.
+pub const MAX_LINE_BYTES: usize = 16 * 1024;
 /// How many brackets and compound keywords may be open at once.
-pub(crate) const DEEPEST: usize = 64;
+pub(crate) const MAX_NESTING: usize = 64;
 
 /// Refuses a line that no reader could show as it is: too long, or with characters that bash and an eye
 /// read differently.
 pub(crate) fn check(line: &str) -> Result<(), Problem> {
-    if line.len() > LONGEST {
-        return Err(problem(format!("the line is longer than {LONGEST} bytes"), 0, 0));
+    if line.len() > MAX_LINE_BYTES {
+        return Err(problem(format!("the line is longer than {MAX_LINE_BYTES} bytes"), 0, 0));
     }
     for (at, character) in line.char_indices() {
         if is_refused(character) {

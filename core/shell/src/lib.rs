@@ -2,18 +2,23 @@
 //!
 //! Pure: no files, no environment, no clock. What cannot be read or is not known is never `read`.
 
-mod check;
-mod expand;
-mod field;
-mod guard;
-mod judge;
 mod judgement;
-mod parse;
-mod scope;
-mod table;
+mod guard;
 mod tree;
+mod parse;
+mod field;
+mod scope;
+mod expand;
+mod table;
+mod finding;
+mod arguments;
+mod variables;
+mod output;
+mod walk;
+mod check;
+mod judge;
 
-pub use guard::LONGEST;
+pub use guard::MAX_LINE_BYTES;
 pub use judge::judge;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
 pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};

@@ -12,7 +12,7 @@ mod word;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::guard::{DEEPEST, offset, problem};
+use crate::guard::{MAX_NESTING, offset, problem};
 use crate::judgement::Problem;
 use crate::tree::{List, Span, Word};
 
@@ -123,8 +123,8 @@ impl<'a> Parser<'a> {
 
     /// One level deeper, for the length of `inner`.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= DEEPEST {
-            return self.fail(format!("more than {DEEPEST} constructs are nested"), self.at);
+        if self.depth >= MAX_NESTING {
+            return self.fail(format!("more than {MAX_NESTING} constructs are nested"), self.at);
         }
         self.depth = self.depth.saturating_add(1);
         let result = inner(self);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::field::Bit;
 
 /// How many folders the line may be in at once before nothing is known.
-const MOST_FOLDERS: usize = 4;
+const MAX_FOLDERS: usize = 4;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
@@ -128,7 +128,7 @@ impl Scope {
                 self.folders.push(folder.clone());
             }
         }
-        if self.folders.len() > MOST_FOLDERS {
+        if self.folders.len() > MAX_FOLDERS {
             self.lose_folder();
         }
     }

@@ -2,10 +2,12 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::Command;
+use super::command::Command;
 use crate::field::{Bit, Field};
-use crate::judge::{Finding, Walk, assigns_dangerously, assigns_harmlessly};
+use crate::finding::Finding;
 use crate::tree::{Piece, Word};
+use crate::variables::{is_dangerous, is_harmless};
+use crate::walk::Walk;
 
 /// `cd`, `pushd`, `popd`
 pub(super) fn folder(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
@@ -36,7 +38,7 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
         }
         walk.scope.forget(name);
         let text = field.known().and_then(|text| text.split_once('=')).map(|(_, text)| text);
-        let bad = if exports { !assigns_harmlessly(name, text) } else { assigns_dangerously(name) && value };
+        let bad = if exports { !is_harmless(name, text) } else { is_dangerous(name) && value };
         if bad && (value || !shows) {
             let because = format!("`{name}` can change what later commands do");
             return Some(Finding::new(Verdict::Unknown, because, field.span));
@@ -67,7 +69,7 @@ pub(super) fn names(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         "getopts" => command.scan.operands.iter().copied().skip(1).take(1).collect(),
         _ => command.scan.operands.iter().copied().chain(command.values(&["a"])).collect(),
     };
-    let bad = |field: &&Field| !field.known().is_some_and(|name| is_name(name) && !assigns_dangerously(name));
+    let bad = |field: &&Field| !field.known().is_some_and(|name| is_name(name) && !is_dangerous(name));
     let field = named.into_iter().find(bad)?;
     Some(Finding::new(Verdict::Unknown, "the name that is given a value can change what runs", field.span))
 }
@@ -109,7 +111,7 @@ pub(super) fn test(command: &Command<'_>) -> Option<Finding> {
 /// `let`
 pub(super) fn let_(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     for field in command.args {
-        let Some(text) = super::script(field) else { return command.doubt(field, "an expression") };
+        let Some(text) = super::command::script(field) else { return command.doubt(field, "an expression") };
         let word = Word { pieces: vec![Piece::Text { text, quoted: true }], span: field.span };
         let (_, finding) = walk.isolate(|walk| walk.arithmetic(&word));
         if finding.verdict > Verdict::Read {

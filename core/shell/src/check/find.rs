@@ -5,9 +5,10 @@ mod bounds;
 use phasegate_core::tool::{Access, Verdict};
 
 use self::bounds::Bounds;
-use super::Command;
+use super::command::Command;
 use crate::field::{Bit, Field};
-use crate::judge::{Finding, Walk, keep_worse};
+use crate::finding::{Finding, keep_worse};
+use crate::walk::Walk;
 
 /// Primaries without a value.
 const BARE: &str = "-H -L -P -E -X -d -s -x -f -daystart -depth -follow -ignore_readdir_race -noignore_readdir_race -mount -xdev \

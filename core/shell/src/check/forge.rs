@@ -2,8 +2,8 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::Command;
-use crate::judge::Finding;
+use super::command::Command;
+use crate::finding::Finding;
 
 /// `gh api`
 pub(super) fn api(command: &Command<'_>) -> Option<Finding> {

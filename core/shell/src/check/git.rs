@@ -2,9 +2,10 @@
 
 use phasegate_core::tool::{Access, Verdict};
 
-use super::Command;
+use super::command::Command;
 use crate::field::{Bit, Field};
-use crate::judge::{Finding, Walk};
+use crate::finding::Finding;
+use crate::walk::Walk;
 
 /// Settings that only change how output looks, whatever their value; those that end with a dot, and all below it.
 const LOOKS: [&str; 13] = [

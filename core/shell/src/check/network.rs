@@ -2,9 +2,10 @@
 
 use phasegate_core::tool::{Access, Verdict};
 
-use super::Command;
+use super::command::Command;
 use crate::field::{Bit, Field};
-use crate::judge::{Finding, Walk};
+use crate::finding::Finding;
+use crate::walk::Walk;
 
 /// `curl`
 pub(super) fn curl(command: &Command<'_>) -> Option<Finding> {

@@ -2,9 +2,11 @@
 
 use phasegate_core::tool::{Access, Verdict};
 
-use super::Command;
+use super::command::Command;
 use crate::field::Field;
-use crate::judge::{Finding, Walk, is_harmless_output};
+use crate::finding::Finding;
+use crate::output::is_harmless_output;
+use crate::walk::Walk;
 
 /// `tee`: every operand is a place where nothing changes.
 pub(super) fn tee(command: &Command<'_>) -> Option<Finding> {

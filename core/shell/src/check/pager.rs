@@ -2,8 +2,8 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::Command;
-use crate::judge::Finding;
+use super::command::Command;
+use crate::finding::Finding;
 
 /// `less`, `more`
 pub(super) fn check(command: &Command<'_>) -> Option<Finding> {

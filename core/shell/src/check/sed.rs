@@ -2,8 +2,9 @@
 
 use phasegate_core::tool::{Access, Verdict};
 
-use super::{Command, script};
-use crate::judge::{Finding, Walk};
+use super::command::{Command, script};
+use crate::finding::Finding;
+use crate::walk::Walk;
 
 /// `sed`
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {

@@ -2,9 +2,10 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::{Command, script};
+use super::command::{Command, script};
 use crate::field::Field;
-use crate::judge::{Finding, Walk};
+use crate::finding::Finding;
+use crate::walk::Walk;
 
 /// `sh`, `bash`; `watch`
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {

@@ -2,9 +2,9 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::Command;
+use super::command::Command;
 use crate::field::Field;
-use crate::judge::Finding;
+use crate::finding::Finding;
 
 /// Words that no statement that only selects has.
 const WORDS: &str = "insert update delete replace drop alter create truncate attach detach vacuum reindex grant revoke merge copy into \

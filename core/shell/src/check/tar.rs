@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use phasegate_core::tool::Verdict;
 
-use super::Command;
+use super::command::Command;
 use crate::field::{Bit, Field};
-use crate::judge::Finding;
+use crate::finding::Finding;
 
 /// Short options of `tar` that take a value.
 const VALUED: &str = "fbCTXgIFKLNVH";

@@ -2,9 +2,10 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::Command;
+use super::command::Command;
+use crate::arguments::same;
 use crate::field::Field;
-use crate::judge::{Finding, same};
+use crate::finding::Finding;
 
 /// Verbs that read.
 const READS: &str = "list ls describe get show info version help search read get-value get-iam-policy lookup tail print-access-token \

@@ -2,10 +2,12 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::value::shape;
-use super::{Finding, Walk};
+use super::shape::shape;
 use crate::field::{Bit, Field};
+use crate::finding::Finding;
 use crate::tree::{Operation, Piece, Word};
+use crate::variables::is_dangerous;
+use crate::walk::Walk;
 
 impl Walk<'_> {
     /// Judges an arithmetic expression.
@@ -49,7 +51,7 @@ impl Walk<'_> {
             }
             let after = after.trim_start();
             if after.starts_with('=') && !after.starts_with("==") {
-                if super::assign::is_dangerous(token) {
+                if is_dangerous(token) {
                     return Some(format!("`{token}`"));
                 }
                 self.scope.assign(token, vec![Bit::Number]);

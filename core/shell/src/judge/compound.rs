@@ -2,10 +2,11 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::assign::changes_folder;
-use super::{Finding, Walk, any};
-use crate::field::{Bit, Field};
+use super::sites::changes_folder;
+use crate::field::{Bit, Field, any};
+use crate::finding::Finding;
 use crate::tree::{Command, Compound, Item, List, Span, Word};
+use crate::walk::Walk;
 
 impl Walk<'_> {
     /// Judges commands one after another.

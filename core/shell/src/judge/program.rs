@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use phasegate_core::tool::{Access, Verdict};
 
-use super::options::Given;
-use super::{Finding, Scan, Walk, does, scan};
-use crate::check;
+use crate::arguments::{Given, Scan, same, scan};
+use crate::check::command::Command;
+use crate::check::{self, find, tar};
 use crate::field::{Bit, Field};
+use crate::finding::{Finding, does, keep_worse};
 use crate::table::{Check, Operands, Rule, Style};
 use crate::tree::Span;
+use crate::walk::Walk;
 
 impl Walk<'_> {
     /// What a program does by its rule; `name` is the entry's name, `span` the place of the program's name.
@@ -23,8 +25,8 @@ impl Walk<'_> {
             return self.dispatch(name, rule, args, span);
         }
         let scanned: Cow<'_, [Field]> = match rule.check {
-            Some(Check::Tar) => check::normalize_tar(args),
-            Some(Check::Fd) => Cow::Borrowed(check::before_exec(args)),
+            Some(Check::Tar) => tar::normalize(args),
+            Some(Check::Fd) => Cow::Borrowed(find::before_exec(args)),
             _ => Cow::Borrowed(args),
         };
         let scan = scan(rule, &scanned);
@@ -41,7 +43,7 @@ impl Walk<'_> {
             keep_worse(&mut worst, finding);
         }
         if let Some(check) = rule.check
-            && let Some(finding) = check::run(check, self, &check::Command { name, rule, args, scan: &scan, span })
+            && let Some(finding) = check::run(check, self, &Command { name, rule, args, scan: &scan, span })
         {
             keep_worse(&mut worst, finding);
         }
@@ -90,8 +92,7 @@ impl Walk<'_> {
             keep_worse(&mut worst, finding);
         }
         if let Some(check) = rule.check
-            && let Some(finding) =
-                check::run(check, self, &check::Command { name, rule, args: before, scan: &scan, span })
+            && let Some(finding) = check::run(check, self, &Command { name, rule, args: before, scan: &scan, span })
         {
             keep_worse(&mut worst, finding);
         }
@@ -193,19 +194,6 @@ impl Walk<'_> {
 /// Whether a value switches its option off.
 fn is_off(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "false" | "f" | "no" | "off")
-}
-
-/// Keeps the worse of two.
-pub(crate) fn keep_worse(worst: &mut Finding, other: Finding) {
-    if other.verdict > worst.verdict {
-        *worst = other;
-    }
-}
-
-/// Whether an option of a list, with its sign for a value, is the one of that name.
-pub(crate) fn same(listed: &str, name: &str) -> bool {
-    let bare = listed.strip_suffix([':', '?']).filter(|bare| !bare.is_empty()).unwrap_or(listed);
-    bare == name
 }
 
 fn reason(name: &str, rule: &Rule, verdict: Verdict) -> String {

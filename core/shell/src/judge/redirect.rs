@@ -2,13 +2,11 @@
 
 use phasegate_core::tool::{Access, Verdict, Word as EngineWord};
 
-use super::{Finding, Walk};
 use crate::field::Field;
+use crate::finding::Finding;
+use crate::output::is_harmless_output;
 use crate::tree::{Operation, Piece, Redirection, Word};
-
-/// Where output may go without changing anything.
-const HARMLESS: [&str; 7] =
-    ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/tty", "/dev/zero"];
+use crate::walk::Walk;
 
 impl Walk<'_> {
     /// Judges redirections; gives them as the engine keeps them.
@@ -93,11 +91,6 @@ pub(super) fn feeds(redirections: &[Redirection]) -> Option<bool> {
     };
     let harmless = text.is_some_and(|(text, _)| input.operator.starts_with("<<") || text == "/dev/null" || text == "-");
     Some(!harmless)
-}
-
-/// Whether output to a path changes nothing: it goes nowhere, or to where the command's own output goes.
-pub(crate) fn is_harmless_output(path: &str) -> bool {
-    HARMLESS.contains(&path)
 }
 
 /// `1`, `-`, `2-`

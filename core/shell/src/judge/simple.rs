@@ -2,12 +2,13 @@
 
 use phasegate_core::tool::{SimpleCommand, Verdict, Word as EngineWord};
 
-use super::{Finding, Walk};
 use crate::field::Field;
+use crate::finding::Finding;
 use crate::tree::{Simple, Span};
+use crate::walk::Walk;
 
-/// More words than this are not told apart.
-const MOST_WORDS: usize = 4096;
+/// Of a command with more words than this the walk knows nothing.
+const MAX_WORDS: usize = 4096;
 
 impl Walk<'_> {
     /// Judges a simple command.
@@ -24,7 +25,7 @@ impl Walk<'_> {
         for word in &simple.words {
             fields.extend(self.fields(word));
         }
-        if fields.len() > MOST_WORDS {
+        if fields.len() > MAX_WORDS {
             fields = vec![Field::any(simple.span)];
         }
         let alone = simple.words.is_empty();

@@ -2,11 +2,13 @@
 
 use phasegate_core::tool::Verdict;
 
-use super::{Finding, Scan, Walk, is_assignment};
+use crate::arguments::{Scan, is_assignment};
 use crate::field::{Bit, Field};
-use crate::judge::assign::is_harmless;
+use crate::finding::{Finding, keep_worse};
 use crate::table::Rule;
 use crate::tree::Span;
+use crate::variables::is_harmless;
+use crate::walk::Walk;
 
 impl Walk<'_> {
     /// Judges the command that a wrapper runs.
@@ -19,13 +21,13 @@ impl Walk<'_> {
                 let known = field.known().map(|_| value);
                 if !is_harmless(variable, known) {
                     let because = format!("`{variable}` can change what the command does");
-                    super::program::keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, field.span));
+                    keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, field.span));
                 }
             }
         }
         if scan.command.is_empty() {
             let verdict = wraps.alone.unwrap_or(Verdict::Read);
-            super::program::keep_worse(&mut worst, Finding::new(verdict, format!("`{name}` without a command"), span));
+            keep_worse(&mut worst, Finding::new(verdict, format!("`{name}` without a command"), span));
             return worst;
         }
         let mut fields = scan.command.to_vec();
@@ -33,7 +35,7 @@ impl Walk<'_> {
             append(&mut fields, scan, span);
         }
         let inner = self.wrapped(&fields, span);
-        super::program::keep_worse(&mut worst, inner);
+        keep_worse(&mut worst, inner);
         worst
     }
 }

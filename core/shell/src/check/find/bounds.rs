@@ -3,7 +3,7 @@
 use phasegate_core::tool::Access;
 
 use crate::field::{Bit, Field};
-use crate::judge::Walk;
+use crate::walk::Walk;
 
 /// The tests read so far, as alternatives of which each may ask for names.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use crate::judgement::{Pattern, Piece};
 use crate::scope::Scope;
 
 /// The paths a word can stand for at this place in the line: one for each folder the line may be in.
-pub(crate) fn places(scope: &Scope, field: &Field) -> Vec<Pattern> {
+pub(super) fn paths(scope: &Scope, field: &Field) -> Vec<Pattern> {
     let absolute = matches!(field.bits.first(), Some(Bit::Home)) || field.start().starts_with('/');
     if absolute {
         return vec![tidy(field.to_pattern())];

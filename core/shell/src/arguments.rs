@@ -1,24 +1,11 @@
-//! A program's arguments told apart: options by its rule, and operands.
+//! Splits the arguments of a program into options, by the program's rule, and operands.
 
 use phasegate_core::tool::Verdict;
 
 use crate::field::Field;
+use crate::finding::{Finding, does};
 use crate::table::{Rule, Style};
 use crate::tree::Span;
-
-/// Why something is worse than reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
-    pub(crate) verdict: Verdict,
-    pub(crate) because: String,
-    pub(crate) span: Span,
-}
-
-impl Finding {
-    pub(crate) fn new(verdict: Verdict, because: impl Into<String>, span: Span) -> Self {
-        Self { verdict, because: because.into(), span }
-    }
-}
 
 /// An option that was given.
 #[derive(Clone, Debug)]
@@ -29,7 +16,7 @@ pub(crate) struct Given {
     pub(crate) span: Span,
 }
 
-/// The arguments, told apart.
+/// The arguments, split.
 #[derive(Debug, Default)]
 pub(crate) struct Scan<'f> {
     pub(crate) options: Vec<Given>,
@@ -54,7 +41,7 @@ struct Known<'r> {
     hurts: Option<Verdict>,
 }
 
-/// Tells the arguments of a program apart; `many` operands that may be none count as two.
+/// Splits the arguments of a program; `many` operands that may be none count as two.
 pub(crate) fn scan<'f>(rule: &Rule, args: &'f [Field]) -> Scan<'f> {
     let mut scanner = Scanner { rule, args, at: 0, scan: Scan::default() };
     scanner.run();
@@ -210,17 +197,6 @@ impl<'f> Scanner<'_, 'f> {
     }
 }
 
-/// What a verdict says, as a verb.
-pub(crate) fn does(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Read => "reads",
-        Verdict::Write => "writes",
-        Verdict::Execute => "runs programs",
-        Verdict::Send => "sends data",
-        Verdict::Unknown => "is not known to be harmless",
-    }
-}
-
 /// Whether no option at all of the program hurts, so that words nobody knows cannot either.
 fn takes_anything(rule: &Rule) -> bool {
     rule.any_option && rule.hurts.is_empty() && rule.only_with.is_empty() && rule.operands.is_none()
@@ -237,6 +213,12 @@ pub(crate) fn is_assignment(field: &Field) -> bool {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && !name.starts_with(|first: char| first.is_ascii_digit())
     })
+}
+
+/// Whether an option of a list, with its sign for a value, is the one of that name.
+pub(crate) fn same(listed: &str, name: &str) -> bool {
+    let bare = listed.strip_suffix([':', '?']).filter(|bare| !bare.is_empty()).unwrap_or(listed);
+    bare == name
 }
 
 fn entries(rule: &Rule) -> impl Iterator<Item = Known<'_>> {

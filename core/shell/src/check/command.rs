@@ -1,0 +1,54 @@
+//! The command that a check looks at.
+
+use phasegate_core::tool::Verdict;
+
+use crate::arguments::Scan;
+use crate::field::{Bit, Field};
+use crate::finding::Finding;
+use crate::table::Rule;
+use crate::tree::Span;
+
+/// A command that is checked.
+pub(crate) struct Command<'c> {
+    /// The name of its entry in the table.
+    pub(crate) name: &'c str,
+    pub(crate) rule: &'c Rule,
+    pub(crate) args: &'c [Field],
+    pub(crate) scan: &'c Scan<'c>,
+    /// The place of the program's name.
+    pub(crate) span: Span,
+}
+
+impl Command<'_> {
+    /// Whether an option of one of these names was given.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.scan.options.iter().any(|given| names.contains(&given.name.as_str()))
+    }
+
+    /// The values given to options of these names.
+    pub(crate) fn values<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Field> {
+        let named = self.scan.options.iter().filter(|given| names.contains(&given.name.as_str()));
+        named.filter_map(|given| given.value.as_ref())
+    }
+
+    /// The worst that can be said of an operand.
+    pub(crate) fn doubt(&self, field: &Field, what: &str) -> Option<Finding> {
+        Some(Finding::new(Verdict::Unknown, format!("{what} of `{}` is made at run time", self.name), field.span))
+    }
+}
+
+/// A text for a small language: known, with integers where they are integers for sure.
+pub(crate) fn script(field: &Field) -> Option<String> {
+    if field.many && field.bits.iter().any(|bit| matches!(bit, Bit::Any | Bit::Glob)) {
+        return None;
+    }
+    let mut text = String::new();
+    for bit in &field.bits {
+        match bit {
+            Bit::Text(known) => text.push_str(known),
+            Bit::Number => text.push('1'),
+            Bit::Any | Bit::Glob | Bit::Home | Bit::Plain => return None,
+        }
+    }
+    Some(text)
+}

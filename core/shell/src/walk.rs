@@ -1,0 +1,121 @@
+//! The state of the walk over a line's tree: what it has found so far.
+
+mod path;
+
+use std::collections::BTreeSet;
+
+use phasegate_core::tool::{Access, SimpleCommand, Verdict};
+
+use crate::arguments::Given;
+use crate::field::Field;
+use crate::finding::Finding;
+use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust};
+use crate::scope::Scope;
+use crate::table::Table;
+use crate::tree::Span;
+use path::paths;
+
+/// A line with more parts than this is `unknown`.
+const MAX_PARTS: usize = 2048;
+
+/// The state of a walk.
+pub(crate) struct Walk<'t> {
+    pub(crate) table: &'t Table,
+    pub(crate) trust: Trust,
+    pub(crate) scope: Scope,
+    parts: Vec<Part>,
+    touches: Vec<Touch>,
+    worst: Finding,
+    pub(crate) problem: Option<Problem>,
+    /// How many conditions and loops the walk is inside of.
+    pub(crate) conditional: usize,
+    /// The functions whose bodies the walk is inside of.
+    pub(crate) defining: Vec<String>,
+    /// The options before the command of a program that dispatches.
+    pub(crate) globals: Vec<Given>,
+    /// The text that the simple command at hand gets on its standard input, where the line holds it.
+    pub(crate) stdin: Option<String>,
+    /// Whether the command at hand may get local data on its standard input.
+    pub(crate) fed: bool,
+    /// How many texts the walk is inside of.
+    pub(crate) texts: usize,
+    /// The span of everything in the text the walk is in, where that is not the line.
+    pub(crate) base: Option<Span>,
+}
+
+impl<'t> Walk<'t> {
+    pub(crate) fn new(table: &'t Table, trust: Trust, unsure: BTreeSet<String>) -> Self {
+        Self {
+            table,
+            trust,
+            scope: Scope::new(unsure),
+            parts: Vec::new(),
+            touches: Vec::new(),
+            worst: Finding::new(Verdict::Read, "every part only reads", (0, 0)),
+            problem: None,
+            conditional: 0,
+            defining: Vec::new(),
+            globals: Vec::new(),
+            stdin: None,
+            fed: false,
+            texts: 0,
+            base: None,
+        }
+    }
+
+    /// What the walk found.
+    pub(crate) fn finish(mut self) -> Judgement {
+        self.parts.sort_by_key(|part| part.command.span);
+        Judgement {
+            verdict: self.worst.verdict,
+            because: self.worst.because,
+            span: self.worst.span,
+            parts: self.parts,
+            touches: self.touches,
+            problem: self.problem,
+        }
+    }
+
+    /// Takes note of something worse than reading; the first of the worst is kept.
+    pub(crate) fn note(&mut self, finding: Finding) {
+        if finding.verdict > self.worst.verdict {
+            self.worst = finding;
+        }
+    }
+
+    /// The worst so far, for a caller that wants to know what something inside it did.
+    pub(crate) fn isolate<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> (T, Finding) {
+        let before = std::mem::replace(&mut self.worst, Finding::new(Verdict::Read, "it only reads", (0, 0)));
+        let result = inner(self);
+        let found = std::mem::replace(&mut self.worst, before);
+        self.note(found.clone());
+        (result, found)
+    }
+
+    /// Takes note of a simple command and of the worst thing it does.
+    pub(crate) fn part(&mut self, mut command: SimpleCommand, fields: &[Field], finding: Finding) {
+        if self.parts.len() >= MAX_PARTS {
+            let because = format!("the line has more than {MAX_PARTS} commands");
+            return self.note(Finding::new(Verdict::Unknown, because, command.span));
+        }
+        command.verdict = finding.verdict;
+        let words: Vec<Pattern> = fields.iter().map(Field::to_pattern).collect();
+        self.parts.push(Part { command, words, because: finding.because.clone(), decides: finding.span });
+        self.note(finding);
+    }
+
+    /// Takes note of a path.
+    pub(crate) fn touch(&mut self, field: &Field, access: Access) {
+        for path in paths(&self.scope, field) {
+            let touch = Touch { path, access };
+            if self.touches.last() != Some(&touch) {
+                self.touches.push(touch);
+            }
+        }
+    }
+
+    /// The paths noted so far.
+    pub(crate) fn touches(&self) -> &[Touch] {
+        &self.touches
+    }
+}
