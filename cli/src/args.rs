@@ -1,29 +1,7 @@
-//! The arguments that every subcommand shares.
-
-use std::path::PathBuf;
+//! Values of arguments that several subcommands share.
 
 use anstream::ColorChoice;
-use clap::{Parser, ValueEnum};
-
-use crate::command::Command;
-
-/// Enforces the phases of agent skills: allows, warns, asks or denies each tool call, with reason and remedy.
-#[derive(Debug, Parser)]
-#[command(name = "phasegate", version, propagate_version = true, arg_required_else_help = true)]
-pub struct Cli {
-    /// Print JSON instead of text
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// The project to use; default: the one that contains the current folder
-    #[arg(long, global = true, value_name = "DIR")]
-    pub project: Option<PathBuf>,
-    /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-}
+use clap::ValueEnum;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

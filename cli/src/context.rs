@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use phasegate_runtime::{Locations, Project, Runtime};
 
-use crate::args::Cli;
 use crate::output::{Failure, Output};
 
 /// The shared arguments and the way out.
@@ -14,15 +13,11 @@ pub struct Context {
     pub out: Output,
     /// The project as given, if it was.
     pub project: Option<PathBuf>,
+    /// The grammar of the command line, from which completions are made.
+    pub grammar: fn() -> clap::Command,
 }
 
 impl Context {
-    /// The context that the arguments ask for.
-    #[must_use]
-    pub fn new(cli: &Cli) -> Self {
-        Self { out: Output { json: cli.json }, project: cli.project.clone() }
-    }
-
     /// A runtime for every platform of this build.
     ///
     /// # Errors

@@ -1,20 +1,21 @@
 //! The command line of phasegate: thin, one file for each subcommand.
 
-pub mod args;
-pub mod command;
-pub mod context;
-mod diff;
 pub mod exit;
 pub mod logging;
 pub mod output;
 mod progress;
+mod diff;
+pub mod context;
+pub mod args;
+pub mod command;
+pub mod cli;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
-use crate::args::Cli;
+use crate::cli::Cli;
 use crate::command::hook;
 use crate::context::Context;
 use crate::output::{Failure, Output};
@@ -38,7 +39,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     };
     logging::start(logging::Quiet::No);
     cli.color.apply();
-    let context = Context::new(&cli);
+    let context = Context { out: Output { json: cli.json }, project: cli.project, grammar: Cli::command };
     match cli.command.run(&context) {
         Ok(exit) => exit,
         Err(failure) => {

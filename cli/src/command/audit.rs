@@ -1,13 +1,11 @@
 //! `phasegate audit`: the journals of a project, to be read, exported, believed and explained. Nothing is written.
 
+mod session;
 mod event;
 mod export;
 mod show;
 mod verify;
 mod why;
-
-use phasegate_runtime::Project;
-use phasegate_runtime::sessions::sessions;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -45,22 +43,5 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         Part::Export(args) => export::run(args, context),
         Part::Verify(args) => verify::run(args, context),
         Part::Why(args) => why::run(args, context),
-    }
-}
-
-/// The session that is meant: the one that is named, else the one of the project that was active last. One that is named
-/// counts as soon as it has a journal, also if that cannot be read.
-fn session(project: &Project, named: Option<&String>) -> Result<String, Failure> {
-    let unknown = |name: &str| {
-        Failure::new(format!("no session{name} is known in `{}`", project.root.display()))
-            .with_help("`phasegate status` lists the sessions of a project")
-    };
-    match named {
-        Some(id) if project.session_journal(id).exists() => Ok(id.clone()),
-        Some(id) => Err(unknown(&format!(" `{id}`"))),
-        None => {
-            let last = sessions(project)?.known.into_iter().next();
-            last.map(|session| session.id).ok_or_else(|| unknown(""))
-        }
     }
 }

@@ -1,9 +1,7 @@
 //! `phasegate completions SHELL`.
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::args::Cli;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -22,7 +20,7 @@ pub struct Args {
 /// None.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "phasegate", &mut script);
+    clap_complete::generate(args.shell, &mut (context.grammar)(), "phasegate", &mut script);
     context.out.line(String::from_utf8_lossy(&script).trim_end());
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! `phasegate init`: writes the project's config and wires phasegate into its platforms. Shows what it changes, changes
 //! nothing twice, and can undo all of it.
 
+mod setting;
 mod apply;
 pub(crate) mod command_name;
 mod record;
@@ -9,57 +10,18 @@ mod starter;
 mod undo;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope};
+use phasegate_adapter::{Adapter, Change};
+use phasegate_runtime::Project;
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::project::Remembered;
-use phasegate_runtime::{Project, Runtime};
 use serde_json::json;
 
-use super::adapters::signs;
-use crate::args::ModeArg;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
-
-/// The arguments of `phasegate init`.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// The platforms, as `phasegate adapters` lists them; default: those detected here
-    #[arg(value_name = "PLATFORM")]
-    pub platforms: Vec<String>,
-    /// A shipped skill to use; may be given several times
-    #[arg(long = "skill", value_name = "NAME")]
-    pub skills: Vec<String>,
-    /// The mode of the new config
-    #[arg(long)]
-    pub mode: Option<ModeArg>,
-    /// A server to guard, if the platform lists servers; may be given several times (default: all)
-    #[arg(long = "server", value_name = "NAME")]
-    pub servers: Vec<String>,
-    /// Print the entries for the platforms' settings and change nothing; for settings elsewhere
-    #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
-    pub print: bool,
-    /// Write the user's config and settings instead of the project's
-    #[arg(long)]
-    pub user: bool,
-    /// Show what would change and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Revert what `init` changed
-    #[arg(long, conflicts_with_all = ["skills", "mode", "servers"])]
-    pub undo: bool,
-}
-
-/// What `init` works on.
-pub(crate) struct Setting<'a> {
-    pub(crate) args: &'a Args,
-    pub(crate) context: &'a Context,
-    pub(crate) runtime: Runtime,
-    pub(crate) project: Project,
-    pub(crate) adapters: Vec<&'static dyn Adapter>,
-}
+pub use setting::Args;
+use setting::{Setting, detected};
 
 /// Guards a project, or takes that back.
 ///
@@ -122,42 +84,6 @@ fn remember(setting: &Setting<'_>) -> Result<(), Failure> {
         setting.project.remember(Remembered { mode: ready.strictest(), sessions: false })?;
     }
     Ok(())
-}
-
-impl Setting<'_> {
-    /// What an adapter is asked to install or uninstall.
-    pub(crate) fn request(&self, adapter: &dyn Adapter) -> Result<InstallRequest, Failure> {
-        let mut existing = BTreeMap::new();
-        let (places, home) = (adapter.places(), &self.runtime.locations.home);
-        let mut paths = places.settings_files(&self.project.root, home);
-        paths.extend(places.installed_files(&self.project.root, home));
-        for path in paths {
-            if let Some(text) = apply::read(&path)? {
-                existing.insert(path, text);
-            }
-        }
-        Ok(InstallRequest {
-            project: self.project.root.clone(),
-            home: self.runtime.locations.home.clone(),
-            command: command_name::find()?,
-            scope: if self.args.user { InstallScope::User } else { InstallScope::Project },
-            existing,
-        })
-    }
-
-    /// The folder that holds the config.
-    pub(crate) fn config_folder(&self) -> PathBuf {
-        if self.args.user {
-            self.runtime.locations.user.clone()
-        } else {
-            self.project.root.join(phasegate_runtime::locations::CONFIG_FOLDER)
-        }
-    }
-}
-
-/// Whether the platform leaves signs in the project or the user's home.
-fn detected(adapter: &dyn Adapter, setting: &Setting<'_>) -> bool {
-    !signs(adapter, &setting.project.root, &setting.runtime.locations.home).is_empty()
 }
 
 fn platforms(setting: &Setting<'_>) -> Result<Vec<&'static dyn Adapter>, Failure> {

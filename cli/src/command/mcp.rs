@@ -1,18 +1,9 @@
 //! `phasegate mcp`: before a server of tools, or as one.
 
+mod setting;
 pub mod listen;
 pub mod proxy;
 pub mod serve;
-
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use phasegate_adapter::Guard;
-use phasegate_mcp::options::{Options, Session};
-use phasegate_mcp::proxy::{Spec, over_stdio};
-use phasegate_mcp::relay::Ended;
-use phasegate_runtime::policy_store::Current;
-use phasegate_service::ProjectGuard;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -40,48 +31,9 @@ pub enum How {
 /// # Errors
 ///
 /// It could not be begun, or not be ended as it should.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    match args.how {
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    match &args.how {
         How::Proxy(args) => proxy::run(args, context),
-        How::Serve(args) => serve::run(&args, context),
+        How::Serve(args) => serve::run(args, context),
     }
-}
-
-/// What a relay works with.
-pub(crate) struct Setting {
-    pub(crate) guard: Arc<dyn Guard>,
-    pub(crate) options: Options,
-}
-
-impl Setting {
-    /// The guard of the project, and what its settings say; servers that they trust are marked. Settings that cannot be
-    /// read trust nobody: the calls are denied then, each with the reason.
-    pub(crate) fn of(context: &Context, specs: &mut [Spec]) -> Result<Self, Failure> {
-        let runtime = context.runtime()?;
-        let project = context.find_project(&runtime)?;
-        let mut options = Options::default();
-        if let Ok(Current::Ready(ready)) = runtime.current(&project) {
-            options.hide_forbidden = ready.settings.mcp.hide_forbidden;
-            for spec in specs {
-                spec.trusted = ready.settings.mcp.trusted.contains(&spec.name);
-            }
-        }
-        Ok(Self { guard: Arc::new(ProjectGuard::new(runtime, project)), options })
-    }
-}
-
-/// Serves the client at standard input and output.
-pub(crate) fn serve_here(specs: &[Spec], setting: Setting) -> Result<Exit, Failure> {
-    let session = Session { host: true, ..Session::own(session_id()) };
-    let failed = |error| Failure::new(format!("standard input and output cannot be served: {error}"));
-    match over_stdio(specs, session, setting.guard, setting.options).map_err(failed)? {
-        Ended::ClientClosed | Ended::Stopped => Ok(Exit::Done),
-        Ended::ServerGone => Ok(Exit::Failed),
-    }
-}
-
-/// An id for the session of this process: no other process has it.
-fn session_id() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("mcp-{}-{}", since.as_millis(), std::process::id())
 }

@@ -1,10 +1,8 @@
 //! `phasegate shell`: what a shell line would do, before it runs.
 
+mod trust;
 mod explain;
 mod judge;
-
-use phasegate_config::compile;
-use phasegate_shell::{Table, Trust};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -27,25 +25,6 @@ pub enum Part {
     /// Judge many commands: read JSON objects with `cmd`, print an object with `verdict`, `because` and `parts` for
     /// each
     Judge(judge::Args),
-}
-
-/// How far repositories are trusted.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub struct TrustArgs {
-    /// Treat `git status` and similar commands as read-only only in a form that runs no program from the repository's
-    /// configuration
-    #[arg(long)]
-    pub distrust_repository: bool,
-}
-
-/// What is known of programs and how far the repository is trusted: by the arguments and the settings that apply here.
-/// Where no settings can be found, the shipped table holds.
-fn knowledge(args: TrustArgs, context: &Context) -> (Table, Trust) {
-    let found = context.runtime().and_then(|runtime| Ok(runtime.discover(&context.find_project(&runtime)?)));
-    let Ok(found) = found else { return (Table::shipped(), Trust { repository: !args.distrust_repository }) };
-    let settings = compile(&found.files).settings;
-    let table = if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs) };
-    (table, Trust { repository: settings.trust_repository && !args.distrust_repository })
 }
 
 /// Judges lines.

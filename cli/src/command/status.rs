@@ -39,7 +39,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let policy = policy(&runtime, &project)?;
     let mut shown = Vec::new();
     for session in &known {
-        shown.push((session, runtime.status(&project, Some(session))?));
+        shown.push(Shown { session, status: runtime.status(&project, Some(session))? });
     }
     let fresh = runtime.status(&project, None)?;
     for (path, problem) in &damaged {
@@ -51,48 +51,57 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if context.out.json {
         context.out.value(&as_json(&project, &policy, &shown, &fresh));
     } else {
-        print(context, &project, &policy, (&shown, &fresh));
+        print(context, &project, &policy, &shown, &fresh);
     }
     Ok(Exit::Done)
 }
 
-/// What guards the project, as the word of a state and a text.
-fn policy(runtime: &Runtime, project: &Project) -> Result<(&'static str, String), Failure> {
+/// A session with its status.
+struct Shown<'s> {
+    session: &'s SessionInfo,
+    status: Value,
+}
+
+/// What guards the project.
+struct Guarded {
+    /// The word of a state.
+    state: &'static str,
+    text: String,
+}
+
+/// What guards the project.
+fn policy(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let remembered = project.remembered()?;
-    Ok(match runtime.current(project)? {
+    let (state, text) = match runtime.current(project)? {
         Current::Ready(ready) => ("guarded", format!("policy {}", ready.policy.version)),
         Current::Invalid { diagnostics, .. } => ("policy-invalid", summary(&diagnostics)),
         Current::Unguarded if remembered.is_some() => {
             ("policy-missing", "it was guarded and has no config".to_string())
         }
         Current::Unguarded => ("unguarded", "no config guards it".to_string()),
-    })
+    };
+    Ok(Guarded { state, text })
 }
 
 /// The seed's fields of the addressed session at the top, and every session besides.
-fn as_json(project: &Project, policy: &(&str, String), shown: &[(&SessionInfo, Value)], fresh: &Value) -> Value {
-    let mut top = shown.first().map_or(fresh, |(_, status)| status).clone();
+fn as_json(project: &Project, policy: &Guarded, shown: &[Shown<'_>], fresh: &Value) -> Value {
+    let mut top = shown.first().map_or(fresh, |shown| &shown.status).clone();
     let list: Vec<_> = shown
         .iter()
-        .map(|(session, status)| json!({"session": session.id, "records": session.records, "status": status}))
+        .map(|Shown { session, status }| json!({"session": session.id, "records": session.records, "status": status}))
         .collect();
     if let Value::Object(fields) = &mut top {
         fields.insert("project".to_string(), json!(project.root.display().to_string()));
-        fields.insert("guard".to_string(), json!({"state": policy.0, "text": policy.1}));
-        fields.insert("session".to_string(), json!(shown.first().map(|(session, _)| &session.id)));
+        fields.insert("guard".to_string(), json!({"state": policy.state, "text": policy.text}));
+        fields.insert("session".to_string(), json!(shown.first().map(|shown| &shown.session.id)));
         fields.insert("sessions".to_string(), Value::from(list));
     }
     top
 }
 
-fn print(
-    context: &Context,
-    project: &Project,
-    policy: &(&str, String),
-    (shown, fresh): (&[(&SessionInfo, Value)], &Value),
-) {
+fn print(context: &Context, project: &Project, policy: &Guarded, shown: &[Shown<'_>], fresh: &Value) {
     let out = context.out;
-    out.line(format_args!("{} {}: {}", project.root.display().bold(), policy.0, policy.1));
+    out.line(format_args!("{} {}: {}", project.root.display().bold(), policy.state, policy.text));
     if shown.is_empty() {
         out.line("no session yet");
         let skills = words(fresh.get("available_skills"));
@@ -100,7 +109,7 @@ fn print(
             out.line(format_args!("skills that apply: {}", skills.join(", ")));
         }
     }
-    for (session, status) in shown {
+    for Shown { session, status } in shown {
         out.line(format_args!(
             "\nsession {} ({}, {} records)",
             session.id.bold(),

@@ -1,75 +1,9 @@
 //! Source types to policy types. What cannot be built is reported and left out, so that all mistakes are found at once.
 
-pub(crate) mod condition;
-pub(crate) mod matcher;
+pub(crate) mod builder;
+mod pattern;
 mod object;
+pub(crate) mod matcher;
+pub(crate) mod condition;
 mod phase;
-mod skill;
-
-pub(crate) use skill::skill;
-
-use phasegate_core::matcher::Matcher;
-use phasegate_core::policy::Skill;
-
-use crate::node::{Node, Span};
-use crate::report::Finding;
-
-/// What building carries along.
-pub(crate) struct Builder<'f> {
-    pub(crate) findings: &'f mut Vec<Finding>,
-    /// The compat form: a star inside a name is an ordinary character, and most mistakes are warnings.
-    pub(crate) lenient: bool,
-    /// The number of the next call test.
-    atoms: u32,
-}
-
-impl<'f> Builder<'f> {
-    pub(crate) fn new(findings: &'f mut Vec<Finding>, lenient: bool) -> Self {
-        Self { findings, lenient, atoms: 0 }
-    }
-
-    fn next_atom(&mut self) -> u32 {
-        let atom = self.atoms;
-        self.atoms += 1;
-        atom
-    }
-}
-
-/// A skill with the places of what it says.
-pub(crate) struct Built {
-    pub(crate) skill: Skill,
-    pub(crate) places: Places,
-}
-
-/// Where the parts of a skill stand, in the order of the skill's own lists.
-#[derive(Default)]
-pub(crate) struct Places {
-    pub(crate) name: Span,
-    pub(crate) phases: Vec<PhasePlaces>,
-    pub(crate) global_forbidden: Vec<Span>,
-    pub(crate) tools: Vec<Span>,
-}
-
-/// Where the parts of a phase stand.
-#[derive(Default)]
-pub(crate) struct PhasePlaces {
-    pub(crate) key: Span,
-    pub(crate) allowed: Vec<Span>,
-    pub(crate) forbidden: Vec<Span>,
-    pub(crate) done_when: Span,
-    /// Every call that the phase's conditions ask for.
-    pub(crate) asked: Vec<Asked>,
-}
-
-/// A call that a condition asks for.
-pub(crate) struct Asked {
-    /// The number of the call test.
-    pub(crate) atom: u32,
-    pub(crate) matcher: Matcher,
-    pub(crate) span: Span,
-}
-
-/// The value of a key, or the node itself where there is none.
-pub(crate) fn child<'n>(node: &'n Node, key: &str) -> &'n Node {
-    node.entry(key).map_or(node, |entry| &entry.node)
-}
+pub(crate) mod skill;

@@ -6,9 +6,10 @@ use phasegate_core::Code;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
 
+use crate::input::Kind;
 use crate::report::Finding;
 use crate::skills::Found;
-use crate::{Kind, version};
+use crate::version;
 
 /// What holds for every skill.
 #[derive(Clone, Debug, Default)]

@@ -6,12 +6,15 @@ use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy, Skill};
 
 use crate::combine::{self, Everywhere};
-use crate::nearest::{did_you_mean, listed};
+use crate::compiled::{Compiled, Settings};
+use crate::diagnostic::Diagnostic;
+use crate::input::{Kind, Level, SourceFile};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::shipped::{Shipped, shipped};
+use crate::shipped::{Shipped, find_shipped, shipped};
 use crate::source::{Form, SettingsSource, UseSource};
-use crate::{Compiled, Diagnostic, Kind, Level, Settings, SourceFile, mcp, skills, version};
+use crate::suggestion::{did_you_mean, listed};
+use crate::{mcp, skills, version};
 
 /// Compiles all configs of a project.
 ///
@@ -60,6 +63,20 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
         found: files.iter().any(|file| file.kind == Kind::Settings),
     };
     Compiled { policy, settings, diagnostics: work.diagnostics() }
+}
+
+/// The policy of one shipped skill alone, at least as strict as `mode`; `None` if no skill is named so.
+///
+/// The name may say the form, as in [`find_shipped`].
+#[must_use]
+pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
+    let (shipped, form) = find_shipped(name)?;
+    let Compiled { mut policy, .. } = compile(&[shipped.source(form)]);
+    for skill in &mut policy.skills {
+        skill.mode = skill.mode.max(mode);
+    }
+    version::stamp(&mut policy);
+    Some(policy)
 }
 
 struct Work<'a> {

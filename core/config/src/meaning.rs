@@ -12,7 +12,7 @@ mod uses;
 
 pub(crate) use names::check_settings;
 
-use crate::build::Built;
+use crate::build::builder::Built;
 use crate::report::Finding;
 
 /// Looks for rules that contradict each other, names that nothing has, and phases that are never reached or never done.
@@ -21,7 +21,7 @@ pub(crate) fn check(built: &Built, findings: &mut Vec<Finding>) {
     contradiction::check(built, findings);
     let misspelt = names::check(built, findings);
     let possible = possible::Possible::new(&built.skill);
-    reach::check(built, &possible, (&damaged, &misspelt), findings);
+    reach::check(built, &possible, &damaged, &misspelt, findings);
 }
 
 /// For each phase whether a mistake took something out of it: then what it lacks is no mistake of its own.

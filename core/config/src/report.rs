@@ -2,8 +2,8 @@
 
 use phasegate_core::Code;
 
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::node::Span;
-use crate::{Diagnostic, Severity};
 
 /// A mistake with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

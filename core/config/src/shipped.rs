@@ -1,10 +1,7 @@
 //! The skills that ship with phasegate. They are templates: they apply where a config names them under `use`.
 
-use phasegate_core::Policy;
-use phasegate_core::policy::Mode;
-
+use crate::input::{Kind, Level, SourceFile};
 use crate::source::Form;
-use crate::{Compiled, Kind, Level, SourceFile, compile};
 
 /// A skill that ships with phasegate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,18 +66,4 @@ pub fn find_shipped(name: &str) -> Option<(Shipped, Form)> {
         Some(_) => return None,
     };
     SHIPPED.iter().copied().find(|shipped| shipped.name == name).map(|shipped| (shipped, form))
-}
-
-/// The policy of one shipped skill alone, at least as strict as `mode`; `None` if no skill is named so.
-///
-/// The name may say the form, as in [`find_shipped`].
-#[must_use]
-pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
-    let (shipped, form) = find_shipped(name)?;
-    let Compiled { mut policy, .. } = compile(&[shipped.source(form)]);
-    for skill in &mut policy.skills {
-        skill.mode = skill.mode.max(mode);
-    }
-    crate::version::stamp(&mut policy);
-    Some(policy)
 }

@@ -4,13 +4,15 @@ use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
 use serde_json::Value;
 
-use crate::build::{self, Builder, Built, matcher};
+use crate::build::builder::{Builder, Built, child};
+use crate::build::{matcher, skill};
+use crate::input::{Kind, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{Form, SettingsSource, SkillSource};
 use crate::text::Text;
 use crate::validate::validate;
-use crate::{Kind, Level, SourceFile, front, meaning, read};
+use crate::{front_matter, meaning, read};
 
 /// A skill as one file has it.
 pub(crate) struct Found {
@@ -31,13 +33,13 @@ pub(crate) struct Found {
 pub(crate) fn read_skill(number: usize, file: &SourceFile, findings: &mut Vec<Finding>) -> Option<Found> {
     let root = match file.kind {
         Kind::Skill => read::read(&Text::whole(&file.text), findings)?,
-        Kind::SkillMd => front::config(&file.text, &file.path, findings)?,
+        Kind::SkillMd => front_matter::config(&file.text, &file.path, findings)?,
         Kind::Settings => return None,
     };
     let by_default = if file.kind == Kind::SkillMd && is_lists_only(&root) { Form::Compat } else { Form::Strict };
     let node = validate(phasegate_schemas::Kind::Skill, root, findings)?;
     let source: SkillSource = typed(&node, findings)?;
-    let built = build::skill(findings, &source, &node, source.form.unwrap_or(by_default));
+    let built = skill::skill(findings, &source, &node, source.form.unwrap_or(by_default));
     let usable = !built.skill.phases.is_empty();
     if usable {
         meaning::check(&built, findings);
@@ -70,9 +72,8 @@ pub(crate) fn forbidden_by<'s>(
     findings: &mut Vec<Finding>,
 ) -> Vec<Matcher> {
     let mut builder = Builder::new(findings, false);
-    let (matchers, spans) =
-        matcher::list(&mut builder, &settings.global_forbidden, build::child(node, "global_forbidden"));
-    meaning::check_settings((&matchers, &spans), skills, findings);
+    let (matchers, spans) = matcher::list(&mut builder, &settings.global_forbidden, child(node, "global_forbidden"));
+    meaning::check_settings(&matchers, &spans, skills, findings);
     matchers
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn validate(kind: Kind, mut node: Node, findings: &mut Vec<Finding>) 
             return Some(node);
         }
         if round == 0 {
-            let told = problems.iter().filter(|problem| !follows_from_a_slip(problem, &problems));
+            let told = problems.iter().filter(|problem| !follows_from_a_typo(problem, &problems));
             findings.extend(told.map(|problem| wording::finding(problem, &node)));
         }
         let nameless =
@@ -55,11 +55,11 @@ fn sortable(part: &str) -> (usize, String) {
 }
 
 /// A key that is missing because it is misspelt is one mistake, not two.
-fn follows_from_a_slip(problem: &Problem, all: &[Problem]) -> bool {
+fn follows_from_a_typo(problem: &Problem, all: &[Problem]) -> bool {
     let ProblemKind::MissingKey(missing) = &problem.kind else { return false };
     all.iter().any(|other| {
         other.pointer == problem.pointer
             && matches!(&other.kind, ProblemKind::UnknownKey { key, known }
-                if crate::nearest::nearest(key, known.iter().map(String::as_str)) == Some(missing.as_str()))
+                if crate::suggestion::closest(key, known.iter().map(String::as_str)) == Some(missing.as_str()))
     })
 }

@@ -8,6 +8,7 @@ use phasegate_runtime::audit::line::{Place, of};
 use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 
+use super::session;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -39,7 +40,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let ids = match &args.session {
-        Some(_) => vec![super::session(&project, args.session.as_ref())?],
+        Some(_) => vec![session::named(&project, args.session.as_ref())?],
         None => all(&project)?,
     };
     let Format::Jsonl = args.format;

@@ -8,7 +8,7 @@ use phasegate_runtime::audit::history::{Past, walk};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 
-use super::event;
+use super::{event, session};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -32,7 +32,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let session = super::session(&project, args.session.as_ref())?;
+    let session = session::named(&project, args.session.as_ref())?;
     let mut shown: VecDeque<Past> = VecDeque::new();
     let mut all = 0_u64;
     let read = walk(&project.session_journal(&session), |past| {

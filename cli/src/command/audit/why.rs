@@ -9,7 +9,7 @@ use phasegate_runtime::audit::again::{Again, Opinion};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 
-use super::event;
+use super::{event, session};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -32,7 +32,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let session = super::session(&project, args.session.as_ref())?;
+    let session = session::named(&project, args.session.as_ref())?;
     let again = runtime.again(&project, &session, args.seq).map_err(|problem| match problem.code {
         Code::CommandInvalid => Failure::from(problem).with_help("`phasegate audit show` lists the records"),
         _ => problem.into(),

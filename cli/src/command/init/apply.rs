@@ -7,18 +7,9 @@ use owo_colors::OwoColorize as _;
 use phasegate_adapter::Change;
 use phasegate_runtime::files::{Readers, replace};
 
-use super::Setting;
+use super::setting::Setting;
 use crate::diff::{Fate, hunks};
 use crate::output::Failure;
-
-/// The text of a file; `None` if it does not exist.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::new(format!("`{}` cannot be read: {error}", path.display()))),
-    }
-}
 
 /// Shows what changes as unified diffs.
 pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
@@ -46,13 +37,13 @@ pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
     }
 }
 
-/// The most links that are followed from one path, as systems have it.
-const MOST_LINKS: usize = 40;
+/// How many links are followed from one path, as systems do.
+const MAX_LINKS: usize = 40;
 
 /// The file that a path leads to: the end of its links, also where nothing is there yet.
 pub(crate) fn target(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if let Ok(found) = path.canonicalize() {
             return found;
         }

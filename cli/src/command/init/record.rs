@@ -8,7 +8,8 @@ use phasegate_runtime::digest::sha256_hex;
 use phasegate_runtime::files::{Readers, make_folder, replace};
 use serde::{Deserialize, Serialize};
 
-use super::{Setting, apply};
+use super::apply;
+use super::setting::{self, Setting};
 use crate::output::Failure;
 
 /// Everything that `init` wrote here and has not taken back.
@@ -50,7 +51,7 @@ pub(crate) fn path(setting: &Setting<'_>) -> PathBuf {
 /// The record; empty if there is none.
 pub(crate) fn read(setting: &Setting<'_>) -> Result<Record, Failure> {
     let path = path(setting);
-    let Some(text) = apply::read(&path)? else { return Ok(Record::default()) };
+    let Some(text) = setting::read(&path)? else { return Ok(Record::default()) };
     serde_json::from_str(&text).map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", path.display())))
 }
 

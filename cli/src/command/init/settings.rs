@@ -5,7 +5,8 @@ use std::path::Path;
 use phasegate_adapter::Change;
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
 
-use super::{Setting, apply, starter};
+use super::setting::{Setting, read};
+use super::starter;
 use crate::args::ModeArg;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -16,7 +17,7 @@ pub(crate) fn changes(setting: &Setting<'_>) -> Result<Option<Change>, Failure> 
     let names = ["config.yaml", "config.yml", "config.json"];
     let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
     let path = path.unwrap_or_else(|| folder.join("config.yaml"));
-    let before = apply::read(&path)?;
+    let before = read(&path)?;
     let after = match &before {
         None => starter::text(&setting.args.skills, setting.args.mode.unwrap_or(ModeArg::Warn)),
         Some(text) => extended(setting, &path, text)?,

@@ -7,8 +7,9 @@ use phasegate_adapter::{Adapter, Change};
 use phasegate_core::Code;
 use serde_json::json;
 
+use super::apply;
 use super::record::{self, Record, Written, digest};
-use super::{Setting, apply, detected};
+use super::setting::{Setting, detected, read};
 use crate::command::control::{because, instead};
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -20,7 +21,7 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
     let mut touched = Vec::new();
     for written in &record.files {
-        let now = apply::read(&written.path)?;
+        let now = read(&written.path)?;
         if digest(now.as_deref()) == written.after {
             let change = Change { path: written.path.clone(), before: now, after: restored(setting, written)? };
             changes.insert(written.path.clone(), change);

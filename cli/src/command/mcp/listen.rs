@@ -7,7 +7,7 @@ use std::time::Duration;
 use phasegate_mcp::http::{Access, Behind, Listen, MIN_TOKEN_CHARS, Tokens, over_http};
 use phasegate_mcp::proxy::Spec;
 
-use super::Setting;
+use super::setting::Setting;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -39,13 +39,22 @@ pub struct Listening {
     pub no_handles: bool,
 }
 
+/// Where and how to listen.
+#[derive(Debug)]
+pub struct Listener {
+    /// The address.
+    pub address: SocketAddr,
+    /// Who may come, and how long a session stays.
+    pub settings: Listen,
+}
+
 impl Listening {
     /// How to listen, if that is wanted.
     ///
     /// # Errors
     ///
     /// The tokens cannot be used, or there are none and others than this machine could call.
-    pub fn settings(&self) -> Result<Option<(SocketAddr, Listen)>, Failure> {
+    pub fn settings(&self) -> Result<Option<Listener>, Failure> {
         let Some(address) = self.listen else { return Ok(None) };
         let loopback = address.ip().is_loopback();
         let tokens = match &self.token_file {
@@ -58,13 +67,15 @@ impl Listening {
         };
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone(), loopback };
         let idle = Duration::from_secs(self.idle.saturating_mul(60));
-        Ok(Some((address, Listen { access, tokens, idle, handles: !self.no_handles, ..Listen::default() })))
+        let settings = Listen { access, tokens, idle, handles: !self.no_handles, ..Listen::default() };
+        Ok(Some(Listener { address, settings }))
     }
 }
 
 /// Serves clients until a signal ends it. The first line on standard output is the address.
 pub(super) fn serve(
-    (address, settings): (SocketAddr, Listen),
+    address: SocketAddr,
+    settings: Listen,
     specs: Vec<Spec>,
     setting: Setting,
     context: &Context,

@@ -7,7 +7,8 @@ use phasegate_mcp::http::Remote;
 use phasegate_mcp::proxy::{Origin, Spec};
 use phasegate_mcp::stdio::Command;
 
-use super::{Setting, listen, serve_here};
+use super::listen;
+use super::setting::{Setting, serve_here};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -41,32 +42,32 @@ pub struct Args {
 /// # Errors
 ///
 /// No server is named, or the file that names them cannot be used.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let listening = args.http.settings()?;
     let mut specs = specs(args)?;
     let setting = Setting::of(context, &mut specs)?;
     match listening {
-        Some(listening) => listen::serve(listening, specs, setting, context),
+        Some(listening) => listen::serve(listening.address, listening.settings, specs, setting, context),
         None => serve_here(&specs, setting),
     }
 }
 
 /// The servers that the arguments name.
-fn specs(args: Args) -> Result<Vec<Spec>, Failure> {
+fn specs(args: &Args) -> Result<Vec<Spec>, Failure> {
     if let Some(path) = &args.config {
         return listed(path, args.server.as_deref());
     }
     if let Some(url) = &args.url {
-        return Ok(vec![reached(url, &args.header, args.server)?]);
+        return Ok(vec![reached(url, &args.header, args.server.clone())?]);
     }
-    let mut words = args.command.into_iter();
+    let mut words = args.command.iter().cloned();
     let program = words.next().ok_or_else(|| {
         Failure::new("no server is named").with_help(
             "give the command that starts it after `--`, its address with `--url`, or a list with `--config`",
         )
     })?;
     let file_name = || Path::new(&program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = args.server.or_else(file_name).unwrap_or_else(|| program.clone());
+    let name = args.server.clone().or_else(file_name).unwrap_or_else(|| program.clone());
     let command = Command { program, args: words.collect(), ..Command::default() };
     Ok(vec![Spec { name, trusted: false, origin: Origin::Command(command) }])
 }

@@ -2,7 +2,8 @@
 
 use phasegate_mcp::interceptor::Mode;
 
-use super::{Setting, listen, serve_here};
+use super::listen;
+use super::setting::{Setting, serve_here};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -47,7 +48,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut setting = Setting::of(context, &mut [])?;
     setting.options.interceptor = args.interceptor.map(Mode::from);
     match listening {
-        Some(listening) => listen::serve(listening, Vec::new(), setting, context),
+        Some(listening) => listen::serve(listening.address, listening.settings, Vec::new(), setting, context),
         None => serve_here(&[], setting),
     }
 }

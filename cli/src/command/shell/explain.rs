@@ -5,7 +5,7 @@ use phasegate_core::tool::{Access, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, judge};
 use serde_json::json;
 
-use super::TrustArgs;
+use super::trust::{TrustArgs, knowledge};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -22,7 +22,7 @@ pub struct Args {
 
 /// Shows what a line would do.
 pub(super) fn run(args: &Args, context: &Context) -> Exit {
-    let (table, trust) = super::knowledge(args.trust, context);
+    let (table, trust) = knowledge(args.trust, context);
     let judgement = judge(&args.line, &table, trust);
     if context.out.json {
         context.out.value(&json!(judgement));
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Exit {
 
 fn show(line: &str, judgement: &Judgement, context: &Context) {
     context.out.line(format_args!("{}: {}", word(judgement.verdict), judgement.because));
-    marked(line, judgement.span, context);
+    marked(line, judgement.span.0, judgement.span.1, context);
     if !judgement.parts.is_empty() {
         context.out.line("parts");
     }
@@ -68,9 +68,9 @@ fn word(verdict: Verdict) -> &'static str {
 }
 
 /// The row of the line that a span is in, with the span underlined.
-fn marked(line: &str, span: (u32, u32), context: &Context) {
-    let start = usize::try_from(span.0).unwrap_or(usize::MAX);
-    let end = usize::try_from(span.1).unwrap_or(usize::MAX);
+fn marked(line: &str, start: u32, end: u32, context: &Context) {
+    let start = usize::try_from(start).unwrap_or(usize::MAX);
+    let end = usize::try_from(end).unwrap_or(usize::MAX);
     let (Some(before), Some(inside)) = (line.get(..start), line.get(start..end)) else { return };
     if inside.is_empty() {
         return;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use phasegate_shell::judge;
 use serde_json::{Map, Value, json};
 
-use super::TrustArgs;
+use super::trust::{TrustArgs, knowledge};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -26,7 +26,7 @@ pub struct Args {
 /// Judges every line; one that is no object with `cmd` gives an object with `error`.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut input = open(&args.file)?;
-    let (table, trust) = super::knowledge(args.trust, context);
+    let (table, trust) = knowledge(args.trust, context);
     let mut exit = Exit::Done;
     let mut bytes = Vec::new();
     for number in 1_u64.. {

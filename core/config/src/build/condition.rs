@@ -4,7 +4,8 @@ use phasegate_core::Code;
 use phasegate_core::condition::{CallTest, Condition, FileIs, FileTest, Wanted};
 use phasegate_core::event::Outcome;
 
-use super::{Asked, Builder, child, matcher};
+use super::builder::{Asked, Builder, child};
+use super::matcher;
 use crate::node::Node;
 use crate::paths;
 use crate::report::Finding;
@@ -21,7 +22,7 @@ pub(super) fn build(
     seen: &mut Seen,
 ) -> Option<Condition> {
     let mut parts = Vec::new();
-    calls(builder, source, node, (seen, &mut parts));
+    calls(builder, source, node, seen, &mut parts);
     if let Some(all) = &source.all {
         parts.push(Condition::All(list(builder, all, child(node, "all"), seen)));
     }
@@ -44,7 +45,8 @@ fn calls(
     builder: &mut Builder<'_>,
     source: &ConditionSource,
     node: &Node,
-    (seen, parts): (&mut Seen, &mut Vec<Condition>),
+    seen: &mut Seen,
+    parts: &mut Vec<Condition>,
 ) {
     let written = [
         ("ok", &source.ok, Wanted::Outcome(Outcome::Ok)),

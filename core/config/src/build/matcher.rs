@@ -1,14 +1,11 @@
-//! Patterns as written to matchers.
+//! Lists of matchers as written to matchers.
 
-use phasegate_core::Code;
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::matcher::Matcher;
 
-use super::Builder;
+use super::builder::Builder;
+use super::{object, pattern};
 use crate::node::{Node, Span};
-use crate::report::Finding;
 use crate::source::MatcherSource;
-
-const NATIVE: &str = "mcp__";
 
 /// Builds the matchers of a list with their places.
 pub(crate) fn list(builder: &mut Builder<'_>, sources: &[MatcherSource], nodes: &Node) -> (Vec<Matcher>, Vec<Span>) {
@@ -19,73 +16,7 @@ pub(crate) fn list(builder: &mut Builder<'_>, sources: &[MatcherSource], nodes: 
 /// Builds one matcher.
 pub(crate) fn one(builder: &mut Builder<'_>, source: &MatcherSource, node: &Node) -> Option<Matcher> {
     match source {
-        MatcherSource::Pattern(text) => from_pattern(builder, text, node.span),
-        MatcherSource::Object(object) => super::object::matcher(builder, object, node),
+        MatcherSource::Pattern(text) => pattern::from_pattern(builder, text, node.span),
+        MatcherSource::Object(object) => object::matcher(builder, object, node),
     }
-}
-
-/// Builds a matcher from a pattern.
-pub(crate) fn from_pattern(builder: &mut Builder<'_>, text: &str, span: Span) -> Option<Matcher> {
-    let (tool, server) = pattern(builder, text, span)?;
-    Some(Matcher { text: text.into(), tool, server, args: Vec::new(), command: None, paths: Vec::new(), agent: None })
-}
-
-/// Which tools and which servers a pattern means.
-pub(super) fn pattern(builder: &mut Builder<'_>, text: &str, span: Span) -> Option<(ToolPattern, ServerPattern)> {
-    if let Some((server, tool)) = text.strip_prefix(NATIVE).and_then(|rest| rest.split_once("__"))
-        && !server.is_empty()
-        && !server.contains('*')
-    {
-        return Some((tool_pattern(builder, text, tool, span)?, ServerPattern::Named(server.into())));
-    }
-    Some((tool_pattern(builder, text, text, span)?, ServerPattern::Bare))
-}
-
-fn tool_pattern(builder: &mut Builder<'_>, whole: &str, tool: &str, span: Span) -> Option<ToolPattern> {
-    if tool.trim().is_empty() || tool == "@" {
-        let what = if whole.trim().is_empty() { "an empty pattern".into() } else { format!("`{whole}`") };
-        builder.findings.push(Finding::error(Code::MatcherEmpty, span, format!("{what} matches no tool")));
-        return None;
-    }
-    if tool == "*" {
-        return Some(ToolPattern::Any);
-    }
-    if let Some((name, inside)) = tool.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
-        builder.findings.push(with_parentheses(whole, name, inside, span).lenient(builder.lenient));
-        return builder.lenient.then(|| ToolPattern::Exact(tool.into()));
-    }
-    let (body, prefix) = tool.strip_suffix('*').map_or((tool, false), |body| (body, true));
-    if body.contains('*') || (prefix && body.starts_with('@')) {
-        builder.findings.push(star_inside(whole, span).lenient(builder.lenient));
-        if !builder.lenient {
-            return None;
-        }
-    } else if body.contains(char::is_whitespace) {
-        let message = format!("`{whole}` matches nothing: no tool has a space in its name");
-        builder.findings.push(Finding::warning(Code::MatcherNeverMatches, span, message));
-    }
-    Some(match body.strip_prefix('@') {
-        Some(label) if !prefix => ToolPattern::Label(label.into()),
-        _ if prefix => ToolPattern::Prefix(body.into()),
-        _ => ToolPattern::Exact(body.into()),
-    })
-}
-
-fn star_inside(whole: &str, span: Span) -> Finding {
-    let prefix = whole.split('*').next().unwrap_or_default();
-    let finding = Finding::error(Code::MatcherNeverMatches, span, format!("`{whole}` matches no tool"))
-        .cause("a star stands for any ending, and only at the end of a name");
-    if prefix.is_empty() || prefix.starts_with('@') {
-        return finding.suggest("write the names out, or `\"*\"` for every tool");
-    }
-    finding.suggest(format!("write the names out, or `{prefix}*`"))
-}
-
-fn with_parentheses(whole: &str, name: &str, inside: &str, span: Span) -> Finding {
-    let finding = Finding::error(Code::MatcherUnsupported, span, format!("`{whole}` is no pattern for a tool's name"))
-        .cause("a name says nothing about arguments");
-    if inside.contains('*') {
-        return finding.suggest(format!("write `{{tool: {name}, command: \"the whole line\"}}`"));
-    }
-    finding.suggest(format!("write `{{tool: {name}, command: \"{inside}\"}}`"))
 }

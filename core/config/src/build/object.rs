@@ -7,7 +7,8 @@ use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, Serv
 use phasegate_core::tool::Access;
 use serde_json::Value;
 
-use super::{Builder, child, matcher::pattern};
+use super::builder::{Builder, child};
+use super::pattern::pattern;
 use crate::node::{Node, Span};
 use crate::paths;
 use crate::report::Finding;

@@ -4,18 +4,20 @@ use phasegate_core::Code;
 use phasegate_core::condition::Condition;
 use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase};
 
-use super::{Builder, PhasePlaces, child, condition, matcher};
-use crate::nearest::{did_you_mean, listed, nearest};
+use super::builder::{Builder, PhasePlaces, child};
+use super::{condition, matcher};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{BackSource, ConditionSource, LeaveSource, NextSource, OptionalSource, PhaseSource};
+use crate::suggestion::{closest, did_you_mean, listed};
 
 /// Builds the phase at `index` of `names`.
 pub(super) fn phase(
     builder: &mut Builder<'_>,
     source: &PhaseSource,
     entry: &Entry,
-    (index, names): (usize, &[&str]),
+    index: usize,
+    names: &[&str],
 ) -> (Phase, PhasePlaces) {
     let node = &entry.node;
     let mut places = PhasePlaces { key: entry.key_span, ..PhasePlaces::default() };
@@ -115,23 +117,23 @@ impl Inner<'_, '_> {
         let listed = source.back.iter().zip(child(node, "back").items()).map(|(source, node)| (source, node, false));
         let failure = source.on_failure.iter().map(|source| (source, child(node, "on_failure"), true));
         let written: Vec<(&BackSource, &Node, bool)> = listed.chain(failure).collect();
-        let mut ways = Vec::new();
+        let mut edges = Vec::new();
         for (source, node, on_failure) in written {
             let when = self.condition(source.when.as_ref(), child(node, "when"));
             let to = self.index(&source.to, child(node, "to").span);
-            ways.extend(to.map(|to| Back { to, limit: source.limit, on_failure, when }));
+            edges.extend(to.map(|to| Back { to, limit: source.limit, on_failure, when }));
         }
-        ways
+        edges
     }
 
-    /// The place of a phase; of the one that was probably meant, so that one slip is not reported as several.
+    /// The place of a phase; of the one that was probably meant, so that one typo is not reported as several.
     fn index(&mut self, name: &str, span: Span) -> Option<usize> {
         let place = |name: &str| self.names.iter().position(|known| *known == name);
         if let Some(index) = place(name) {
             return Some(index);
         }
         let known = self.names.iter().copied();
-        let meant = nearest(name, known.clone());
+        let meant = closest(name, known.clone());
         self.builder.findings.push(
             Finding::error(Code::PhaseUnknown, span, format!("there is no phase `{name}`")).suggest(
                 did_you_mean(name, known.clone()).unwrap_or_else(|| format!("the phases are {}", listed(known))),

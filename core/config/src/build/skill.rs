@@ -7,15 +7,16 @@ use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Scope, Skill, ToolNote, Unlisted};
 use serde_json::Value;
 
-use super::{Builder, Built, Places, child, matcher, phase};
+use super::builder::{Builder, Built, Places, child};
+use super::{matcher, pattern, phase};
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::source::{Form, SkillSource};
 
 /// Builds a skill; its version is not known yet.
 pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &Node, form: Form) -> Built {
-    let seed = form == Form::Compat;
-    let mut builder = Builder::new(findings, seed);
+    let compat = form == Form::Compat;
+    let mut builder = Builder::new(findings, compat);
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
     let global = child(node, "global_forbidden");
@@ -27,20 +28,23 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     let mut phases = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let Some(source) = source.phases.get(&entry.key) else { continue };
-        let (phase, phase_places) = phase::phase(&mut builder, source, entry, (index, &names));
+        let (phase, phase_places) = phase::phase(&mut builder, source, entry, index, &names);
         phases.push(phase);
         places.phases.push(phase_places);
     }
-    let leave =
-        source.leave_skill.map(LeaveSkill::from).unwrap_or(if seed { LeaveSkill::Agent } else { LeaveSkill::Finished });
+    let leave = source.leave_skill.map(LeaveSkill::from).unwrap_or(if compat {
+        LeaveSkill::Agent
+    } else {
+        LeaveSkill::Finished
+    });
     let skill = Skill {
         name: source.skill.clone(),
         description: source.description.clone(),
         version: String::new(),
-        seed,
+        seed: compat,
         mode: source.mode.map(Into::into),
         scope: source.scope.map_or(Scope::Session, Into::into),
-        unlisted: source.unlisted.map_or(if seed { Unlisted::Allow } else { Unlisted::ReadOnly }, Into::into),
+        unlisted: source.unlisted.map_or(if compat { Unlisted::Allow } else { Unlisted::ReadOnly }, Into::into),
         leave_skill: if source.locked { LeaveSkill::Human } else { leave },
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         tools,
@@ -72,7 +76,7 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
             };
             builder.findings.push(finding);
         }
-        let matcher: Option<Matcher> = matcher::from_pattern(builder, pattern, span);
+        let matcher: Option<Matcher> = pattern::from_pattern(builder, pattern, span);
         let Some(matcher) = matcher else { continue };
         let example = tool.example.as_ref().map(|example| Value::Object(example.clone().into_iter().collect()));
         notes.push(ToolNote { matcher, labels: tool.labels.iter().cloned().collect(), example });

@@ -3,7 +3,7 @@
 use phasegate_core::Code;
 
 use super::cover::covers;
-use crate::build::Built;
+use crate::build::builder::Built;
 use crate::report::Finding;
 
 /// Reports what a phase allows although the phase or the skill forbids all of it.

@@ -4,8 +4,8 @@ use phasegate_core::matcher::{ServerPattern, ToolPattern};
 
 use super::known::{Known, host_tools, is_host_tool};
 use super::uses::{Counts, Place, Use};
-use crate::nearest::{listed, nearest};
-use crate::slip::{Slip, host_slip, slip};
+use crate::suggestion::{closest, listed};
+use crate::typo::{Typo, host_typo, typo};
 
 /// Why a matcher probably matches nothing.
 pub(super) struct Doubt {
@@ -49,7 +49,7 @@ impl Names<'_> {
         if labels.contains(label) {
             return None;
         }
-        let meant = nearest(label, labels.iter().copied());
+        let meant = closest(label, labels.iter().copied());
         Some(Doubt {
             message: format!("no tool has the label `{label}`"),
             suggestion: meant.map_or_else(
@@ -68,12 +68,12 @@ impl Names<'_> {
         if self.servers.contains(server) {
             return None;
         }
-        let (found, meant) = self.servers.iter().filter_map(|known| slip(server, known).map(|s| (s, known))).max()?;
+        let (found, meant) = self.servers.iter().filter_map(|known| typo(server, known).map(|s| (s, known))).max()?;
         Some(Doubt {
             message: format!("server `{server}` is not listed under `servers`"),
             meant: None,
             suggestion: format!("did you mean `{meant}`?"),
-            sure: found == Slip::Sure,
+            sure: found == Typo::Sure,
             cause: None,
             key: Some("servers"),
         })
@@ -84,10 +84,10 @@ impl Names<'_> {
         if self.known.notes(name) || (on_host && is_host_tool(name)) {
             return None;
         }
-        let hosts = host_tools().filter(|_| on_host).filter_map(|host| Some((host_slip(name, host)?, true, host)));
-        let noted = self.known.noted.iter().filter_map(|other| Some((slip(name, other)?, true, *other)));
+        let hosts = host_tools().filter(|_| on_host).filter_map(|host| Some((host_typo(name, host)?, true, host)));
+        let noted = self.known.noted.iter().filter_map(|other| Some((typo(name, other)?, true, *other)));
         let others = self.counts.beside(used.matcher).filter(|other| self.more_real(other, name, used.place));
-        let others = others.filter_map(|other| Some((slip(name, other)?, false, other)));
+        let others = others.filter_map(|other| Some((typo(name, other)?, false, other)));
         let all = hosts.chain(noted).chain(others);
         let (found, _, meant) = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)))?;
         // A host's own tools begin with a capital letter: what else does is none of its own.
@@ -97,7 +97,7 @@ impl Names<'_> {
             message: format!("`{name}` is probably misspelt"),
             meant: Some(meant.to_string()),
             suggestion: format!("did you mean `{meant}`?"),
-            sure: found == Slip::Sure && (like_a_host || !both_real),
+            sure: found == Typo::Sure && (like_a_host || !both_real),
             cause: Some("another tool has nearly the same name"),
             key: Some("tools"),
         })
@@ -131,7 +131,7 @@ impl Names<'_> {
         }
         let parts = stem.split('_').count();
         let beginning = |name: &str| name.split('_').take(parts).collect::<Vec<_>>().join("_");
-        let meant = names().map(beginning).filter(|begins| slip(stem, begins) == Some(Slip::Sure)).min()?;
+        let meant = names().map(beginning).filter(|begins| typo(stem, begins) == Some(Typo::Sure)).min()?;
         let meant = format!("{meant}{}*", if stem == prefix { "" } else { "_" });
         Some(Doubt {
             message: format!("`{prefix}*` is probably misspelt"),

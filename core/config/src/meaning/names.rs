@@ -9,7 +9,7 @@ use phasegate_core::policy::Skill;
 use super::known::Known;
 use super::misspelt::{Doubt, Names};
 use super::uses::{self, Counts, Decides, Place, Use};
-use crate::build::Built;
+use crate::build::builder::Built;
 use crate::node::Span;
 use crate::report::Finding;
 
@@ -40,7 +40,8 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) -> BTreeSet<usiz
 
 /// Reports names that nothing has in what settings forbid for every one of these skills.
 pub(crate) fn check_settings<'s>(
-    (matchers, spans): (&[Matcher], &[Span]),
+    matchers: &[Matcher],
+    spans: &[Span],
     skills: impl IntoIterator<Item = &'s Skill>,
     findings: &mut Vec<Finding>,
 ) {

@@ -8,10 +8,10 @@ use phasegate_core::matcher::{Matcher, ToolPattern};
 use phasegate_core::policy::{Leave, Phase};
 
 use super::possible::Possible;
-use crate::build::Built;
-use crate::nearest::listed;
+use crate::build::builder::Built;
 use crate::node::Span;
 use crate::report::Finding;
+use crate::suggestion::listed;
 
 /// Reports what is never reached and what is never done.
 ///
@@ -19,7 +19,8 @@ use crate::report::Finding;
 pub(super) fn check(
     built: &Built,
     possible: &Possible<'_>,
-    (damaged, misspelt): (&[bool], &BTreeSet<usize>),
+    damaged: &[bool],
+    misspelt: &BTreeSet<usize>,
     findings: &mut Vec<Finding>,
 ) {
     let reached = reached(possible);

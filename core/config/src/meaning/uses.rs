@@ -7,7 +7,7 @@ use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::Skill;
 
 use super::sample::conditions;
-use crate::build::Built;
+use crate::build::builder::Built;
 use crate::node::Span;
 
 /// A matcher where it stands.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::MatcherSource;
+use super::matcher::MatcherSource;
 
 /// What must hold. Several keys in one object must all hold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
-use super::{ConditionSource, LeaveSource, MatcherSource};
+use super::choices::LeaveSource;
+use super::condition::ConditionSource;
+use super::matcher::MatcherSource;
 
 /// A phase: what is allowed, what is forbidden, what completes it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

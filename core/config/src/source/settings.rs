@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use phasegate_shell::Rule;
 use serde::Deserialize;
 
-use super::{Form, MatcherSource, McpSource, ModeSource, UnlistedSource};
+use super::choices::{Form, ModeSource, UnlistedSource};
+use super::matcher::MatcherSource;
+use super::mcp::McpSource;
 
 /// What holds for every skill, and which shipped skills apply.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

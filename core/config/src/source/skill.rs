@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Form, LeaveSkillSource, MatcherSource, ModeSource, PhaseSource, ScopeSource, UnlistedSource};
+use super::choices::{Form, LeaveSkillSource, ModeSource, ScopeSource, UnlistedSource};
+use super::matcher::MatcherSource;
+use super::phase::PhaseSource;
 
 /// A skill: the phases of a workflow and the rules that hold in them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

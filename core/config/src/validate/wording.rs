@@ -3,9 +3,9 @@
 use phasegate_core::Code;
 use phasegate_schemas::{Problem, ProblemKind};
 
-use crate::nearest::{did_you_mean, listed, nearest};
 use crate::node::{Content, Node};
 use crate::report::Finding;
+use crate::suggestion::{closest, did_you_mean, listed};
 
 /// Words that authors try for a mode, and what they mean by them.
 const MODES: [(&str, &str); 10] = [
@@ -105,7 +105,7 @@ fn not_one_of(words: &[String], node: &Node) -> Finding {
                 .suggest(format!("write one of {listed}"));
         }
     };
-    let meant = nearest(&written, words.iter().map(String::as_str)).or_else(|| {
+    let meant = closest(&written, words.iter().map(String::as_str)).or_else(|| {
         let mode = MODES.iter().find(|(word, _)| *word == written.to_lowercase()).map(|(_, mode)| *mode);
         mode.filter(|mode| words.iter().any(|word| word == mode))
     });

@@ -1,13 +1,13 @@
 //! Slips of the pen: whether a name is another one, misspelt.
 //!
 //! Names that differ as names of real tools do (`get_user` and `set_user`, `get_test` and `get_tests`, `step_1` and
-//! `step_2`) are no sure slips.
+//! `step_2`) are no sure typos.
 
 mod words;
 
 /// How sure it is that one name is another one, misspelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Slip {
+pub(crate) enum Typo {
     /// Both may be real.
     Likely,
     /// Hardly anybody names two tools so.
@@ -15,48 +15,48 @@ pub(crate) enum Slip {
 }
 
 /// Whether `name` is `known`, misspelt.
-pub(crate) fn slip(name: &str, known: &str) -> Option<Slip> {
+pub(crate) fn typo(name: &str, known: &str) -> Option<Typo> {
     if name == known {
         return None;
     }
     let (a, b) = (words(name), words(known));
     let (joined_a, joined_b) = (a.concat(), b.concat());
     if joined_a == joined_b {
-        return Some(Slip::Sure);
+        return Some(Typo::Sure);
     }
     if a.len() != b.len() {
-        return word_slip(&joined_a, &joined_b).filter(|_| joined_a.len().min(joined_b.len()) >= 6);
+        return word_typo(&joined_a, &joined_b).filter(|_| joined_a.len().min(joined_b.len()) >= 6);
     }
-    let mut slips = a.iter().zip(&b).filter(|(a, b)| a != b).map(|(a, b)| word_slip(a, b));
-    match (slips.next(), slips.next(), slips.next()) {
+    let mut typos = a.iter().zip(&b).filter(|(a, b)| a != b).map(|(a, b)| word_typo(a, b));
+    match (typos.next(), typos.next(), typos.next()) {
         (Some(only), None, _) => only,
-        (Some(Some(Slip::Sure)), Some(Some(Slip::Sure)), None) => Some(Slip::Sure),
+        (Some(Some(Typo::Sure)), Some(Some(Typo::Sure)), None) => Some(Typo::Sure),
         _ => None,
     }
 }
 
 /// Whether `name` is `host`, a tool of an agent host, misspelt. These are few and begin with a capital letter: what
 /// begins so and is nearly one of them is meant to be one.
-pub(crate) fn host_slip(name: &str, host: &str) -> Option<Slip> {
+pub(crate) fn host_typo(name: &str, host: &str) -> Option<Typo> {
     let (a, b) = (name.to_lowercase(), host.to_lowercase());
     if name != host && a == b {
-        return Some(Slip::Sure);
+        return Some(Typo::Sure);
     }
     if name.starts_with(char::is_lowercase) && words(name).concat() == b {
         // `web_search` is how an MCP server names such a tool.
-        return Some(Slip::Likely);
+        return Some(Typo::Likely);
     }
     if !name.starts_with(char::is_uppercase) || digits(&a) != digits(&b) {
-        return slip(name, host);
+        return typo(name, host);
     }
     let shorter = a.chars().count().min(b.chars().count());
     let begins_alike = a.chars().next() == b.chars().next();
     match strsim::damerau_levenshtein(&a, &b) {
-        1 if shorter >= 3 && (begins_alike || a.chars().count() == 1 + shorter || word_slip(&a, &b).is_some()) => {
-            Some(Slip::Sure)
+        1 if shorter >= 3 && (begins_alike || a.chars().count() == 1 + shorter || word_typo(&a, &b).is_some()) => {
+            Some(Typo::Sure)
         }
-        1 if shorter >= 4 => Some(Slip::Likely),
-        2 if shorter >= 7 && begins_alike => Some(Slip::Sure),
+        1 if shorter >= 4 => Some(Typo::Likely),
+        2 if shorter >= 7 && begins_alike => Some(Typo::Sure),
         _ => None,
     }
 }
@@ -84,12 +84,12 @@ fn digits(word: &str) -> Vec<char> {
 }
 
 /// Whether one word is another one, misspelt.
-fn word_slip(a: &str, b: &str) -> Option<Slip> {
+fn word_typo(a: &str, b: &str) -> Option<Typo> {
     if digits(a) != digits(b) {
         return None;
     }
     if words::is_word(a) && words::is_word(b) {
-        return (strsim::damerau_levenshtein(a, b) == 1).then_some(Slip::Likely);
+        return (strsim::damerau_levenshtein(a, b) == 1).then_some(Typo::Likely);
     }
     let (long, short): (Vec<char>, Vec<char>) = if a.chars().count() >= b.chars().count() {
         (a.chars().collect(), b.chars().collect())
@@ -102,40 +102,40 @@ fn word_slip(a: &str, b: &str) -> Option<Slip> {
     let differs =
         |word: &[char]| word.iter().skip(before).take(word.len() - before - after).copied().collect::<Vec<_>>();
     match (differs(&long).as_slice(), differs(&short).as_slice()) {
-        ([a, b], [c, d]) if (a, b) == (d, c) => (short.len() >= 4 - before.min(1)).then_some(Slip::Sure),
+        ([a, b], [c, d]) if (a, b) == (d, c) => (short.len() >= 4 - before.min(1)).then_some(Typo::Sure),
         ([extra], []) => left_out(*extra, &long, before, after),
         ([_], [_]) if before == 0 => None,
-        ([_], [_]) if after == 0 => (short.len() >= 5).then_some(Slip::Likely),
+        ([_], [_]) if after == 0 => (short.len() >= 5).then_some(Typo::Likely),
         ([_], [_]) => match short.len() {
             0..=4 => None,
-            5 => Some(Slip::Likely),
-            _ => Some(Slip::Sure),
+            5 => Some(Typo::Likely),
+            _ => Some(Typo::Sure),
         },
         _ => {
             let far = strsim::damerau_levenshtein(a, b) > 2;
-            (!far && short.len() >= 8 && before > 0 && after > 0).then_some(Slip::Sure)
+            (!far && short.len() >= 8 && before > 0 && after > 0).then_some(Typo::Sure)
         }
     }
 }
 
 /// One letter more in one of two words.
-fn left_out(extra: char, long: &[char], before: usize, after: usize) -> Option<Slip> {
+fn left_out(extra: char, long: &[char], before: usize, after: usize) -> Option<Typo> {
     let doubled = before.checked_sub(1).and_then(|at| long.get(at)) == Some(&extra);
     match (before, after) {
         (0, _) => None,
         _ if long.len() < 4 => None,
-        (_, 0) if extra == 's' => (long.len() >= 5).then_some(Slip::Likely),
-        (_, 0) if !doubled => (long.len() >= 5).then_some(Slip::Likely),
-        _ => Some(Slip::Sure),
+        (_, 0) if extra == 's' => (long.len() >= 5).then_some(Typo::Likely),
+        (_, 0) if !doubled => (long.len() >= 5).then_some(Typo::Likely),
+        _ => Some(Typo::Sure),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Slip, host_slip, slip};
+    use super::{Typo, host_typo, typo};
 
     #[test]
-    fn slips_are_sure_where_no_two_tools_are_named_so() {
+    fn typos_are_sure_where_no_two_tools_are_named_so() {
         for (name, known) in [
             ("aply_edit", "apply_edit"),
             ("apply_edti", "apply_edit"),
@@ -148,13 +148,13 @@ mod tests {
             ("find_refrneces", "find_references"),
             ("analyze", "analyse"),
         ] {
-            assert_eq!(slip(name, known), Some(Slip::Sure), "{name} {known}");
-            assert_eq!(slip(known, name), Some(Slip::Sure), "{known} {name}");
+            assert_eq!(typo(name, known), Some(Typo::Sure), "{name} {known}");
+            assert_eq!(typo(known, name), Some(Typo::Sure), "{known} {name}");
         }
     }
 
     #[test]
-    fn names_of_real_tools_are_no_sure_slips() {
+    fn names_of_real_tools_are_no_sure_typos() {
         for (name, known) in [
             ("get_test", "get_tests"),
             ("get_user", "set_user"),
@@ -174,8 +174,8 @@ mod tests {
             ("create", "created"),
             ("a", "b"),
         ] {
-            assert_ne!(slip(name, known), Some(Slip::Sure), "{name} {known}");
-            assert_ne!(slip(known, name), Some(Slip::Sure), "{known} {name}");
+            assert_ne!(typo(name, known), Some(Typo::Sure), "{name} {known}");
+            assert_ne!(typo(known, name), Some(Typo::Sure), "{known} {name}");
         }
     }
 
@@ -193,7 +193,7 @@ mod tests {
             ("Edits", "Edit"),
             ("NotebokEdti", "NotebookEdit"),
         ] {
-            assert_eq!(host_slip(name, host), Some(Slip::Sure), "{name} {host}");
+            assert_eq!(host_typo(name, host), Some(Typo::Sure), "{name} {host}");
         }
         for (name, host) in [
             ("Bash", "Bash"),
@@ -205,7 +205,7 @@ mod tests {
             ("web_search", "WebSearch"),
             ("read_file", "Read"),
         ] {
-            assert_ne!(host_slip(name, host), Some(Slip::Sure), "{name} {host}");
+            assert_ne!(host_typo(name, host), Some(Typo::Sure), "{name} {host}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The word that was probably meant.
 
-/// The candidate nearest to `word`, if one is near enough to be suggested.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The candidate closest to `word`, if one is near enough to be suggested.
+pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     candidates
         .into_iter()
@@ -22,7 +22,7 @@ pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// "did you mean" for the nearest candidate.
+/// "did you mean" for the closest candidate.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
+    closest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }

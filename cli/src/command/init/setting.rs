@@ -1,0 +1,97 @@
+//! What `init` is asked for, and what it works on.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use phasegate_adapter::{Adapter, InstallRequest, InstallScope};
+use phasegate_runtime::{Project, Runtime};
+
+use super::command_name;
+use crate::args::ModeArg;
+use crate::command::adapters::signs;
+use crate::context::Context;
+use crate::output::Failure;
+
+/// The arguments of `phasegate init`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The platforms, as `phasegate adapters` lists them; default: those detected here
+    #[arg(value_name = "PLATFORM")]
+    pub platforms: Vec<String>,
+    /// A shipped skill to use; may be given several times
+    #[arg(long = "skill", value_name = "NAME")]
+    pub skills: Vec<String>,
+    /// The mode of the new config
+    #[arg(long)]
+    pub mode: Option<ModeArg>,
+    /// A server to guard, if the platform lists servers; may be given several times (default: all)
+    #[arg(long = "server", value_name = "NAME")]
+    pub servers: Vec<String>,
+    /// Print the entries for the platforms' settings and change nothing; for settings elsewhere
+    #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
+    pub print: bool,
+    /// Write the user's config and settings instead of the project's
+    #[arg(long)]
+    pub user: bool,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Revert what `init` changed
+    #[arg(long, conflicts_with_all = ["skills", "mode", "servers"])]
+    pub undo: bool,
+}
+
+/// What `init` works on.
+pub(crate) struct Setting<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) context: &'a Context,
+    pub(crate) runtime: Runtime,
+    pub(crate) project: Project,
+    pub(crate) adapters: Vec<&'static dyn Adapter>,
+}
+
+impl Setting<'_> {
+    /// What an adapter is asked to install or uninstall.
+    pub(crate) fn request(&self, adapter: &dyn Adapter) -> Result<InstallRequest, Failure> {
+        let mut existing = BTreeMap::new();
+        let (places, home) = (adapter.places(), &self.runtime.locations.home);
+        let mut paths = places.settings_files(&self.project.root, home);
+        paths.extend(places.installed_files(&self.project.root, home));
+        for path in paths {
+            if let Some(text) = read(&path)? {
+                existing.insert(path, text);
+            }
+        }
+        Ok(InstallRequest {
+            project: self.project.root.clone(),
+            home: self.runtime.locations.home.clone(),
+            command: command_name::find()?,
+            scope: if self.args.user { InstallScope::User } else { InstallScope::Project },
+            existing,
+        })
+    }
+
+    /// The folder that holds the config.
+    pub(crate) fn config_folder(&self) -> PathBuf {
+        if self.args.user {
+            self.runtime.locations.user.clone()
+        } else {
+            self.project.root.join(phasegate_runtime::locations::CONFIG_FOLDER)
+        }
+    }
+}
+
+/// Whether the platform leaves signs in the project or the user's home.
+pub(crate) fn detected(adapter: &dyn Adapter, setting: &Setting<'_>) -> bool {
+    !signs(adapter, &setting.project.root, &setting.runtime.locations.home).is_empty()
+}
+
+/// The text of a file; `None` if it does not exist.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(format!("`{}` cannot be read: {error}", path.display()))),
+    }
+}
