@@ -1,5 +1,6 @@
 //! Frames recorded from the real client: each to the neutral events it stands for, each reply to its bytes.
 
+mod recordings;
 mod cells;
 mod encode;
 mod provenance;
@@ -8,17 +9,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use phasegate_adapter::{Adapter, Frame, Memory};
+use phasegate_adapter::Adapter;
 use serde_json::{Value, json};
 
-use crate::cases;
+use crate::blessing::blessing;
 use crate::compare::subset;
-use crate::platform::blessing;
-use crate::suite::Loading;
-use crate::trial::{Check, Mismatch, Trial};
-
-/// The recordings of one adapter, by `VERSION/SCENARIO`: their frames.
-pub(crate) type Recordings = BTreeMap<String, Vec<String>>;
+use crate::folders::cases;
+use crate::loading::Loading;
+use crate::trial::{Check, Mismatch};
+use recordings::{add, decoded, recordings};
 
 /// Adds the trials of an adapter's recorded frames: provenance, decode, encode, and that no cell is empty.
 pub(crate) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter) {
@@ -32,51 +31,10 @@ pub(crate) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter) {
             Some(frames) => decode(adapter, frames, &cases().join(&golden)),
             None => Vec::new(),
         });
-        add(loading, adapter, (Check::Decode, name, "recordings"), run);
+        add(loading, adapter, Check::Decode, name, "recordings", run);
     }
     encode::trials(loading, adapter, &recordings);
     cells::trials(loading, adapter, &recordings);
-}
-
-/// Adds one trial of an adapter.
-pub(crate) fn add(
-    loading: &mut Loading,
-    adapter: &dyn Adapter,
-    (check, name, part): (Check, &str, &str),
-    run: Box<dyn Fn() -> Vec<Mismatch> + Send + Sync>,
-) {
-    let id = format!("{}/{}/{name}", check.word(), adapter.id());
-    let area = format!("{}/{part}", adapter.id());
-    loading.trials.push(Trial { id, check, adapter: Some(adapter.id().into()), area, run });
-}
-
-fn recordings(loading: &mut Loading, adapter: &str) -> Recordings {
-    let folder = format!("{adapter}/recordings/");
-    let mut all = Recordings::new();
-    for path in loading.below(&folder) {
-        let Some(name) = path.strip_prefix(&folder).and_then(|name| name.strip_suffix(".jsonl")) else { continue };
-        if let Some(text) = loading.take(&path) {
-            all.insert(name.to_string(), text.lines().map(str::to_string).collect());
-        }
-    }
-    all
-}
-
-/// What the frames of a recording stand for: the platform's word, the events, the adapter's memory after each.
-fn decoded(adapter: &dyn Adapter, frames: &[String]) -> Result<Vec<Value>, String> {
-    let mut memories: BTreeMap<String, Memory> = BTreeMap::new();
-    let mut lines = Vec::new();
-    for (at, text) in frames.iter().enumerate() {
-        let failed = |problem| format!("frame {}: {problem}", at + 1);
-        let frame = Frame::new(text.as_str());
-        let address = adapter.address(&frame).map_err(failed)?;
-        let memory = memories.entry(address.session).or_default();
-        let decoded = adapter.decode(&frame, memory).map_err(failed)?;
-        let events: Vec<Value> = decoded.events.iter().map(phasegate_core::Event::to_value).collect();
-        lines.push(json!({"hook": address.event, "events": events, "memory": decoded.memory}));
-        *memory = decoded.memory;
-    }
-    Ok(lines)
 }
 
 fn decode(adapter: &dyn Adapter, frames: &[String], golden: &PathBuf) -> Vec<Mismatch> {

@@ -4,6 +4,8 @@
 //! recorded from the real client), **session** (whole recorded sessions through the real binary), **judge** (shell lines).
 //! A case is a file; the modules are listed in reading order.
 
+mod folders;
+mod blessing;
 pub mod trial;
 pub mod compare;
 pub mod case;
@@ -14,22 +16,13 @@ pub mod upstream;
 pub mod session;
 pub mod player;
 pub mod demo;
-pub mod platform;
+pub mod expected;
+mod loading;
 mod frames;
 mod shell;
-pub mod expected;
+pub mod platform;
 pub mod suite;
 pub mod report;
 
-use std::path::PathBuf;
-
-/// Where the shell lines are.
-pub(crate) fn shell_lines() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/shell"))
-}
-
-/// Where the cases are.
-#[must_use]
-pub fn cases() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/cases"))
-}
+pub use blessing::bless_from_now_on;
+pub use folders::cases;

@@ -7,16 +7,16 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 use phasegate_conformance::case::Case;
-use phasegate_conformance::cases;
 use phasegate_conformance::demo::show;
 use phasegate_conformance::expected::matches;
-use phasegate_conformance::platform::{all_sessions, bless_from_now_on};
+use phasegate_conformance::platform::all_sessions;
 use phasegate_conformance::player::Stage;
 use phasegate_conformance::report::Report;
 use phasegate_conformance::session::Session;
 use phasegate_conformance::suite::{Suite, load};
 use phasegate_conformance::trial::Trial;
 use phasegate_conformance::walkthrough::{WALKTHROUGH, table};
+use phasegate_conformance::{bless_from_now_on, cases};
 
 /// One suite for every platform.
 #[derive(Parser)]

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use phasegate_runtime::digest::sha256_hex;
 use serde_json::json;
 
-use crate::cases;
+use crate::blessing::blessing;
 use crate::compare::subset;
+use crate::folders::cases;
+use crate::loading::Loading;
 use crate::player::Stage;
 use crate::session::{Answer, Recorded, Session};
-use crate::suite::Loading;
+
 use crate::trial::{Check, Mismatch, Trial};
 
 /// Adds the trials of every recorded session of an adapter.
@@ -119,19 +120,6 @@ fn compare(session: &Session) -> Vec<Mismatch> {
         mismatches.extend(subset(&place, "", &whole(&recorded.reply), &whole(got)));
     }
     mismatches
-}
-
-static BLESS: AtomicBool = AtomicBool::new(false);
-
-/// From now on, decode, encode and session expectations are written from what happens instead of being compared.
-/// `PHASEGATE_BLESS=1` does the same.
-pub fn bless_from_now_on() {
-    BLESS.store(true, Ordering::Relaxed);
-}
-
-/// Whether expectations are written.
-pub(crate) fn blessing() -> bool {
-    BLESS.load(Ordering::Relaxed) || std::env::var_os("PHASEGATE_BLESS").is_some_and(|value| value == "1")
 }
 
 /// The story that drove the client is still there, unchanged.

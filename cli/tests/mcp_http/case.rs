@@ -183,6 +183,13 @@ struct Play {
     open: BTreeMap<String, Exchange>,
 }
 
+/// What a step must lead to.
+struct Expected {
+    answer: Option<Value>,
+    messages: Option<Value>,
+    headers: Value,
+}
+
 impl Play {
     fn step(&mut self, step: &Step) -> Result<(), String> {
         if let Some(name) = &step.greet {
@@ -236,14 +243,15 @@ impl Play {
     }
 
     /// What a step expects, with what was kept in its place.
-    fn expected(&self, step: &Step) -> (Option<Value>, Option<Value>, Value) {
+    fn expected(&self, step: &Step) -> Expected {
         let filled = |value: &Value| serde_json::from_str(&self.filled(&value.to_string())).unwrap();
         let messages = step.messages.as_ref().map(|messages| filled(&Value::from(messages.clone())));
-        (step.answer.as_ref().map(filled), messages, filled(&Value::Object(step.headers.clone())))
+        let headers = filled(&Value::Object(step.headers.clone()));
+        Expected { answer: step.answer.as_ref().map(filled), messages, headers }
     }
 
-    fn differs(&self, step: &Step, expected: &(Option<Value>, Option<Value>, Value), seen: &Seen) -> Option<String> {
-        let (answer, messages, headers) = expected;
+    fn differs(&self, step: &Step, expected: &Expected, seen: &Seen) -> Option<String> {
+        let Expected { answer, messages, headers } = expected;
         if step.status.is_some() && step.status != seen.status {
             return Some(format!("HTTP {:?}, not {:?}", seen.status, step.status));
         }

@@ -15,7 +15,14 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub(crate) struct Exchange {
     stream: Arc<TcpStream>,
-    seen: Arc<(Mutex<Seen>, Condvar)>,
+    shared: Arc<Shared>,
+}
+
+/// What came back so far, and who waits for more.
+#[derive(Default)]
+struct Shared {
+    seen: Mutex<Seen>,
+    changed: Condvar,
 }
 
 /// What came back.
@@ -38,14 +45,14 @@ impl Exchange {
         let mut stream = TcpStream::connect(address).unwrap();
         // The other end may refuse before it has read all.
         let _ = stream.write_all(request);
-        let seen = Arc::new((Mutex::new(Seen::default()), Condvar::new()));
-        let (reading, told) = (stream.try_clone().unwrap(), Arc::clone(&seen));
+        let shared = Arc::new(Shared::default());
+        let (reading, reader) = (stream.try_clone().unwrap(), Arc::clone(&shared));
         std::thread::spawn(move || {
-            let _ = read(BufReader::new(reading), &told);
-            told.0.lock().unwrap().over = true;
-            told.1.notify_all();
+            let _ = read(BufReader::new(reading), &reader);
+            reader.seen.lock().unwrap().over = true;
+            reader.changed.notify_all();
         });
-        Self { stream: Arc::new(stream), seen }
+        Self { stream: Arc::new(stream), shared }
     }
 
     /// Breaks the connection off.
@@ -56,37 +63,37 @@ impl Exchange {
     /// What came back by the time that this holds of it, or by the end.
     pub(crate) fn wait(&self, enough: impl Fn(&Seen) -> bool) -> Seen {
         let until = Instant::now() + PATIENCE;
-        let mut seen = self.seen.0.lock().unwrap();
+        let mut seen = self.shared.seen.lock().unwrap();
         while !seen.over && !enough(&seen) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            seen = self.seen.1.wait_timeout(seen, left).unwrap().0;
+            seen = self.shared.changed.wait_timeout(seen, left).unwrap().0;
         }
         seen.clone()
     }
 }
 
-fn read(mut from: BufReader<TcpStream>, seen: &(Mutex<Seen>, Condvar)) -> std::io::Result<()> {
+fn read(mut from: BufReader<TcpStream>, shared: &Shared) -> std::io::Result<()> {
     let mut line = String::new();
     from.read_line(&mut line)?;
     let headers = headers(&mut from)?;
     {
-        let mut seen = seen.0.lock().unwrap();
+        let mut seen = shared.seen.lock().unwrap();
         seen.status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
         seen.headers.clone_from(&headers);
     }
-    seen.1.notify_all();
+    shared.changed.notify_all();
     let is = |name: &str, value: &str| headers.get(name).is_some_and(|found| found.starts_with(value));
     if is("content-type", "text/event-stream") {
         let mut text = String::new();
         while let Some(chunk) = chunk(&mut from)? {
             text.push_str(&chunk);
             while let Some((event, rest)) = text.split_once("\n\n") {
-                take(event, &mut seen.0.lock().unwrap());
+                take(event, &mut shared.seen.lock().unwrap());
                 text = rest.to_owned();
-                seen.1.notify_all();
+                shared.changed.notify_all();
             }
         }
         return Ok(());
@@ -94,7 +101,7 @@ fn read(mut from: BufReader<TcpStream>, seen: &(Mutex<Seen>, Condvar)) -> std::i
     let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     from.read_exact(&mut body)?;
-    let mut seen = seen.0.lock().unwrap();
+    let mut seen = shared.seen.lock().unwrap();
     match serde_json::from_slice(&body) {
         Ok(message) => seen.messages.push(message),
         Err(_) => seen.text = String::from_utf8_lossy(&body).into_owned(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use phasegate_adapter::Adapter;
 use serde_json::{Value, json};
 
-use super::{Recordings, add, decoded};
-use crate::suite::Loading;
+use super::recordings::{Recordings, add, decoded};
+use crate::loading::Loading;
 use crate::trial::{Check, Mismatch};
 
 /// What every platform is asked to show. A detail follows the event's name where it has several.
@@ -58,7 +58,7 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
                 });
                 missing.into_iter().collect()
             });
-            add(loading, adapter, (Check::Decode, &format!("cells/{version}/{cell}"), "cells"), run);
+            add(loading, adapter, Check::Decode, &format!("cells/{version}/{cell}"), "cells", run);
         }
     }
 }

@@ -10,10 +10,10 @@ use phasegate_core::{Code, Decision, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Recordings, add};
-use crate::cases;
-use crate::platform::blessing;
-use crate::suite::Loading;
+use super::recordings::{Recordings, add};
+use crate::blessing::blessing;
+use crate::folders::cases;
+use crate::loading::Loading;
 use crate::trial::{Check, Mismatch};
 
 /// A case as written. Exactly one of `steps`, `refuse` and `warn` is given.
@@ -96,7 +96,7 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
         let name = path.trim_start_matches(&folder).trim_end_matches(".json").to_string();
         let (recordings, file) = (Arc::clone(recordings), cases().join(&path));
         let run = Box::new(move || compare(adapter, &case, &recordings, &file));
-        add(loading, adapter, (Check::Encode, &name, "replies"), run);
+        add(loading, adapter, Check::Encode, &name, "replies", run);
     }
     for cell in CELLS {
         let missing = !shown.contains(cell);
@@ -104,7 +104,7 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
             let mismatch = || Mismatch::new("encode", "frames", json!(format!("a case of `{cell}`")), json!(null));
             missing.then(mismatch).into_iter().collect()
         });
-        add(loading, adapter, (Check::Encode, &format!("cells/{cell}"), "cells"), run);
+        add(loading, adapter, Check::Encode, &format!("cells/{cell}"), "cells", run);
     }
 }
 

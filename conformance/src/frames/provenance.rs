@@ -7,9 +7,9 @@ use phasegate_runtime::digest::sha256_hex;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Recordings, add};
-use crate::cases;
-use crate::suite::Loading;
+use super::recordings::{Recordings, add};
+use crate::folders::cases;
+use crate::loading::Loading;
 use crate::trial::{Check, Mismatch};
 
 /// `provenance.toml`.
@@ -62,7 +62,7 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
         }
         let name = format!("provenance/{}", recording.file);
         let run = Box::new(move || recording.check(adapter));
-        add(loading, adapter, (Check::Decode, &name, "provenance"), run);
+        add(loading, adapter, Check::Decode, &name, "provenance", run);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `docs/cli.md`: the command line, from its own help.
 
 use clap_markdown::{MarkdownOptions, help_markdown_custom};
-use phasegate::args::Cli;
+use phasegate::cli::Cli;
 
 use super::Generated;
 
