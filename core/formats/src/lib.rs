@@ -6,3 +6,7 @@
 
 pub mod merge_patch;
 pub mod entry;
+pub mod journal;
+pub mod context;
+pub mod version1;
+pub mod version2;

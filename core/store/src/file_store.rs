@@ -1,0 +1,155 @@
+//! Journals in files.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::active_disk::disk;
+use crate::deadline::Deadline;
+use crate::digest::Digest;
+use crate::disk::Disk as _;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::fingerprint;
+use crate::lock;
+use crate::mark::Mark;
+use crate::ownership::{open_own, read_own};
+use crate::store::{Medium, Store};
+
+/// The file system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileStore;
+
+/// A journal in a file. The lock goes with the value.
+#[derive(Debug)]
+struct OpenFile {
+    file: File,
+    path: PathBuf,
+    /// The metadata of the file when it was opened.
+    found: Metadata,
+    length: u64,
+}
+
+impl Store for FileStore {
+    fn lock(&self, path: &Path, deadline: &Deadline) -> Result<Box<dyn Medium>, StoreError> {
+        loop {
+            let file = open_or_make(path).map_err(|error| unreadable(path, &error))?;
+            lock::lock(&file, path, deadline)?;
+            let found = file.metadata().map_err(|error| unreadable(path, &error))?;
+            // The process that held the lock before can have removed the file.
+            if !is_removed(&found) {
+                let length = found.len();
+                return Ok(Box::new(OpenFile { file, path: path.to_path_buf(), found, length }));
+            }
+        }
+    }
+
+    fn view(&self, path: &Path) -> Result<Option<Box<dyn Medium>>, StoreError> {
+        let file = match open_own(path, OpenOptions::new().read(true)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(path, &error)),
+        };
+        let found = file.metadata().map_err(|error| unreadable(path, &error))?;
+        let length = found.len();
+        Ok(Some(Box::new(OpenFile { file, path: path.to_path_buf(), found, length })))
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+        match read_own(path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be read", &error)),
+        }
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let made = path.parent().map_or(Ok(()), |folder| disk().make_folder(folder));
+        made.and_then(|()| disk().replace(path, bytes))
+            .map_err(|error| StoreError::from_io(StoreErrorKind::NotSaved, path, "cannot be written", &error))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StoreError> {
+        let removed = disk().remove(path);
+        removed.map_err(|error| StoreError::from_io(StoreErrorKind::NotSaved, path, "cannot be removed", &error))
+    }
+}
+
+fn open_or_make(path: &Path) -> io::Result<File> {
+    match (disk().open(path), path.parent()) {
+        (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => {
+            disk().make_folder(folder)?;
+            disk().open(path)
+        }
+        (opened, _) => opened,
+    }
+}
+
+/// Whether the file has no name any more.
+#[cfg(unix)]
+fn is_removed(data: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(data) == 0
+}
+
+/// Whether the file has no name any more; not on this system, where an open file keeps its name.
+#[cfg(not(unix))]
+fn is_removed(_data: &Metadata) -> bool {
+    false
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be opened", error)
+}
+
+impl Medium for OpenFile {
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn read(&mut self, from: u64, to: u64) -> io::Result<Vec<u8>> {
+        let wanted = to.saturating_sub(from);
+        let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default() + 1);
+        self.file.seek(SeekFrom::Start(from))?;
+        self.file.by_ref().take(wanted).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        disk().append(&mut self.file, &self.path, bytes)?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        disk().sync(&self.file, &self.path)
+    }
+
+    fn sync_name(&mut self) {
+        self.path.parent().into_iter().for_each(|folder| disk().sync_folder(folder));
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        disk().cut(&self.file, &self.path, length)?;
+        self.length = length;
+        Ok(())
+    }
+
+    fn fits(&self, head: &Digest) -> bool {
+        fingerprint::fits(&self.found, head)
+    }
+
+    fn set_fingerprint(&mut self, head: &Digest) -> io::Result<()> {
+        disk().stamp(&self.file, &self.path, fingerprint::time(head, disk().now()))
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        self.file.metadata().ok().map(|data| Mark::of(&data))
+    }
+
+    fn check_lock(&self) -> Result<(), StoreError> {
+        lock::check_lock(&self.path)
+    }
+}

@@ -1,0 +1,192 @@
+//! Reads a whole journal, from its first record on, and checks every link of its chain.
+
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+
+use phasegate_formats::context::Context;
+use phasegate_formats::journal::{JOURNAL_VERSION, LineVersion, Record};
+use phasegate_formats::version1::{self, StateAfter};
+use phasegate_formats::{merge_patch, version2};
+use serde_json::Value;
+
+use crate::chain::{self, MediumReader, PREFIX_BYTES};
+use crate::digest::{Digest, hex};
+use crate::error::{StoreError, StoreErrorKind};
+use crate::state::JournalState;
+use crate::store::{Medium, Store};
+
+/// A journal that is read from its first record on, without its lock. It gives every record up to the first that does
+/// not fit, then an error (`state-unreadable` or `state-version`) that names that record, and nothing more.
+#[derive(Debug)]
+pub struct Scan<S> {
+    reader: BufReader<MediumReader<Box<dyn Medium>>>,
+    path: PathBuf,
+    head: Digest,
+    seq: u64,
+    context: Context,
+    /// The state as JSON, as long as the records are of version 1.
+    older: Value,
+    state: S,
+    read: u64,
+    torn: u64,
+    over: bool,
+}
+
+impl<S: JournalState> Scan<S> {
+    /// Begins at the first record.
+    ///
+    /// # Errors
+    ///
+    /// `state-missing`: there is no such journal. Else as for [`Store::view`].
+    pub fn open(store: &dyn Store, path: &Path) -> Result<Self, StoreError> {
+        let medium = store.view(path)?.ok_or_else(|| {
+            let message = format!("`{}` cannot be opened: there is no such file", path.display());
+            StoreError::new(StoreErrorKind::Missing, path, message)
+        })?;
+        let length = medium.length();
+        Ok(Self {
+            reader: chain::reader(medium, length),
+            path: path.to_path_buf(),
+            head: [0; 32],
+            seq: 0,
+            context: Context::default(),
+            older: Value::Null,
+            state: S::default(),
+            read: 0,
+            torn: 0,
+            over: false,
+        })
+    }
+
+    /// The state after the last record that was given; the default before the first.
+    #[must_use]
+    pub fn state(&self) -> &S {
+        &self.state
+    }
+
+    /// The chain hash of the last record that was given, as 64 hexadecimal digits; zeros before the first.
+    #[must_use]
+    pub fn head(&self) -> String {
+        hex(&self.head)
+    }
+
+    /// How many bytes were read.
+    #[must_use]
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// How many bytes of a torn record end the journal, once it was read to its end.
+    #[must_use]
+    pub fn torn(&self) -> u64 {
+        self.torn
+    }
+
+    fn record(&mut self, line: &[u8]) -> Result<Record<S::Change>, StoreError> {
+        let seq = self.seq + 1;
+        let path = self.path.clone();
+        let broken = |what: &str| {
+            let message = format!("record {seq} of `{}` {what}", path.display());
+            StoreError::new(StoreErrorKind::Unreadable, &path, message)
+        };
+        let json = chain::link(&mut self.head, line).ok_or_else(|| broken("was changed, or one before it"))?;
+        let version = LineVersion::of(json).ok_or_else(|| broken("is no record"))?;
+        if version.v > JOURNAL_VERSION {
+            let (found, path_name) = (version.v, path.display());
+            let message = format!("record {seq} of `{path_name}` has format {found}, newer than {JOURNAL_VERSION}");
+            return Err(StoreError::new(StoreErrorKind::NewerVersion, &path, message));
+        }
+        let unknown = |error: serde_json::Error| broken(&format!("is not in a known form: {error}"));
+        let record = if version.v < 2 {
+            let (record, after) = version1::read(json).map_err(unknown)?;
+            match after {
+                Some(StateAfter::Whole(state)) => self.older = state,
+                Some(StateAfter::Patch(patch)) if seq > 1 => merge_patch::apply(&mut self.older, patch),
+                Some(StateAfter::Patch(_)) | None => return Err(broken("does not say which state it left")),
+            }
+            self.context.engine.clone_from(&record.entry.engine);
+            self.context.policy.clone_from(&record.entry.policy);
+            self.state = S::read_older(version.v, self.older.clone()).map_err(unknown)?;
+            record
+        } else {
+            let (record, snapshot) = version2::read(json, &mut self.context).map_err(unknown)?;
+            self.follow(&record, snapshot).map_err(|what| broken(&what))?;
+            record
+        };
+        if record.seq != seq {
+            return Err(broken("has another number"));
+        }
+        self.seq = seq;
+        Ok(record)
+    }
+
+    /// Makes the changes of a record. A snapshot must be the state that the changes lead to.
+    fn follow(&mut self, record: &Record<S::Change>, snapshot: Option<Value>) -> Result<(), String> {
+        if snapshot.is_none() && self.seq == 0 {
+            return Err("does not say which state it left".to_string());
+        }
+        record.entry.changes.iter().for_each(|change| self.state.apply(change));
+        if let Some(snapshot) = snapshot {
+            self.state =
+                serde_json::from_value(snapshot).map_err(|error| format!("has a state in no known form: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: JournalState> Iterator for Scan<S> {
+    type Item = Result<Record<S::Change>, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.over {
+            return None;
+        }
+        let mut line = Vec::new();
+        let length = match self.reader.read_until(b'\n', &mut line) {
+            Ok(length) => length as u64,
+            Err(error) => {
+                self.over = true;
+                let message = format!("`{}` cannot be read: {error}", self.path.display());
+                return Some(Err(StoreError::new(StoreErrorKind::Unreadable, &self.path, message)));
+            }
+        };
+        self.read += length;
+        if line.pop() != Some(b'\n') {
+            self.over = true;
+            self.torn = length;
+            return None;
+        }
+        let record = self.record(&line);
+        self.over = record.is_err();
+        Some(record)
+    }
+}
+
+/// The event of the last record that fits, among those that begin in the last `window` bytes. It is read without the
+/// lock, and without what the record leaves out because the one before says it.
+///
+/// # Errors
+///
+/// The journal cannot be opened or read.
+pub fn last_event(
+    store: &dyn Store,
+    path: &Path,
+    window: u64,
+    fits: impl Fn(&Value) -> bool,
+) -> Result<Option<Value>, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Event {
+        #[serde(default)]
+        event: Value,
+    }
+    let Some(mut medium) = store.view(path)? else { return Ok(None) };
+    let end = medium.length();
+    let read: io::Result<Vec<u8>> = medium.read(end.saturating_sub(window), end);
+    let failed = |error| StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be read", &error);
+    let bytes = read.map_err(failed)?;
+    let mut events = bytes.rsplit(|byte| *byte == b'\n').filter_map(|line| {
+        let record: Event = serde_json::from_slice(line.get(PREFIX_BYTES..)?).ok()?;
+        Some(record.event)
+    });
+    Ok(events.find(fits))
+}

@@ -1,0 +1,265 @@
+//! The end of a journal: the last snapshot and the records that follow it.
+
+use std::io;
+use std::path::Path;
+
+use phasegate_formats::context::Context;
+use phasegate_formats::journal::{JOURNAL_VERSION, LineVersion};
+use phasegate_formats::{merge_patch, version1, version2};
+use serde_json::Value;
+
+use crate::chain::{self, PREFIX_BYTES};
+use crate::digest::{Digest, from_hex};
+use crate::error::{StoreError, StoreErrorKind};
+use crate::state::JournalState;
+use crate::store::Medium;
+
+/// How many bytes of the end are read first.
+const FIRST_READ_BYTES: u64 = 8 * 1024;
+
+/// Where a journal stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Position {
+    /// The chain hash of the last record; zeros for an empty journal.
+    pub(crate) head: Digest,
+    /// The number of the last record; 0 for an empty journal.
+    pub(crate) seq: u64,
+    /// The offset at which the last complete record ends.
+    pub(crate) end: u64,
+    /// How many bytes of a torn record follow.
+    pub(crate) torn: u64,
+    /// The last snapshot; `None` if the next record must hold one.
+    pub(crate) snapshot: Option<SnapshotPlace>,
+    /// What the records so far have in common.
+    pub(crate) context: Context,
+}
+
+/// Where the line of a snapshot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SnapshotPlace {
+    /// The offset of its first byte.
+    pub(crate) offset: u64,
+    /// How many bytes the line has.
+    pub(crate) length: u64,
+    /// The number of its record.
+    pub(crate) seq: u64,
+}
+
+/// The complete lines at the end of a journal, from the last snapshot on.
+struct End {
+    bytes: Vec<u8>,
+    /// The offset of the first byte.
+    offset: u64,
+    /// The chain hash of the record before the first line.
+    before: Digest,
+    /// The format of the last line.
+    version: u32,
+}
+
+const BROKEN: &str = "is damaged: a record does not fit the one before it";
+
+/// Reads where a journal stands and the state after its last record.
+///
+/// # Errors
+///
+/// `state-unreadable`: it cannot be read, or the chain of its end is broken. `state-version`: a newer version wrote it.
+pub(crate) fn read<S: JournalState>(medium: &mut dyn Medium, path: &Path) -> Result<(Position, S), StoreError> {
+    let broken = |what: &str| StoreError::new(StoreErrorKind::Unreadable, path, format!("`{}` {what}", path.display()));
+    let length = medium.length();
+    let end = last_complete(medium, length).map_err(|error| broken(&format!("cannot be read: {error}")))?;
+    let torn = length - end;
+    if end == 0 {
+        return Ok((Position { torn, ..Position::default() }, S::default()));
+    }
+    let lines = match find(medium, end) {
+        Ok(Found::Lines(lines)) => lines,
+        Ok(Found::Newer(version)) => {
+            let path_name = path.display();
+            let message =
+                format!("`{path_name}` has records of format {version}, this version reads {JOURNAL_VERSION}");
+            return Err(StoreError::new(StoreErrorKind::NewerVersion, path, message));
+        }
+        Ok(Found::Broken(what)) => return Err(broken(what)),
+        Err(error) => return Err(broken(&format!("cannot be read: {error}"))),
+    };
+    let followed = if lines.version == 1 { follow_version1(&lines) } else { follow(&lines) };
+    let (position, state) = followed.map_err(|what| broken(&what))?;
+    Ok((Position { end, torn, ..position }, state))
+}
+
+/// The offset at which the last complete line ends.
+fn last_complete(medium: &mut dyn Medium, length: u64) -> io::Result<u64> {
+    let mut end = length;
+    loop {
+        let start = end.saturating_sub(FIRST_READ_BYTES);
+        let bytes = medium.read(start, end)?;
+        match bytes.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => return Ok(start + at as u64 + 1),
+            None if start == 0 => return Ok(0),
+            None => end = start,
+        }
+    }
+}
+
+enum Found {
+    Lines(End),
+    /// A newer version wrote the last line.
+    Newer(u32),
+    /// The lines cannot be those of a journal.
+    Broken(&'static str),
+}
+
+/// Finds the last snapshot. `end` is the offset at which the last line ends.
+fn find(medium: &mut dyn Medium, end: u64) -> io::Result<Found> {
+    let mut window = FIRST_READ_BYTES;
+    loop {
+        let start = end.saturating_sub(window);
+        let bytes = medium.read(start, end)?;
+        let (line_start, line) = last_line(&bytes);
+        if line_start == 0 && start > 0 {
+            window = window.saturating_mul(2);
+            continue;
+        }
+        let json = line.get(PREFIX_BYTES..).unwrap_or_default();
+        let Some(version) = LineVersion::of(json) else { return Ok(Found::Broken(BROKEN)) };
+        return match version.v {
+            newer if newer > JOURNAL_VERSION => Ok(Found::Newer(newer)),
+            2 => {
+                let Some(offset) = (start + line_start as u64).checked_sub(version.back) else {
+                    return Ok(Found::Broken(BROKEN));
+                };
+                from_snapshot(medium, Window { bytes, start, end }, offset)
+            }
+            _ => from_snapshot_version1(medium, Window { bytes, start, end }),
+        };
+    }
+}
+
+/// Bytes of a journal, up to the end of its last complete line.
+struct Window {
+    bytes: Vec<u8>,
+    start: u64,
+    end: u64,
+}
+
+/// The last line without its end, and where it begins among the bytes.
+fn last_line(bytes: &[u8]) -> (usize, &[u8]) {
+    let complete = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let start = complete.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    (start, complete.get(start..).unwrap_or_default())
+}
+
+/// The lines from a snapshot of version 2 on, which begins at this offset.
+fn from_snapshot(medium: &mut dyn Medium, window: Window, offset: u64) -> io::Result<Found> {
+    let bytes = match offset.checked_sub(window.start).and_then(|at| usize::try_from(at).ok()) {
+        Some(at) => window.bytes.get(at..).unwrap_or_default().to_vec(),
+        None => medium.read(offset, window.end)?,
+    };
+    Ok(Found::Lines(End { bytes, offset, before: [0; 32], version: 2 }))
+}
+
+/// The lines from the last snapshot of version 1 on, together with the hash that the line before begins with.
+fn from_snapshot_version1(medium: &mut dyn Medium, window: Window) -> io::Result<Found> {
+    let Window { mut bytes, mut start, end } = window;
+    loop {
+        // The first line may have begun before the window.
+        let skipped = usize::from(start > 0);
+        let mut offsets = Vec::new();
+        let mut at = 0;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            offsets.push((at, line));
+            at += line.len();
+        }
+        let known = offsets.get(skipped..).unwrap_or_default();
+        let snapshot = known.iter().rposition(|(_, line)| {
+            version1::is_snapshot(line.strip_suffix(b"\n").unwrap_or(line).get(PREFIX_BYTES..).unwrap_or_default())
+        });
+        if let Some(index) = snapshot.filter(|index| *index > 0 || start == 0) {
+            let (at, _) = known.get(index).copied().unwrap_or_default();
+            let before = match index.checked_sub(1).and_then(|index| known.get(index)) {
+                Some((_, line)) => chain::written_hash(line),
+                None => Some([0; 32]),
+            };
+            let Some(before) = before else { return Ok(Found::Broken(BROKEN)) };
+            let lines = bytes.get(at..).unwrap_or_default().to_vec();
+            return Ok(Found::Lines(End { bytes: lines, offset: start + at as u64, before, version: 1 }));
+        }
+        if start == 0 {
+            return Ok(Found::Broken("holds no record with the whole state"));
+        }
+        start = end.saturating_sub((end - start).saturating_mul(2));
+        bytes = medium.read(start, end)?;
+    }
+}
+
+/// Follows the chain of version 2 to its end: the snapshot, then the changes.
+fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
+    let mut position = Position::default();
+    let mut state = None;
+    let mut offset = end.offset;
+    for line in end.bytes.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let json = text.get(PREFIX_BYTES..).unwrap_or_default();
+        let record: version2::StateLine<'_, S::Change> =
+            serde_json::from_slice(json).map_err(|error| unknown_form(json, &error))?;
+        if state.is_none() {
+            let before = record.prev.as_ref().and_then(|digits| from_hex(digits.as_bytes()));
+            position.head = before.ok_or(BROKEN)?;
+        }
+        chain::link(&mut position.head, text).ok_or(BROKEN)?;
+        if position.seq != 0 && record.seq != position.seq + 1 {
+            return Err("is damaged: a record is missing".to_string());
+        }
+        match (record.state, &mut state) {
+            (Some(snapshot), state) => {
+                let snapshot: S = serde_json::from_str(snapshot.get()).map_err(|error| unknown_state(&error))?;
+                *state = Some(snapshot);
+                let length = line.len() as u64;
+                position.snapshot = Some(SnapshotPlace { offset, length, seq: record.seq });
+            }
+            (None, Some(state)) => record.changes.iter().for_each(|change| state.apply(change)),
+            (None, None) => return Err(BROKEN.to_string()),
+        }
+        record.note(&mut position.context);
+        position.seq = record.seq;
+        offset += line.len() as u64;
+    }
+    state.map(|state| (position, state)).ok_or_else(|| BROKEN.to_string())
+}
+
+/// Follows the chain of version 1 to its end: the whole state, then the merge patches. The next record must hold a
+/// snapshot.
+fn follow_version1<S: JournalState>(end: &End) -> Result<(Position, S), String> {
+    let mut position = Position { head: end.before, ..Position::default() };
+    let mut state = Value::Null;
+    for line in end.bytes.split_inclusive(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let json = chain::link(&mut position.head, line).ok_or(BROKEN)?;
+        let record: version1::StateLine<'_> =
+            serde_json::from_slice(json).map_err(|error| unknown_form(json, &error))?;
+        if position.seq != 0 && record.seq != position.seq + 1 {
+            return Err("is damaged: a record is missing".to_string());
+        }
+        match (record.state, record.patch) {
+            (Some(whole), _) => state = whole,
+            (None, Some(patch)) => merge_patch::apply(&mut state, patch),
+            (None, None) => {}
+        }
+        position.seq = record.seq;
+        position.context.policy = record.policy.into_owned();
+    }
+    let state = S::read_older(1, state).map_err(|error| unknown_state(&error))?;
+    Ok((position, state))
+}
+
+/// What is wrong with a record that cannot be read: it is damaged, or its changes are not in a known form.
+fn unknown_form(json: &[u8], error: &serde_json::Error) -> String {
+    match LineVersion::of(json) {
+        Some(_) => format!("has a record that is not in a known form: {error}"),
+        None => BROKEN.to_string(),
+    }
+}
+
+fn unknown_state(error: &serde_json::Error) -> String {
+    format!("holds a state that is not in a known form: {error}")
+}
