@@ -107,10 +107,10 @@ fn play(names: &[String], all: bool) -> Result<(), String> {
     }
     let mut selected: Vec<&Session> = Vec::new();
     for session in &sessions {
-        let newest =
-            phasegate_adapters::find(&session.about.client).and_then(|adapter| adapter.versions().first().copied());
+        let newest = phasegate_adapters::find(&session.about.client)
+            .and_then(|adapter| adapter.diagnostics().versions().into_iter().next());
         let shown =
-            SHOWN.contains(&session.about.story.as_str()) && newest == Some(session.about.client_version.as_str());
+            SHOWN.contains(&session.about.story.as_str()) && newest.as_ref() == Some(&session.about.client_version);
         if all || names.contains(&session.id()) || (names.is_empty() && shown) {
             selected.push(session);
         }

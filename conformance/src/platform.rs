@@ -58,7 +58,7 @@ fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
         entries.filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".json").map(str::to_string))
     };
     let stories: BTreeSet<String> = named(stories()).chain(named(stories().join(adapter))).collect();
-    for version in phasegate_adapters::find(adapter).into_iter().flat_map(|adapter| adapter.versions()) {
+    for version in phasegate_adapters::find(adapter).into_iter().flat_map(|adapter| adapter.diagnostics().versions()) {
         for story in &stories {
             let name = format!("{story}@{version}");
             let missing = !names.contains(&name);

@@ -72,14 +72,14 @@ impl Stage {
     /// The binary cannot be run, or the frame has no address.
     pub fn play(&mut self, line: &Recorded) -> Result<Played, String> {
         let frame = self.placed(line.frame.get());
-        let address = self.adapter.address(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
+        let message = self.adapter.codec().open(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
         let output = self.answer(&frame, &line.environment)?;
         let answer = Answer {
             stdout: self.recorded(&output.stdout),
             stderr: self.recorded(&output.stderr),
             status: output.status.code(),
         };
-        Ok(Played { event: address.event, records: self.journal(&address.session), answer })
+        Ok(Played { records: self.journal(&message.session), event: message.event, answer })
     }
 
     fn answer(&self, frame: &str, environment: &BTreeMap<String, String>) -> Result<std::process::Output, String> {
@@ -90,7 +90,7 @@ impl Stage {
         command.args(["hook", self.adapter.id()]).current_dir(&project).env_clear();
         command.env("HOME", self.folder.join("home")).env("PHASEGATE_STATE_DIR", self.folder.join("state"));
         command.env("PHASEGATE_MACHINE_DIR", self.folder.join("machine"));
-        for variable in self.adapter.places().project_variables {
+        for variable in self.adapter.installer().places().project_variables {
             command.env(variable, &project);
         }
         command.envs(environment).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use phasegate_adapter::{Adapter, Frame, Memory, Problem, Reply};
+use phasegate_adapter::{Adapter, Frame, Memory, Output, Problem, Received, SessionView, Verdict};
 use phasegate_config::{Kind, Level, SourceFile, compile};
 use phasegate_core::{Code, EventKind, Facts, Policy, State, step};
 
@@ -23,7 +23,7 @@ fn policy() -> &'static Policy {
 }
 
 /// Whether no platform lets a call run after this reply.
-fn denies(reply: &Reply) -> bool {
+fn denies(reply: &Output) -> bool {
     reply.status == 2
 }
 
@@ -32,19 +32,24 @@ fn play(adapter: &dyn Adapter, frames: &[Vec<u8>]) {
     for (at, bytes) in frames.iter().enumerate() {
         let frame = Frame::new(bytes.clone());
         let problem = Problem::new(Code::Internal, "fuzzed");
-        let refusal = adapter.refuse(&frame, &problem);
-        adapter.warn(&frame, &problem);
-        if adapter.address(&frame).is_err() {
-            assert!(denies(&refusal), "a frame without an address is not denied: {refusal:?}");
-        }
-        let decoded = match adapter.decode(&frame, &memory) {
+        let codec = adapter.codec();
+        let opened = codec.open(&frame);
+        let received = opened.as_ref().map_or(Received::Unread(&frame), Received::Message);
+        let refusal = codec.refuse(received, &problem).into_output();
+        codec.warn(received, &problem);
+        let Ok(message) = &opened else {
+            assert!(denies(&refusal), "a frame that cannot be opened is not denied: {refusal:?}");
+            continue;
+        };
+        let view = SessionView::new(&memory, Some(&state.session));
+        let decoded = match codec.decode(message, &view) {
             Ok(decoded) => decoded,
             Err(problem) => {
-                adapter.refuse(&frame, &problem);
+                codec.refuse(received, &problem);
                 continue;
             }
         };
-        assert_eq!(adapter.decode(&frame, &memory).ok().as_ref(), Some(&decoded), "decoding twice differs");
+        assert_eq!(codec.decode(message, &view).ok().as_ref(), Some(&decoded), "decoding twice differs");
         let calls = decoded.events.iter().any(|event| matches!(event.kind, EventKind::ToolCall { .. }));
         assert!(!calls || denies(&refusal), "a refused call is not denied: {refusal:?}");
         memory = decoded.memory;
@@ -57,7 +62,7 @@ fn play(adapter: &dyn Adapter, frames: &[Vec<u8>]) {
             denied |= calls && answer.decision.as_ref().is_some_and(|decision| !decision.lets_through());
             steps.push(answer);
         }
-        let reply = adapter.encode(&frame, &steps);
+        let reply = codec.reply(message, &Verdict::of(&steps)).into_output();
         let ask = String::from_utf8_lossy(&reply.stdout).contains("\"ask\"");
         assert!(!denied || denies(&reply) || ask, "a denied call is let through: {reply:?}");
     }

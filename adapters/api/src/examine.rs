@@ -1,8 +1,29 @@
-//! Examining as data: what a platform's settings, as they are, mean for the guard. `phasegate doctor` shows it.
+//! Diagnostics as data: what a platform's settings mean for the guard. `phasegate doctor` shows it.
 
 use std::collections::BTreeMap;
 
-use crate::InstallRequest;
+use serde::{Deserialize, Serialize};
+
+use crate::install::InstallRequest;
+
+/// Says what a platform's version and settings mean for the guard.
+pub trait Diagnostics: Send + Sync {
+    /// The versions of the platform that the adapter was recorded with, newest first.
+    fn versions(&self) -> Vec<String>;
+
+    /// The program and its arguments that print the platform's version; `None` if there is none.
+    fn version_command(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// What the platform's settings mean for the guard.
+    fn examine(&self, request: &ExamineRequest) -> Examined;
+
+    /// The ways to lose the guard that the platform gives no means to close.
+    fn limits(&self) -> Vec<Limit> {
+        Vec::new()
+    }
+}
 
 /// How much a finding matters, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +81,7 @@ impl Finding {
 pub struct ExamineRequest {
     /// As for an installation; the machine's settings files are among the existing ones.
     pub install: InstallRequest,
-    /// What the platform's program said to [`crate::Adapter::version_command`]; `None` if it could not be asked.
+    /// What the platform's program printed for [`Diagnostics::version_command`]; `None` if it could not be asked.
     pub version: Option<String>,
     /// The variables of the environment.
     pub environment: BTreeMap<String, String>,
@@ -77,13 +98,25 @@ pub struct Examined {
     pub managed: bool,
 }
 
-/// A way to lose the guard that the platform gives nobody the means to close.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A way to lose the guard that the platform gives no means to close.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
     /// How the guard is lost, as a fragment.
-    pub way: &'static str,
-    /// What happens then, and what helps in its place.
-    pub then: &'static str,
+    pub way: String,
+    /// What happens then, and what helps instead.
+    pub then: String,
     /// The scenarios of fault reports that show it; empty where none does.
-    pub shown: &'static [&'static str],
+    pub shown: Vec<String>,
+}
+
+impl Examined {
+    /// A finding from the answer of [`crate::install::Installer::unguarded`], for a platform with nothing more to say.
+    #[must_use]
+    pub fn from_unguarded(why: Option<String>) -> Self {
+        let finding = match why {
+            Some(why) => Finding::new(Level::Problem, why),
+            None => Finding::new(Level::Ok, "the settings start the guard"),
+        };
+        Self { findings: vec![finding], ..Self::default() }
+    }
 }

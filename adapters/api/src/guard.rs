@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use phasegate_core::{Decision, Event, Outcome};
 
-use crate::Problem;
+use crate::problem::Problem;
 
 /// Decides events. The runtime implements it for one project; an adapter that lives in a server is handed it and never
 /// sees store, clock or config.

@@ -1,7 +1,96 @@
-//! Installing as data: which files would change, and how. The CLI shows, applies and undoes it.
+//! Installing as data: which files change, and how. The CLI shows, applies and undoes the changes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use phasegate_core::Code;
+use serde::{Deserialize, Serialize};
+
+use crate::problem::Problem;
+
+/// Puts phasegate into a platform's settings, as data. An installer writes nothing: the caller applies the changes.
+pub trait Installer: Send + Sync {
+    /// Where the platform keeps skills and settings.
+    fn places(&self) -> Places;
+
+    /// The changes that make the platform start the guard.
+    ///
+    /// # Errors
+    ///
+    /// An existing settings file cannot be parsed, and rewriting it would lose something.
+    fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
+
+    /// As [`Installer::install`], for the named parts of the platform's settings only, such as servers by name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Installer::install`]; the settings have no such part.
+    fn install_parts(&self, request: &InstallRequest, parts: &[String]) -> Result<Vec<Change>, Problem> {
+        match parts.first() {
+            None => self.install(request),
+            Some(part) => {
+                let what = format!("the settings of this platform have no server `{part}` to put the guard before");
+                Err(Problem::new(Code::ConfigValue, what))
+            }
+        }
+    }
+
+    /// The changes that undo [`Installer::install`]. They remove only what phasegate added.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Installer::install`].
+    fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
+
+    /// What the user must know or do after the installation, each as a fragment without a full stop.
+    fn advice(&self, _request: &InstallRequest) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why the platform would not start the guard with the settings of the request; `None` if it would. The runtime
+    /// asks when a session starts and when settings change.
+    fn unguarded(&self, request: &InstallRequest) -> Option<String>;
+}
+
+/// Where a platform keeps what matters to the guard. Paths that begin with `~/` are below the user's home.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    /// Folders whose subfolders hold a `SKILL.md`, relative to the project or the user's home.
+    pub skill_folders: Vec<String>,
+    /// Settings files that can switch the guard off; those that begin with `/` are the machine's.
+    pub settings: Vec<String>,
+    /// Other files, and folders if they end with `/`, that the platform obeys or runs without asking the guard. They are
+    /// protected as settings are.
+    pub unseen: Vec<String>,
+    /// Files and folders whose presence in a project or home shows that the platform is used there.
+    pub signs: Vec<String>,
+    /// Environment variables that name the project's folder, first choice first; they do not follow `cd`.
+    pub project_variables: Vec<String>,
+    /// Environment variables that tell the programs the platform starts, hooks and the agent's, which session they
+    /// belong to.
+    pub session_variables: Vec<String>,
+    /// Files other than settings that [`Installer::install`] may write.
+    pub installed: Vec<String>,
+}
+
+impl Places {
+    /// The settings files of a project and of the user with this home folder, whether they exist or not.
+    #[must_use]
+    pub fn settings_files(&self, project: &Path, home: &Path) -> Vec<PathBuf> {
+        files(&self.settings, project, home)
+    }
+
+    /// The files other than settings that an installation in this project or for this user may write.
+    #[must_use]
+    pub fn installed_files(&self, project: &Path, home: &Path) -> Vec<PathBuf> {
+        files(&self.installed, project, home)
+    }
+}
+
+fn files(names: &[String], project: &Path, home: &Path) -> Vec<PathBuf> {
+    let whole = |name: &String| name.strip_prefix("~/").map_or_else(|| project.join(name), |below| home.join(below));
+    names.iter().map(whole).collect()
+}
 
 /// What an installation is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +110,7 @@ pub struct InstallRequest {
 /// Whose settings are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstallScope {
-    /// The project's, shared with everybody who works on it.
+    /// The project's, shared by all who work on it.
     Project,
     /// The user's, for every project.
     User,

@@ -4,9 +4,11 @@
 use phasegate_core::code::Area;
 use phasegate_core::decision::NextCall;
 use phasegate_core::state::ObligationKind;
-use phasegate_core::{Code, Decision, Effect, Outcome};
+use phasegate_core::{Code, Decision};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use crate::verdict::Verdict;
 
 /// The name by which a platform's agent calls a tool, given the tool's canonical name and its server, if it has one.
 pub trait Native: Fn(&str, Option<&str>) -> String + Copy {}
@@ -62,23 +64,15 @@ pub fn warning(decision: &Decision, native: impl Native) -> String {
     join(&[headed(decision), recovery(decision), next_calls(decision, native)])
 }
 
-/// What the agent is to be told beside an answer: warnings first, then the obligations, each once.
+/// What the agent is told beside an answer: warnings first, then the obligations.
 #[must_use]
-pub fn context(steps: &[Outcome], native: impl Native) -> Option<String> {
-    let warnings = steps
-        .iter()
-        .filter_map(|step| step.decision.as_ref())
-        .filter(|decision| decision.effect == Effect::Warn)
-        .map(|decision| warning(decision, native));
-    let mut parts: Vec<String> = warnings.collect();
-    let mut seen: Vec<&str> = Vec::new();
-    for obligation in steps.iter().flat_map(|step| &step.obligations) {
-        if !seen.contains(&obligation.id.as_str()) {
-            seen.push(&obligation.id);
-            let ObligationKind::Context(text) = &obligation.kind;
-            parts.push(text.clone());
-        }
-    }
+pub fn context(verdict: &Verdict, native: impl Native) -> Option<String> {
+    let warnings = verdict.warnings.iter().map(|decision| warning(decision, native));
+    let obligations = verdict.obligations.iter().map(|obligation| {
+        let ObligationKind::Context(text) = &obligation.kind;
+        text.clone()
+    });
+    let parts: Vec<String> = warnings.chain(obligations).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 

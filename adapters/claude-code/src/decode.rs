@@ -1,6 +1,6 @@
 //! A hook's input as neutral events.
 
-use phasegate_adapter::{Decoded, Frame, Memory, Problem};
+use phasegate_adapter::{Decoded, Message, Problem, SessionView};
 use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
@@ -10,12 +10,7 @@ use crate::notice;
 use crate::outcome::{self, Ending};
 use crate::pairing::{Opened, Pairing};
 use crate::tools::{self, Named};
-use crate::wire::{self, Head, Message};
-
-/// How the client was started: `cli` in a terminal, `sdk-…` without one. The client sets it itself.
-const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
-/// Whether somebody sits before the client: `1` or `0`. The client sets it itself; only newer ones do.
-const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
+use crate::wire::{self, ATTENDED, ENTRYPOINT, Head, fields};
 
 /// What the client says of its terminal.
 #[derive(Clone, Copy, Default)]
@@ -25,8 +20,8 @@ struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
-    fn of(frame: &'a Frame) -> Self {
-        let variable = |name: &str| frame.environment.get(name).map(String::as_str);
+    fn of(message: &'a Message) -> Self {
+        let variable = |name: &str| message.environment.get(name).map(String::as_str);
         Self { entrypoint: variable(ENTRYPOINT), attended: variable(ATTENDED) }
     }
 
@@ -42,16 +37,14 @@ impl<'a> Terminal<'a> {
 }
 
 /// Turns one hook input into events.
-pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-    let message = Message::read(frame)?;
-    let Some(hook) = Hook::named(&message.head.hook_event_name) else {
-        let event = &message.head.hook_event_name;
-        return Err(Problem::new(Code::EventUnknown, format!("the hook event `{event}` is not known")));
+pub(crate) fn decode(message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+    let Some(hook) = Hook::named(&message.event) else {
+        return Err(Problem::new(Code::EventUnknown, format!("the hook event `{}` is not known", message.event)));
     };
-    let mut pairing = Pairing::from_memory(memory);
-    let by = message.head.agent_id.clone().unwrap_or_default();
-    let mut event = envelope(&message.head);
-    let kinds = kinds(hook, message, (&by, Terminal::of(frame)), &mut pairing)?;
+    let head = Head::of(&message.body)?;
+    let mut pairing = Pairing::from_memory(session.memory());
+    let kinds = kinds(hook, message, head.agent_id.unwrap_or_default(), &mut pairing)?;
+    let mut event = envelope(&head);
     let events = kinds
         .into_iter()
         .map(|kind| {
@@ -63,55 +56,51 @@ pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem>
 }
 
 /// Who, where and in which session, with any kind.
-fn envelope(head: &Head) -> Event {
+fn envelope(head: &Head<'_>) -> Event {
     let agent = (head.agent_id.is_some() || head.agent_type.is_some()).then(|| Agent {
-        id: head.agent_id.clone().unwrap_or_default(),
-        kind: head.agent_type.clone().unwrap_or_default(),
+        id: head.agent_id.unwrap_or_default().to_owned(),
+        kind: head.agent_type.unwrap_or_default().to_owned(),
         parent: None,
     });
     Event {
-        cwd: head.cwd.clone(),
-        permission_mode: head.permission_mode.clone(),
+        cwd: head.cwd.map(str::to_owned),
+        permission_mode: head.permission_mode.map(str::to_owned),
         agent,
-        ..Event::new(&head.session_id, EventKind::Idle {})
+        ..Event::new(head.session_id, EventKind::Idle {})
     }
 }
 
-fn kinds(
-    hook: Hook,
-    message: Message,
-    (by, terminal): (&str, Terminal<'_>),
-    pairing: &mut Pairing,
-) -> Result<Vec<EventKind>, Problem> {
+/// The events' kinds. `by` is the id of the subagent that the message is about; empty for the main agent.
+fn kinds(hook: Hook, message: &Message, by: &str, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
     Ok(match hook {
-        Hook::PreToolUse => tool_call(message.fields()?, by, pairing),
-        Hook::PostToolUse => vec![tool_ran(message.fields()?, pairing)],
-        Hook::PostToolUseFailure => vec![tool_failed(message.fields()?, pairing)],
+        Hook::PreToolUse => tool_call(fields(message)?, by, pairing),
+        Hook::PostToolUse => vec![tool_ran(fields(message)?, pairing)],
+        Hook::PostToolUseFailure => vec![tool_failed(fields(message)?, pairing)],
         Hook::PostToolBatch => {
             pairing.all_ended(by);
             vec![EventKind::BatchEnd {}]
         }
         Hook::UserPromptSubmit => {
             pairing.all_ended(by);
-            prompted(message.fields()?, by, terminal)
+            prompted(fields(message)?, by, Terminal::of(message))
         }
-        Hook::UserPromptExpansion => expansion(message.fields()?),
-        Hook::SessionStart => vec![session_start(&message.fields::<wire::SessionStart>()?, pairing)?],
+        Hook::UserPromptExpansion => expansion(fields(message)?),
+        Hook::SessionStart => vec![session_start(&fields::<wire::SessionStart>(message)?, pairing)?],
         Hook::SessionEnd => {
             *pairing = Pairing::default();
             vec![EventKind::SessionEnd {}]
         }
-        Hook::SubagentStart => vec![subagent_start(message.fields()?, pairing)],
-        Hook::SubagentStop => vec![subagent_stop(message.fields()?, pairing)],
+        Hook::SubagentStart => vec![subagent_start(fields(message)?, pairing)],
+        Hook::SubagentStop => vec![subagent_stop(fields(message)?, pairing)],
         Hook::Stop => {
             pairing.all_ended(by);
             vec![EventKind::Stop {}]
         }
         Hook::PreCompact => vec![EventKind::Compact {}],
-        Hook::PermissionRequest => vec![permission(message.fields()?, by, PermissionOutcome::Asked, pairing)],
-        Hook::PermissionDenied => vec![permission(message.fields()?, by, PermissionOutcome::Refused, pairing)],
-        Hook::ConfigChange => vec![config_change(message.fields()?)],
-        Hook::MessageDisplay => vec![display(message.fields()?)],
+        Hook::PermissionRequest => vec![permission(fields(message)?, by, PermissionOutcome::Asked, pairing)],
+        Hook::PermissionDenied => vec![permission(fields(message)?, by, PermissionOutcome::Refused, pairing)],
+        Hook::ConfigChange => vec![config_change(fields(message)?)],
+        Hook::MessageDisplay => vec![display(fields(message)?)],
         Hook::Other => Vec::new(),
     })
 }

@@ -1,4 +1,4 @@
-//! Decisions as the client's hook replies.
+//! Verdicts as the client's hook replies.
 //!
 //! Tried with both recorded versions of the client:
 //! * A denial of a tool call is JSON on stdout, the same text on stderr, and exit status 2. Each alone denies; together the
@@ -9,18 +9,17 @@
 //! * A block answered to `Stop` or `SubagentStop` makes the agent go on, and one answered to `PostToolBatch` ends its turn:
 //!   there a problem is told and nothing is blocked.
 
-use phasegate_adapter::{Frame, Problem, Reply, text};
-use phasegate_core::{Decision, Effect, Outcome};
+use phasegate_adapter::{Frame, Message, Output, Problem, Received, Reply, Verdict, text};
+use phasegate_core::{Decision, Effect};
 use serde::Serialize;
 
 use crate::hook::Hook;
 use crate::tools;
-use crate::wire::Head;
 
 /// A reply's JSON, in the client's spelling.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Output<'a> {
+struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,35 +52,29 @@ struct Behavior<'a> {
     message: &'a str,
 }
 
-/// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(frame: &Frame, steps: &[Outcome]) -> Reply {
-    let hook = hook(frame);
-    let context = text::context(steps, tools::native);
-    let strictest = steps
-        .iter()
-        .filter_map(|step| step.decision.as_ref())
-        .filter(|decision| !decision.lets_through())
-        .max_by_key(|decision| decision.effect);
-    match strictest {
+/// The reply to a message with this verdict.
+pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
+    let hook = Hook::named(&message.event);
+    let context = text::context(verdict, tools::native);
+    match verdict.denial() {
         Some(decision) => denied(hook, decision, context.as_deref()),
-        None => passed(hook, context.as_deref(), answer(steps)),
+        None => passed(hook, context.as_deref(), verdict.text()),
     }
 }
 
-/// The reply when nothing else works: a denial, in the form of the frame's event as far as that can be told.
-pub(crate) fn refuse(frame: &Frame, problem: &Problem) -> Reply {
-    let hook = hook(frame).or_else(|| unread(frame));
+/// A denial, in the form of the frame's event as far as that can be told.
+pub(crate) fn refuse(received: Received<'_>, problem: &Problem) -> Reply {
+    let hook = match received {
+        Received::Message(message) => Hook::named(&message.event),
+        Received::Unread(frame) => unread(frame),
+    };
     block(hook, &problem.text(), None)
 }
 
-/// The reply that lets the call go on and tells the problem: to the user, and to the agent where that is possible.
-pub(crate) fn warn(frame: &Frame, problem: &Problem) -> Reply {
-    told(hook(frame), &problem.text(), None)
-}
-
-/// The event a frame is about, if it can be read and is known.
-fn hook(frame: &Frame) -> Option<Hook> {
-    Head::read(frame).ok().and_then(|head| Hook::named(&head.hook_event_name))
+/// The reply that lets the call go on and reports the problem: to the user, and to the agent where that is possible.
+pub(crate) fn warn(received: Received<'_>, problem: &Problem) -> Reply {
+    let hook = received.message().and_then(|message| Hook::named(&message.event));
+    told(hook, &problem.text(), None)
 }
 
 /// Whether a frame that cannot be read is a tool call: the client writes the event's name before anything the agent
@@ -107,17 +100,17 @@ fn denied(hook: Option<Hook>, decision: &Decision, context: Option<&str>) -> Rep
 fn block(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {
     let output = match hook {
         Some(Hook::PreToolUse) => tool_answer("deny", text, context),
-        Some(Hook::PermissionRequest) => Output {
+        Some(Hook::PermissionRequest) => Answer {
             hook_specific_output: Some(Specific {
                 hook_event_name: "PermissionRequest",
                 decision: Some(Behavior { behavior: "deny", message: text }),
                 ..Specific::default()
             }),
-            ..Output::default()
+            ..Answer::default()
         },
         Some(
             hook @ (Hook::PostToolUse | Hook::PostToolUseFailure | Hook::UserPromptSubmit | Hook::UserPromptExpansion),
-        ) => Output { hook_specific_output: told_context(hook, context), ..blocked(text) },
+        ) => Answer { hook_specific_output: told_context(hook, context), ..blocked(text) },
         None | Some(Hook::ConfigChange) => blocked(text),
         Some(
             Hook::PostToolBatch
@@ -135,12 +128,12 @@ fn block(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {
     json(&output, Some(text), 2)
 }
 
-fn blocked(text: &str) -> Output<'_> {
-    Output { decision: Some("block"), reason: Some(text), ..Output::default() }
+fn blocked(text: &str) -> Answer<'_> {
+    Answer { decision: Some("block"), reason: Some(text), ..Answer::default() }
 }
 
-fn tool_answer<'a>(answer: &'static str, text: &'a str, context: Option<&'a str>) -> Output<'a> {
-    Output {
+fn tool_answer<'a>(answer: &'static str, text: &'a str, context: Option<&'a str>) -> Answer<'a> {
+    Answer {
         hook_specific_output: Some(Specific {
             hook_event_name: "PreToolUse",
             permission_decision: Some(answer),
@@ -148,7 +141,7 @@ fn tool_answer<'a>(answer: &'static str, text: &'a str, context: Option<&'a str>
             additional_context: context,
             ..Specific::default()
         }),
-        ..Output::default()
+        ..Answer::default()
     }
 }
 
@@ -159,30 +152,25 @@ fn passed(hook: Option<Hook>, context: Option<&str>, answer: Option<&str>) -> Re
         return told(hook, answer, context);
     }
     match hook.and_then(|hook| told_context(hook, context)) {
-        Some(specific) => json(&Output { hook_specific_output: Some(specific), ..Output::default() }, None, 0),
-        None => Reply::silent(),
+        Some(specific) => json(&Answer { hook_specific_output: Some(specific), ..Answer::default() }, None, 0),
+        None => Reply::Nothing,
     }
-}
-
-/// What came of a command.
-fn answer(steps: &[Outcome]) -> Option<&str> {
-    steps.iter().filter_map(|step| step.result.as_ref()).find_map(|result| result.get("text")?.as_str())
 }
 
 fn told(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {
     let both = context.map(|context| format!("{text}\n\n{context}"));
     let specific = hook.and_then(|hook| told_context(hook, Some(both.as_deref().unwrap_or(text))));
-    json(&Output { system_message: Some(text), hook_specific_output: specific, ..Output::default() }, None, 0)
+    json(&Answer { system_message: Some(text), hook_specific_output: specific, ..Answer::default() }, None, 0)
 }
 
 fn told_context(hook: Hook, context: Option<&str>) -> Option<Specific<'_>> {
     Some(Specific { hook_event_name: hook.context_name()?, additional_context: Some(context?), ..Specific::default() })
 }
 
-fn json(output: &Output<'_>, stderr: Option<&str>, status: u8) -> Reply {
+fn json(answer: &Answer<'_>, stderr: Option<&str>, status: u8) -> Reply {
     // Writing these types cannot fail; if it did, a reply that must block still would, by its exit status.
-    let mut stdout = serde_json::to_vec(output).unwrap_or_default();
+    let mut stdout = serde_json::to_vec(answer).unwrap_or_default();
     stdout.push(b'\n');
     let stderr = stderr.map(|text| format!("{text}\n").into_bytes()).unwrap_or_default();
-    Reply { stdout, stderr, status }
+    Reply::Output(Output { stdout, stderr, status })
 }

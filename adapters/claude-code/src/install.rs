@@ -22,7 +22,6 @@ use serde_json::{Value, json};
 
 pub(crate) use self::examine::examine;
 use self::owner::{Owner, quoted};
-pub(crate) use self::spoken::PLACE as COMMAND;
 pub(crate) use self::standing::unguarded;
 
 /// How the client starts the guard.

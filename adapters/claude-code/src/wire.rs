@@ -1,39 +1,36 @@
-//! The client's messages as it sends them. Fields that nothing here needs are passed over, whatever they hold.
+//! The client's messages as it sends them. Fields that the adapter does not need may hold anything.
 
-use phasegate_adapter::{Frame, Problem};
+use phasegate_adapter::{Frame, Message, Problem, strict};
 use phasegate_core::Code;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::escapes;
 
+/// How the client was started: `cli` in a terminal, `sdk-…` without one. The client sets the variable itself.
+pub(crate) const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
+/// Whether a person attends the client: `1` or `0`. Newer clients set the variable themselves.
+pub(crate) const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
+
 /// What every message has.
 #[derive(Deserialize)]
-pub(crate) struct Head {
-    pub(crate) session_id: String,
-    pub(crate) hook_event_name: String,
-    pub(crate) cwd: Option<String>,
-    pub(crate) permission_mode: Option<String>,
-    pub(crate) agent_id: Option<String>,
-    pub(crate) agent_type: Option<String>,
+pub(crate) struct Head<'a> {
+    pub(crate) session_id: &'a str,
+    pub(crate) hook_event_name: &'a str,
+    pub(crate) cwd: Option<&'a str>,
+    pub(crate) permission_mode: Option<&'a str>,
+    pub(crate) agent_id: Option<&'a str>,
+    pub(crate) agent_type: Option<&'a str>,
 }
 
-/// One message: its head, and the whole of it for the event's own fields.
-pub(crate) struct Message {
-    pub(crate) head: Head,
-    body: Value,
-}
-
-impl Head {
-    /// Reads the head of a frame: one JSON object with at least a session and an event name. The rest is only skimmed.
-    pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
-        let text = text(frame)?;
-        // Told here, in words a reader knows; and a list would do for a structure, field by field.
-        if !text.trim_start().starts_with('{') {
+impl<'a> Head<'a> {
+    /// Reads the head of a message's body.
+    pub(crate) fn of(body: &'a Value) -> Result<Self, Problem> {
+        // Serde would read a list as a structure, field by field.
+        if !body.is_object() {
             return Err(bad("the hook's input is not a JSON object"));
         }
-        let head: Self = parse(text)?;
+        let head = Self::deserialize(body).map_err(|e| bad(format!("the hook's input: {e}")))?;
         if head.session_id.is_empty() {
             return Err(bad("the hook's input: `session_id` is empty"));
         }
@@ -41,30 +38,33 @@ impl Head {
     }
 }
 
-impl Message {
-    /// Reads a frame whole.
-    pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
-        let head = Head::read(frame)?;
-        let body = parse(text(frame)?)?;
-        Ok(Self { head, body })
-    }
-
-    /// The event's own fields.
-    pub(crate) fn fields<T: DeserializeOwned>(self) -> Result<T, Problem> {
-        let event = self.head.hook_event_name;
-        serde_json::from_value(self.body).map_err(|e| bad(format!("the input of the hook `{event}`: {e}")))
-    }
-}
-
-fn text(frame: &Frame) -> Result<&str, Problem> {
+/// Parses a frame: one JSON object with at least a session and an event name.
+pub(crate) fn open(frame: &Frame) -> Result<Message, Problem> {
     let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the hook's input is not UTF-8: {e}")))?;
-    if text.trim().is_empty() { Err(bad("the hook's input is empty")) } else { Ok(text) }
+    if text.trim().is_empty() {
+        return Err(bad("the hook's input is empty"));
+    }
+    let body = parse(text)?;
+    let head = Head::of(&body)?;
+    Ok(Message {
+        session: head.session_id.to_owned(),
+        cwd: head.cwd.map(Into::into),
+        event: head.hook_event_name.to_owned(),
+        environment: frame.variables(&[ENTRYPOINT, ATTENDED]),
+        body,
+    })
 }
 
-/// Reads JSON; halves of characters are looked for only where it cannot be read as it is.
-fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
-    serde_json::from_str(text)
-        .or_else(|e| escapes::mended(text).map_or(Err(e), |text| serde_json::from_str(&text)))
+/// The event's own fields.
+pub(crate) fn fields<'a, T: Deserialize<'a>>(message: &'a Message) -> Result<T, Problem> {
+    let event = &message.event;
+    T::deserialize(&message.body).map_err(|e| bad(format!("the input of the hook `{event}`: {e}")))
+}
+
+/// Reads JSON. Only text that cannot be read as it is is searched for halves of characters.
+fn parse(text: &str) -> Result<Value, Problem> {
+    strict::read(text)
+        .or_else(|e| escapes::mended(text).map_or(Err(e), |text| strict::read(&text)))
         .map_err(|e| bad(format!("the hook's input: {e}")))
 }
 

@@ -1,6 +1,6 @@
 //! A frame as neutral events.
 
-use phasegate_adapter::{Decoded, Frame, Memory, Problem};
+use phasegate_adapter::{Decoded, Message as Opened, Problem, SessionView};
 use phasegate_core::event::{Outcome, SessionSource};
 use phasegate_core::{Code, Event, EventKind};
 
@@ -15,9 +15,9 @@ use crate::own;
 use crate::pairing::{Asked, Pairing};
 
 /// Turns one frame into events.
-pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-    let (seen, problem) = frame::read(frame)?;
-    let mut pairing = Pairing::from_memory(memory);
+pub(crate) fn decode(opened: &Opened, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+    let (seen, problem) = frame::seen(opened)?;
+    let mut pairing = Pairing::from_memory(session.memory());
     let server = call::server_name(&seen.server);
     let kinds = match (&seen.message, problem) {
         (_, Some(problem)) => return Err(problem),
@@ -30,7 +30,7 @@ pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem>
             From::Server => from_server(message, &server, &mut pairing),
         },
     };
-    let events = kinds.into_iter().map(|kind| Event::new(&seen.session, kind)).collect();
+    let events = kinds.into_iter().map(|kind| Event::new(&opened.session, kind)).collect();
     Ok(Decoded { events, memory: pairing.into_memory() })
 }
 

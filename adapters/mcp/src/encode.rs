@@ -3,8 +3,8 @@
 //! Nothing goes back where the message goes on as it is. A denied call is answered with a result that says so: an agent
 //! reads it, which an error of the protocol need not reach.
 
-use phasegate_adapter::{Frame, Problem, Reply};
-use phasegate_core::{Code, Decision, Effect, Outcome};
+use phasegate_adapter::{Message as Opened, Output, Problem, Received, Reply, Verdict};
+use phasegate_core::{Code, Decision};
 use serde_json::{Value, json};
 
 use crate::call::{self, Call};
@@ -14,24 +14,21 @@ use crate::id::Id;
 use crate::message::{Kind, Malformed};
 use crate::own;
 
-/// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(frame: &Frame, steps: &[Outcome]) -> Reply {
-    let Ok((seen, _)) = frame::read(frame) else { return Reply::silent() };
-    let (Some(message), From::Client) = (&seen.message, seen.from) else { return Reply::silent() };
-    let Some(id) = message.id().filter(|_| message.method() == Some(call::METHOD)) else { return Reply::silent() };
-    let Ok(call) = Call::read(message) else { return Reply::silent() };
+/// The reply to a message with this verdict.
+pub(crate) fn reply(opened: &Opened, verdict: &Verdict) -> Reply {
+    let Ok((seen, _)) = frame::seen(opened) else { return Reply::Nothing };
+    let (Some(message), From::Client) = (&seen.message, seen.from) else { return Reply::Nothing };
+    let Some(id) = message.id().filter(|_| message.method() == Some(call::METHOD)) else { return Reply::Nothing };
+    let Ok(call) = Call::read(message) else { return Reply::Nothing };
     let form = Form { modern: call.modern, declared: false };
-    if let (true, Some(step)) = (own::is_own(&call.name), steps.last()) {
-        return line(&answered(id, &own::result(step, form)));
+    if own::is_own(&call.name) {
+        let result = own::answer(verdict.result.as_ref(), verdict.decision.as_ref(), form);
+        return line(&answered(id, &result));
     }
-    let strictest = steps.iter().filter_map(|step| step.decision.as_ref()).max_by_key(|decision| decision.effect);
-    match strictest {
-        Some(decision) if !decision.lets_through() => {
-            line(&answered(id, &denial::denial(decision, &own_names).result(form)))
-        }
-        Some(decision) if decision.effect == Effect::Warn => told(&warning(decision)),
-        _ => Reply::silent(),
+    if let Some(decision) = verdict.denial() {
+        return line(&answered(id, &denial::denial(decision, &own_names).result(form)));
     }
+    verdict.warnings.last().map_or(Reply::Nothing, |decision| told(&warning(decision)))
 }
 
 /// What is said of a call that goes on although something is wrong with it. No agent hears it: a client that only lists
@@ -41,9 +38,9 @@ pub(crate) fn warning(decision: &Decision) -> String {
     format!("phasegate{code}: {} (the call was let through)", decision.reason)
 }
 
-/// The reply when nothing else works.
-pub(crate) fn refuse(frame: &Frame, problem: &Problem) -> Reply {
-    let seen = frame::read(frame).ok();
+/// A denial of what cannot be decided.
+pub(crate) fn refuse(received: Received<'_>, problem: &Problem) -> Reply {
+    let seen = received.message().and_then(|opened| frame::seen(opened).ok());
     if let Some(message) = seen.as_ref().and_then(|(seen, _)| seen.message.as_ref()) {
         let called = (message.method() == Some(call::METHOD)).then(|| Call::read(message).ok()).flatten();
         if let (Some(id), Some(call)) = (message.id(), called) {
@@ -64,11 +61,11 @@ pub(crate) fn warn(problem: &Problem) -> Reply {
 }
 
 fn line(json: &str) -> Reply {
-    Reply { stdout: format!("{json}\n").into_bytes(), ..Reply::silent() }
+    Reply::Output(Output { stdout: format!("{json}\n").into_bytes(), ..Output::default() })
 }
 
 fn told(text: &str) -> Reply {
-    Reply { stderr: format!("{text}\n").into_bytes(), ..Reply::silent() }
+    Reply::Output(Output { stderr: format!("{text}\n").into_bytes(), ..Output::default() })
 }
 
 /// In a frame, a tool has the name that its server gave it.

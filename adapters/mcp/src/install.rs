@@ -24,8 +24,8 @@ const LISTS: [(&str, &str); 5] = [
 ];
 
 /// The paths of the lists, as an adapter names its settings.
-pub(crate) fn places() -> Vec<&'static str> {
-    LISTS.iter().map(|(path, _)| *path).collect()
+pub(crate) fn places() -> Vec<String> {
+    LISTS.iter().map(|(path, _)| (*path).to_owned()).collect()
 }
 
 /// The changes that put the relay before these servers; without names, before all.

@@ -4,7 +4,7 @@
 
 pub mod id;
 pub mod object;
-pub mod strict;
+pub use phasegate_adapter::strict;
 pub mod message;
 pub mod call;
 pub mod outcome;
@@ -42,10 +42,10 @@ pub mod in_process;
 pub mod interceptor;
 
 use phasegate_adapter::{
-    Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Limit,
-    Memory, Places, Problem, Registered, Reply,
+    Ability, Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
+    InstallRequest, Installer, Limit, Message as Opened, Places, Problem, Received, Registered, Reply, SessionView,
+    Verdict,
 };
-use phasegate_core::Outcome;
 
 pub use id::Id;
 pub use message::{Kind, Malformed, Message};
@@ -56,65 +56,78 @@ pub struct Mcp;
 
 inventory::submit!(Registered(&Mcp));
 
+/// The versions that the adapter was recorded with, newest first.
+const VERSIONS: &[&str] = &["2026-07-28", "2025-11-25"];
+
 impl Adapter for Mcp {
-    fn id(&self) -> &'static str {
+    fn id(&self) -> &str {
         "mcp"
     }
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "MCP"
-    }
-
-    fn versions(&self) -> &'static [&'static str] {
-        &["2026-07-28", "2025-11-25"]
     }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             deny: Ability::Yes,
-            ask: Ability::No("a call that a person must be asked about is denied, and the text says whom to ask"),
-            rewrite: Ability::No("a call goes on as the client wrote it"),
-            inject_context: Ability::Partly(
+            ask: Ability::no("a call that a person must be asked about is denied, and the text says whom to ask"),
+            rewrite: Ability::no("a call goes on as the client wrote it"),
+            inject_context: Ability::partly(
                 "a warning is added to the answer of its call; there is no prompt to add to, and `get_skill_phase` says the rest",
             ),
-            hide_tools: Ability::Partly(
+            hide_tools: Ability::partly(
                 "with `hide_forbidden`; a client that keeps its list until it starts again still shows the tool, and the call is denied",
             ),
-            see_builtin_tools: Ability::No(
+            see_builtin_tools: Ability::no(
                 "the host's own tools do not pass here; the host's adapter in the same project enforces them, and `get_skill_phase` \
                  names them",
             ),
-            see_subagents: Ability::No(
+            see_subagents: Ability::no(
                 "a server is not told which agent calls; all calls of a session count as one agent's",
             ),
             fail_closed: Ability::Yes,
         }
     }
 
-    fn address(&self, frame: &Frame) -> Result<Address, Problem> {
-        let (seen, _) = frame::read(frame)?;
-        let event = seen.message.as_ref().map_or("closed", |message| message.method().unwrap_or("answer")).to_owned();
-        Ok(Address { session: seen.session, cwd: None, event })
+    fn codec(&self) -> &dyn Codec {
+        self
     }
 
-    fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-        decode::decode(frame, memory)
+    fn installer(&self) -> &dyn Installer {
+        self
     }
 
-    fn encode(&self, frame: &Frame, steps: &[Outcome]) -> Reply {
-        encode::encode(frame, steps)
+    fn diagnostics(&self) -> &dyn Diagnostics {
+        self
+    }
+}
+
+impl Codec for Mcp {
+    fn open(&self, frame: &Frame) -> Result<Opened, Problem> {
+        frame::open(frame)
     }
 
-    fn refuse(&self, frame: &Frame, problem: &Problem) -> Reply {
-        encode::refuse(frame, problem)
+    fn decode(&self, message: &Opened, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+        decode::decode(message, session)
     }
 
-    fn warn(&self, _frame: &Frame, problem: &Problem) -> Reply {
+    fn reply(&self, message: &Opened, verdict: &Verdict) -> Reply {
+        encode::reply(message, verdict)
+    }
+
+    fn refuse(&self, received: Received<'_>, problem: &Problem) -> Reply {
+        encode::refuse(received, problem)
+    }
+
+    fn warn(&self, _received: Received<'_>, problem: &Problem) -> Reply {
         encode::warn(problem)
     }
+}
 
+impl Installer for Mcp {
     fn places(&self) -> Places {
-        Places { settings: install::places(), signs: vec![".mcp.json"], ..Places::default() }
+        Places { settings: install::places(), signs: vec![".mcp.json".to_owned()], ..Places::default() }
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
@@ -132,12 +145,18 @@ impl Adapter for Mcp {
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
         examine::unguarded(request)
     }
+}
 
-    fn limits(&self) -> &'static [Limit] {
-        &limits::LIMITS
+impl Diagnostics for Mcp {
+    fn versions(&self) -> Vec<String> {
+        VERSIONS.iter().map(|version| (*version).to_owned()).collect()
     }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {
         examine::examine(request)
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        limits::limits()
     }
 }

@@ -1,7 +1,7 @@
 //! The tools that the guard itself offers: the seed's three, with its arguments and answers.
 
 use phasegate_core::event::By;
-use phasegate_core::{EventKind, Outcome};
+use phasegate_core::{Decision, EventKind, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -70,13 +70,19 @@ pub fn command(call: &Call) -> EventKind {
 /// The result of a call of an own tool, as JSON text.
 #[must_use]
 pub fn result(step: &Outcome, form: Form) -> String {
-    let answer = step.result.clone().unwrap_or(Value::Null);
+    answer(step.result.as_ref(), step.decision.as_ref(), form)
+}
+
+/// The result of a call of an own tool, from the command's answer and the decision on it.
+#[must_use]
+pub fn answer(result: Option<&Value>, decision: Option<&Decision>, form: Form) -> String {
+    let answer = result.cloned().unwrap_or(Value::Null);
     let failed = answer.get("is_error").and_then(Value::as_bool) == Some(true)
-        || step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
+        || decision.is_some_and(|decision| !decision.lets_through());
     let told = answer.get("text").and_then(Value::as_str).map(ToOwned::to_owned);
     let mut fields = Map::new();
     if failed {
-        let reason = || step.decision.as_ref().map(|decision| decision.reason.clone()).unwrap_or_default();
+        let reason = || decision.map(|decision| decision.reason.clone()).unwrap_or_default();
         let text = told.unwrap_or_else(reason);
         fields.insert("content".to_owned(), json!([{"type": "text", "text": text}]));
         fields.insert("isError".to_owned(), Value::from(true));

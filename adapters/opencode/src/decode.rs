@@ -3,18 +3,18 @@
 mod bus;
 mod call;
 
-use phasegate_adapter::{Decoded, Frame, Memory, Problem};
+use phasegate_adapter::{Decoded, Message, Problem, SessionView};
 use phasegate_core::event::{Agent, By, SessionSource};
 use phasegate_core::{Code, Event, EventKind, spoken};
 use serde_json::Value;
 
 use crate::memory::Kept;
-use crate::wire::{Bus, Chat, Command, Message};
+use crate::wire::{Bus, Chat, Command, Told};
 
 /// Turns one frame into events.
-pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-    let message = Message::read(frame)?;
-    let mut kept = Kept::from_memory(memory);
+pub(crate) fn decode(message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+    let message = Told::of(message)?;
+    let mut kept = Kept::from_memory(session.memory());
     let kinds = kinds(&message, &mut kept)?;
     let mut event = envelope(&message);
     let events = kinds
@@ -29,8 +29,8 @@ pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem>
 }
 
 /// Who and in which session, with any kind.
-fn envelope(message: &Message) -> Event {
-    let session = &message.session;
+fn envelope(message: &Told<'_>) -> Event {
+    let session = &message.head.session;
     let agent = session.subagent().map(|id| Agent {
         id: id.to_owned(),
         kind: session.agent.clone().unwrap_or_default(),
@@ -40,21 +40,21 @@ fn envelope(message: &Message) -> Event {
 }
 
 /// The folder in which an event happens: a line of the shell may have one of its own.
-fn cwd(message: &Message, kind: &EventKind) -> Option<String> {
+fn cwd(message: &Told<'_>, kind: &EventKind) -> Option<String> {
     let own = match kind {
         EventKind::ToolCall { tool, input, server: None, .. } if tool == "Bash" => {
             input.get("workdir").and_then(Value::as_str)
         }
         _ => None,
     };
-    match (message.directory.as_deref(), own) {
+    match (message.head.directory.as_deref(), own) {
         (Some(directory), Some(own)) => Some(std::path::Path::new(directory).join(own).display().to_string()),
         (directory, own) => own.or(directory).map(str::to_owned),
     }
 }
 
-fn kinds(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
-    Ok(match message.hook.as_str() {
+fn kinds(message: &Told<'_>, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
+    Ok(match message.head.hook.as_str() {
         "tool.execute.before" => call::before(message, kept)?,
         "tool.execute.after" => call::after(message, kept)?.into_iter().collect(),
         "chat.message" => prompted(message, kept)?,
@@ -70,8 +70,8 @@ fn kinds(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> 
 }
 
 /// A prompt reaches a session. In a subagent's it is the words of the agent that started it.
-fn prompted(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
-    let session = &message.session;
+fn prompted(message: &Told<'_>, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
+    let session = &message.head.session;
     let chat = message.output::<Chat>()?;
     let mut parts = chat.parts;
     parts.retain(|part| part.kind == "text" && part.text.is_some());
@@ -81,7 +81,7 @@ fn prompted(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Proble
     let text = written.collect::<Vec<_>>().join("\n");
     let Some(id) = session.subagent() else {
         // While a call runs, the keys may be its own: the client takes prompts through a server, too.
-        let interactive = if typed && !kept.busy() { message.terminal } else { Some(false) };
+        let interactive = if typed && !kept.busy() { message.head.terminal } else { Some(false) };
         // The agent gets it when its turn is over: until then its calls go on.
         if kept.works(&session.id) && !spoken::addressed(&text) {
             return Ok(vec![EventKind::Message { id: chat.message.id, role: "user".into(), text, complete: true }]);
@@ -93,8 +93,8 @@ fn prompted(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Proble
 }
 
 /// A subagent's session begins, or goes on with another prompt.
-fn subagent_start(message: &Message, kept: &Kept) -> Option<EventKind> {
-    let session = &message.session;
+fn subagent_start(message: &Told<'_>, kept: &Kept) -> Option<EventKind> {
+    let session = &message.head.session;
     let id = session.subagent()?;
     let call = session.parent.as_deref().and_then(|parent| kept.starter(parent, id));
     let kind = session.agent.clone().unwrap_or_default();
@@ -102,15 +102,15 @@ fn subagent_start(message: &Message, kept: &Kept) -> Option<EventKind> {
 }
 
 /// A `/name` that becomes a prompt: a skill's name, or a command's. The client makes no call for it.
-fn command(message: &Message) -> Result<EventKind, Problem> {
+fn command(message: &Told<'_>) -> Result<EventKind, Problem> {
     let command = message.input::<Command>()?;
     let args = command.arguments.filter(|args| !args.is_empty()).map(Value::String);
     Ok(EventKind::Skill { name: command.command.trim_start_matches('/').to_owned(), args, by: By::Human })
 }
 
 /// A process meets a session that it did not begin.
-fn opened(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
-    if message.session.subagent().is_some() {
+fn opened(message: &Told<'_>, kept: &mut Kept) -> Vec<EventKind> {
+    if message.head.session.subagent().is_some() {
         return Vec::new();
     }
     kept.begins();
@@ -118,8 +118,8 @@ fn opened(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
 }
 
 /// The process that served a session ends.
-fn closed(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
-    if message.session.subagent().is_some() || !kept.has_begun() {
+fn closed(message: &Told<'_>, kept: &mut Kept) -> Vec<EventKind> {
+    if message.head.session.subagent().is_some() || !kept.has_begun() {
         return Vec::new();
     }
     *kept = Kept::default();

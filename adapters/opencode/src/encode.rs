@@ -1,4 +1,4 @@
-//! Decisions as what the plugin must do.
+//! Verdicts as what the plugin must do.
 //!
 //! A reply is one JSON object, or nothing where there is nothing to say:
 //! * `deny`: the call must not run. The plugin throws this text, and the agent reads it with nothing added. Before anything
@@ -9,8 +9,8 @@
 //!
 //! A plugin cannot have the user asked, so a question is a denial with the question in it.
 
-use phasegate_adapter::{Frame, Problem, Reply, text};
-use phasegate_core::{Decision, Effect, Outcome};
+use phasegate_adapter::{Problem, Reply, Verdict, text};
+use phasegate_core::Decision;
 use serde::Serialize;
 
 use crate::tools;
@@ -25,50 +25,37 @@ struct Output<'a> {
     tell: Option<&'a str>,
 }
 
-/// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(_frame: &Frame, steps: &[Outcome]) -> Reply {
-    let context = text::context(steps, tools::native);
-    let decisions = || steps.iter().filter_map(|step| step.decision.as_ref());
-    if let Some(decision) = decisions().filter(|decision| !decision.lets_through()).max_by_key(|one| one.effect) {
+/// The reply to a message with this verdict.
+pub(crate) fn reply(verdict: &Verdict) -> Reply {
+    let context = text::context(verdict, tools::native);
+    if let Some(decision) = verdict.denial() {
         let denial = text::denial(decision, tools::native);
-        return json(&Output { deny: Some(&denial), context: context.as_deref(), tell: None });
+        return Reply::json(&Output { deny: Some(&denial), context: context.as_deref(), tell: None }, true);
     }
-    let warning = decisions().find(|decision| decision.effect == Effect::Warn).map(warned);
-    let told = answer(steps).or(warning.as_deref());
-    let context = match (answer(steps), context) {
+    let warning = verdict.warnings.first().map(warned);
+    let told = verdict.text().or(warning.as_deref());
+    let context = match (verdict.text(), context) {
         (Some(answer), Some(context)) => Some(format!("{answer}\n\n{context}")),
         (answer, context) => context.or(answer.map(str::to_owned)),
     };
     if told.is_none() && context.is_none() {
-        return Reply::silent();
+        return Reply::Nothing;
     }
-    json(&Output { deny: None, context: context.as_deref(), tell: told })
+    Reply::json(&Output { deny: None, context: context.as_deref(), tell: told }, false)
 }
 
-/// The reply when nothing else works.
+/// A denial of what cannot be decided.
 pub(crate) fn refuse(problem: &Problem) -> Reply {
-    json(&Output { deny: Some(&problem.text()), ..Output::default() })
+    Reply::json(&Output { deny: Some(&problem.text()), ..Output::default() }, true)
 }
 
-/// The reply that lets the call go on and tells the problem.
+/// The reply that lets the call go on and reports the problem.
 pub(crate) fn warn(problem: &Problem) -> Reply {
     let text = problem.text();
-    json(&Output { deny: None, context: Some(&text), tell: Some(&text) })
+    Reply::json(&Output { deny: None, context: Some(&text), tell: Some(&text) }, false)
 }
 
 /// What the user reads of a warning: not what the agent would have to do.
 fn warned(decision: &Decision) -> String {
     format!("phasegate: {} (the call was let through)", decision.reason)
-}
-
-/// What came of a command that the user typed.
-fn answer(steps: &[Outcome]) -> Option<&str> {
-    steps.iter().filter_map(|step| step.result.as_ref()).find_map(|result| result.get("text")?.as_str())
-}
-
-fn json(output: &Output<'_>) -> Reply {
-    // Writing text cannot fail; if it did, what is left is no answer, and the plugin denies.
-    let mut stdout = serde_json::to_vec(output).unwrap_or_else(|_| b"?".to_vec());
-    stdout.push(b'\n');
-    Reply { stdout, stderr: Vec::new(), status: if output.deny.is_some() { 2 } else { 0 } }
 }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
-use phasegate_adapter::{Change, InstallRequest, InstallScope, Places, Problem};
+use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
 use serde_json::Value;
 
 pub(crate) use self::examine::examine;
+use crate::table::{ELSEWHERE, PLUGIN};
 
 /// The plugin as it is shipped, with the name of our program where an installation puts its path.
 const SHIM: &str = include_str!("../shim/phasegate.ts");
@@ -18,75 +19,6 @@ const SHIM: &str = include_str!("../shim/phasegate.ts");
 const MARK: &str = "// phasegate: the guard's plugin for OpenCode.";
 /// How the line begins that says which program the plugin starts.
 const COMMAND: &str = "const COMMAND = ";
-/// The plugin's file, in a project and in the user's home.
-const PLACE: [&str; 2] = [".opencode/plugin/phasegate.ts", "~/.config/opencode/plugin/phasegate.ts"];
-/// The other names under which the client finds a plugin of ours.
-const ELSEWHERE: [&str; 2] = [".opencode/plugins/phasegate.ts", "~/.config/opencode/plugins/phasegate.ts"];
-
-/// Where the client keeps what matters to us.
-pub(crate) fn places() -> Places {
-    let mut settings = vec![
-        "opencode.json",
-        "opencode.jsonc",
-        ".opencode/opencode.json",
-        ".opencode/opencode.jsonc",
-        "~/.config/opencode/opencode.json",
-        "~/.config/opencode/opencode.jsonc",
-        "~/.config/opencode/config.json",
-        "/etc/opencode/opencode.json",
-        "/etc/opencode/opencode.jsonc",
-    ];
-    settings.extend(PLACE);
-    settings.extend(ELSEWHERE);
-    Places {
-        skill_folders: vec![
-            ".opencode/skill",
-            ".opencode/skills",
-            ".claude/skills",
-            ".agents/skills",
-            "~/.config/opencode/skill",
-            "~/.config/opencode/skills",
-            "~/.claude/skills",
-            "~/.agents/skills",
-        ],
-        settings,
-        // Plugins and tools are programs that the client runs in its own process; lines between an exclamation mark and
-        // back-quotes in a command file run without a hook; where a session belongs is kept in its data.
-        unseen: vec![
-            ".opencode/plugin/",
-            ".opencode/plugins/",
-            ".opencode/tool/",
-            ".opencode/tools/",
-            ".opencode/command/",
-            ".opencode/commands/",
-            ".opencode/node_modules/",
-            ".opencode/package.json",
-            ".opencode/tui.json",
-            "tui.json",
-            "~/.config/opencode/",
-            // A second folder of the user's that the client looks into, and where its own program may lie.
-            "~/.opencode/opencode.json",
-            "~/.opencode/opencode.jsonc",
-            "~/.opencode/plugin/",
-            "~/.opencode/plugins/",
-            "~/.opencode/tool/",
-            "~/.opencode/tools/",
-            "~/.opencode/command/",
-            "~/.opencode/commands/",
-            "~/.opencode/node_modules/",
-            "~/.opencode/package.json",
-            "~/.opencode/bin/",
-            "~/.cache/opencode/",
-            "~/.local/share/opencode/",
-            "~/.local/state/opencode/",
-        ],
-        project_variables: Vec::new(),
-        session_variables: vec!["PHASEGATE_SESSION"],
-        installed: PLACE.to_vec(),
-        signs: vec![".opencode", "opencode.json", "opencode.jsonc", "~/.config/opencode"],
-    }
-}
-
 /// The plugin that starts `command`: a path, or a name found through `PATH`.
 #[must_use]
 pub fn plugin(command: &str) -> String {
@@ -106,8 +38,8 @@ fn started(text: &str) -> Option<String> {
 /// The plugin's file for a project or a user.
 fn file(request: &InstallRequest) -> PathBuf {
     match request.scope {
-        InstallScope::Project => whole(PLACE[0], request),
-        InstallScope::User => whole(PLACE[1], request),
+        InstallScope::Project => whole(PLUGIN[0], request),
+        InstallScope::User => whole(PLUGIN[1], request),
     }
 }
 
@@ -139,7 +71,7 @@ pub(crate) fn uninstall(request: &InstallRequest) -> Vec<Change> {
 
 /// The plugins of ours that the client would load: each file's path, and the program that it starts where that is known.
 fn loaded(request: &InstallRequest) -> Vec<(PathBuf, Option<String>)> {
-    let files = PLACE.iter().chain(&ELSEWHERE).map(|place| whole(place, request));
+    let files = PLUGIN.iter().chain(&ELSEWHERE).map(|place| whole(place, request));
     let own = files.filter_map(|path| {
         let program = started(request.existing.get(&path)?)?;
         Some((path, Some(program)))

@@ -7,18 +7,19 @@
 mod decode;
 mod encode;
 mod install;
-mod limits;
 mod memory;
 mod outcome;
 mod patch;
+mod table;
 mod tools;
 mod wire;
 
 use phasegate_adapter::{
-    Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Limit,
-    Memory, Places, Problem, Registered, Reply,
+    Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
+    Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
 };
-use phasegate_core::Outcome;
+
+use crate::table::TABLE;
 
 pub use install::plugin;
 
@@ -29,64 +30,60 @@ pub struct OpenCode;
 inventory::submit!(Registered(&OpenCode));
 
 impl Adapter for OpenCode {
-    fn id(&self) -> &'static str {
-        "opencode"
+    fn id(&self) -> &str {
+        TABLE.id
     }
 
-    fn name(&self) -> &'static str {
-        "OpenCode"
-    }
-
-    fn versions(&self) -> &'static [&'static str] {
-        &["1.18.33"]
+    fn name(&self) -> &str {
+        TABLE.name
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            deny: Ability::Yes,
-            ask: Ability::No(
-                "a plugin cannot have the user asked; the call is denied, with the question as the reason",
-            ),
-            rewrite: Ability::Yes,
-            inject_context: Ability::Yes,
-            hide_tools: Ability::No(
-                "the list of tools holds for a whole turn, in which phases change; a forbidden call is denied when it comes",
-            ),
-            see_builtin_tools: Ability::Yes,
-            see_subagents: Ability::Yes,
-            fail_closed: Ability::Partly(
-                "a plugin whose guard is gone, hangs or answers nonsense denies; a plugin that the client could not load is silently absent",
-            ),
-        }
+        TABLE.capabilities.clone()
     }
 
-    fn address(&self, frame: &Frame) -> Result<Address, Problem> {
-        let head = wire::Head::read(frame)?;
-        Ok(Address {
-            session: head.session.root().to_owned(),
-            event: head.word().to_owned(),
-            cwd: head.directory.map(Into::into),
-        })
+    fn bridged(&self) -> bool {
+        true
     }
 
-    fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-        decode::decode(frame, memory)
+    fn codec(&self) -> &dyn Codec {
+        self
     }
 
-    fn encode(&self, frame: &Frame, steps: &[Outcome]) -> Reply {
-        encode::encode(frame, steps)
+    fn installer(&self) -> &dyn Installer {
+        self
     }
 
-    fn refuse(&self, _frame: &Frame, problem: &Problem) -> Reply {
+    fn diagnostics(&self) -> &dyn Diagnostics {
+        self
+    }
+}
+
+impl Codec for OpenCode {
+    fn open(&self, frame: &Frame) -> Result<Message, Problem> {
+        wire::open(frame)
+    }
+
+    fn decode(&self, message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+        decode::decode(message, session)
+    }
+
+    fn reply(&self, _message: &Message, verdict: &Verdict) -> Reply {
+        encode::reply(verdict)
+    }
+
+    fn refuse(&self, _received: Received<'_>, problem: &Problem) -> Reply {
         encode::refuse(problem)
     }
 
-    fn warn(&self, _frame: &Frame, problem: &Problem) -> Reply {
+    fn warn(&self, _received: Received<'_>, problem: &Problem) -> Reply {
         encode::warn(problem)
     }
+}
 
+impl Installer for OpenCode {
     fn places(&self) -> Places {
-        install::places()
+        TABLE.places()
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
@@ -100,20 +97,22 @@ impl Adapter for OpenCode {
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
         install::unguarded(request)
     }
+}
+
+impl Diagnostics for OpenCode {
+    fn versions(&self) -> Vec<String> {
+        TABLE.versions()
+    }
+
+    fn version_command(&self) -> Option<Vec<String>> {
+        TABLE.version_command()
+    }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {
-        install::examine(request, self.versions())
+        install::examine(request, TABLE.versions)
     }
 
-    fn limits(&self) -> &'static [Limit] {
-        &limits::LIMITS
-    }
-
-    fn bridged(&self) -> bool {
-        true
-    }
-
-    fn version_command(&self) -> Option<[&'static str; 2]> {
-        Some(["opencode", "--version"])
+    fn limits(&self) -> Vec<Limit> {
+        TABLE.limits()
     }
 }

@@ -1,17 +1,16 @@
 //! Frames as the plugin forwards them: one hook's name with the client's own input and output objects, and what the
 //! plugin knows besides: which session that is, in which folder. Fields that nothing here needs are passed over.
 
-use phasegate_adapter::{Frame, Problem};
+use phasegate_adapter::{Frame, Message, Problem, strict};
 use phasegate_core::Code;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// One frame.
+/// What a message's body says, beside the arguments of its hook.
 #[derive(Deserialize)]
-pub(crate) struct Message {
-    /// The client's name of the hook; `event` for what its bus tells; `session.opened` and `session.closed` for what the
-    /// plugin itself tells.
+pub(crate) struct Head {
+    /// The client's name of the hook; `event` for what its bus reports; `session.opened` and `session.closed` for what
+    /// the plugin itself reports.
     pub(crate) hook: String,
     pub(crate) session: Session,
     /// The folder that the client works in.
@@ -21,10 +20,6 @@ pub(crate) struct Message {
     /// The names of the MCP servers that the client knows.
     #[serde(default)]
     pub(crate) servers: Vec<String>,
-    #[serde(default)]
-    input: Value,
-    #[serde(default)]
-    output: Value,
 }
 
 /// The session that a frame is about, and those above it.
@@ -51,57 +46,68 @@ impl Session {
     }
 }
 
-/// The head of a frame: all that is read to find its session.
-#[derive(Deserialize)]
-pub(crate) struct Head {
-    hook: String,
-    pub(crate) session: Session,
-    pub(crate) directory: Option<String>,
-    #[serde(default)]
-    input: HeadInput,
-}
+/// Where the bus's own word for an event stands in a message's body.
+const BUS_EVENT: &str = "/input/event/type";
 
-#[derive(Default, Deserialize)]
-struct HeadInput {
-    event: Option<Told>,
-}
-
-#[derive(Deserialize)]
-struct Told {
-    #[serde(rename = "type")]
-    kind: String,
+/// Parses a frame.
+pub(crate) fn open(frame: &Frame) -> Result<Message, Problem> {
+    let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the plugin's message is not UTF-8: {e}")))?;
+    if text.trim().is_empty() {
+        return Err(bad("the plugin's message is empty"));
+    }
+    let body = strict::read(text).map_err(|e| bad(format!("the plugin's message: {e}")))?;
+    let head = Head::of(&body)?;
+    let event = match body.pointer(BUS_EVENT) {
+        Some(kind) => kind.as_str().ok_or_else(|| bad("the plugin's message: the type of an event is not a text"))?,
+        None => &head.hook,
+    };
+    Ok(Message {
+        session: head.session.root().to_owned(),
+        cwd: head.directory.as_ref().map(Into::into),
+        event: event.to_owned(),
+        body,
+        ..Message::default()
+    })
 }
 
 impl Head {
-    /// Reads the head of a frame.
-    pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
-        let head: Self = parse(frame)?;
+    /// Reads the head of a message's body.
+    pub(crate) fn of(body: &Value) -> Result<Self, Problem> {
+        // Serde would read a list as a structure, field by field.
+        if !body.is_object() {
+            return Err(bad("the plugin's message is not a JSON object"));
+        }
+        let head = Self::deserialize(body).map_err(|e| bad(format!("the plugin's message: {e}")))?;
         check(&head.session)?;
         Ok(head)
     }
-
-    /// The client's own word for what happened: the hook's name, or the kind of what its bus tells.
-    pub(crate) fn word(&self) -> &str {
-        self.input.event.as_ref().map_or(&self.hook, |told| &told.kind)
-    }
 }
 
-impl Message {
-    /// Reads a frame whole.
-    pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
-        let message: Self = parse(frame)?;
-        check(&message.session)?;
-        Ok(message)
+/// A message with its head.
+pub(crate) struct Told<'a> {
+    pub(crate) head: Head,
+    body: &'a Value,
+}
+
+impl<'a> Told<'a> {
+    /// Reads a message's head.
+    pub(crate) fn of(message: &'a Message) -> Result<Self, Problem> {
+        Ok(Self { head: Head::of(&message.body)?, body: &message.body })
     }
 
     /// What the hook was given.
-    pub(crate) fn input<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        T::deserialize(&self.input).map_err(|e| bad(format!("the input of the hook `{}`: {e}", self.hook)))
+    pub(crate) fn input<T: Deserialize<'a>>(&self) -> Result<T, Problem> {
+        self.part("input")
     }
 
     /// What the hook may change.
-    pub(crate) fn output<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        T::deserialize(&self.output).map_err(|e| bad(format!("the output of the hook `{}`: {e}", self.hook)))
+    pub(crate) fn output<T: Deserialize<'a>>(&self) -> Result<T, Problem> {
+        self.part("output")
+    }
+
+    fn part<T: Deserialize<'a>>(&self, name: &str) -> Result<T, Problem> {
+        let part = self.body.get(name).unwrap_or(&Value::Null);
+        T::deserialize(part).map_err(|e| bad(format!("the {name} of the hook `{}`: {e}", self.head.hook)))
     }
 }
 
@@ -111,17 +117,6 @@ fn check(session: &Session) -> Result<(), Problem> {
         return Err(bad("the plugin's message: the id of a session is empty"));
     }
     Ok(())
-}
-
-fn parse<T: DeserializeOwned>(frame: &Frame) -> Result<T, Problem> {
-    let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the plugin's message is not UTF-8: {e}")))?;
-    if text.trim().is_empty() {
-        return Err(bad("the plugin's message is empty"));
-    }
-    if !text.trim_start().starts_with('{') {
-        return Err(bad("the plugin's message is not a JSON object"));
-    }
-    serde_json::from_str(text).map_err(|e| bad(format!("the plugin's message: {e}")))
 }
 
 /// A message that is not in its form.
@@ -212,7 +207,7 @@ pub(crate) struct BusEvent {
 
 impl BusEvent {
     /// The fields of this kind.
-    pub(crate) fn fields<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    pub(crate) fn fields<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Problem> {
         T::deserialize(&self.properties).map_err(|e| bad(format!("the client's event `{}`: {e}", self.kind)))
     }
 }

@@ -1,6 +1,6 @@
 //! The extension's messages as neutral events.
 
-use phasegate_adapter::{Decoded, Frame, Memory, Problem};
+use phasegate_adapter::{Decoded, Message, Problem, SessionView};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::hook::Hook;
 use crate::outcome::{self, Ending};
 use crate::pairing::Pairing;
 use crate::tools::{self, Named};
-use crate::wire::{self, Message};
+use crate::wire::{self, Told};
 
 /// The words with which a person has a skill read.
 const SKILL_COMMAND: &str = "/skill:";
@@ -17,19 +17,18 @@ const SKILL_COMMAND: &str = "/skill:";
 const TYPED: &str = "/phasegate";
 
 /// Turns one message into events.
-pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-    let mut message = Message::read(frame)?;
-    let name = &message.head.event.name;
-    let Some(hook) = Hook::named(name) else {
-        return Err(Problem::new(Code::EventUnknown, format!("the event `{name}` is not known")));
+pub(crate) fn decode(message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+    let Some(hook) = Hook::named(&message.event) else {
+        return Err(Problem::new(Code::EventUnknown, format!("the event `{}` is not known", message.event)));
     };
-    let mut pairing = Pairing::from_memory(memory);
-    let kinds = kinds(hook, &mut message, &mut pairing)?;
-    let event = |kind| Event { cwd: message.head.cwd.clone(), ..Event::new(&message.head.session, kind) };
+    let mut pairing = Pairing::from_memory(session.memory());
+    let kinds = kinds(hook, &Told::of(message)?, &mut pairing)?;
+    let cwd = message.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
+    let event = |kind| Event { cwd: cwd.clone(), ..Event::new(&message.session, kind) };
     Ok(Decoded { events: kinds.into_iter().map(event).collect(), memory: pairing.into_memory() })
 }
 
-fn kinds(hook: Hook, message: &mut Message, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
+fn kinds(hook: Hook, message: &Told<'_>, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
     Ok(match hook {
         Hook::ToolCall => tool_call(message.fields()?, message, pairing),
         Hook::ToolResult => vec![tool_ran(&message.fields()?, message, pairing)],
@@ -60,7 +59,7 @@ fn kinds(hook: Hook, message: &mut Message, pairing: &mut Pairing) -> Result<Vec
     })
 }
 
-fn tool_call(call: wire::ToolCall, message: &Message, pairing: &mut Pairing) -> Vec<EventKind> {
+fn tool_call(call: wire::ToolCall, message: &Told<'_>, pairing: &mut Pairing) -> Vec<EventKind> {
     if let Some(id) = &call.tool_call_id {
         pairing.opened(id, &call.tool_name, &call.input);
     }
@@ -82,7 +81,7 @@ fn tool_call(call: wire::ToolCall, message: &Message, pairing: &mut Pairing) -> 
     std::iter::once(call).chain(skill).collect()
 }
 
-fn tool_ran(ran: &wire::ToolRan, message: &Message, pairing: &mut Pairing) -> EventKind {
+fn tool_ran(ran: &wire::ToolRan, message: &Told<'_>, pairing: &mut Pairing) -> EventKind {
     // Only versions that also say how they run tell a shell that a signal ended from one that ended well.
     let signals = message.head.mode.is_some();
     let ending = outcome::of_result(&ran.tool_name, (&ran.content, ran.is_error), signals);
@@ -113,7 +112,7 @@ fn result(id: &str, ending: Ending, native: &str) -> EventKind {
 
 /// What is given to the client: a prompt, and before it the skill that it has read. What is given while the agent works
 /// waits, and reaches it as a message.
-fn input(given: wire::Input, message: &Message, pairing: &mut Pairing) -> Vec<EventKind> {
+fn input(given: wire::Input, message: &Told<'_>, pairing: &mut Pairing) -> Vec<EventKind> {
     let by_hand = given.source.as_deref() == Some("interactive");
     let typed = by_hand && message.head.in_terminal();
     let mut kinds = Vec::new();
@@ -133,7 +132,7 @@ fn input(given: wire::Input, message: &Message, pairing: &mut Pairing) -> Vec<Ev
 
 /// One of the extension's own commands: what is typed after it is as if typed after the word that all platforms know;
 /// nothing asks where the session stands.
-fn command(command: &wire::Command, message: &Message) -> EventKind {
+fn command(command: &wire::Command, message: &Told<'_>) -> EventKind {
     match command.args.trim() {
         "" => EventKind::Command { by: By::Agent, name: "get_skill_phase".into(), args: Value::Null },
         args => EventKind::Prompt { text: format!("{TYPED} {args}"), interactive: Some(message.head.in_terminal()) },
@@ -151,13 +150,14 @@ fn said(end: wire::MessageEnd) -> Vec<EventKind> {
     vec![EventKind::Message { id, role, text, complete: true }]
 }
 
-fn session_start(start: &wire::SessionStart, message: &Message, pairing: &mut Pairing) -> Result<EventKind, Problem> {
-    let own = |id: &String| *id != message.head.session;
+fn session_start(start: &wire::SessionStart, message: &Told<'_>, pairing: &mut Pairing) -> Result<EventKind, Problem> {
+    let own = |id: &String| *id != message.message.session;
+    let beside = |name: &str| message.beside(name).map(str::to_owned);
     let begun = pairing.starts();
-    let by_agent = message.beside("inherited").filter(own);
-    let forked = message.beside("forked").and_then(|file| session_of(&file)).filter(own);
+    let by_agent = beside("inherited").filter(own);
+    let forked = message.beside("forked").and_then(session_of).filter(own);
     let before = start.previous_session_file.as_deref().and_then(session_of);
-    let before = before.or_else(|| message.beside("previous")).filter(own);
+    let before = before.or_else(|| beside("previous")).filter(own);
     let (source, parent) = match start.reason.as_str() {
         // The session of a program that an agent started; it may also go on with an earlier one.
         "startup" if by_agent.is_some() => (SessionSource::Child, by_agent),
@@ -198,15 +198,16 @@ fn permission(answer: wire::Permission) -> Result<EventKind, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_adapter::{Frame, Memory};
+    use phasegate_adapter::{Decoded, Frame, Memory, SessionView};
     use phasegate_core::EventKind;
     use phasegate_core::event::{By, SessionSource};
     use serde_json::{Value, json};
 
     use super::{decode, session_of};
+    use crate::wire::open;
 
     fn kinds(frame: &Value, memory: &Memory) -> Vec<EventKind> {
-        let decoded = decode(&Frame::new(frame.to_string()), memory).unwrap();
+        let decoded = read(frame, memory);
         decoded.events.into_iter().map(|event| event.kind).collect()
     }
 
@@ -215,6 +216,11 @@ mod tests {
             EventKind::Prompt { interactive, .. } => interactive,
             other => panic!("{other:?}"),
         }
+    }
+
+    fn read(frame: &Value, memory: &Memory) -> Decoded {
+        let message = open(&Frame::new(frame.to_string())).unwrap();
+        decode(&message, &SessionView::new(memory, None)).unwrap()
     }
 
     #[test]
@@ -298,10 +304,10 @@ mod tests {
     #[test]
     fn what_ran_otherwise_than_it_was_put_proves_nothing() {
         let call = json!({"event": {"type": "tool_call", "toolName": "write", "toolCallId": "c", "input": {"path": "a"}}, "session": "s"});
-        let memory = decode(&Frame::new(call.to_string()), &Memory::Null).unwrap().memory;
+        let memory = read(&call, &Memory::Null).memory;
         for (path, outcome) in [("a", "ok"), ("b", "unknown")] {
             let event = json!({"type": "tool_result", "toolName": "write", "toolCallId": "c", "input": {"path": path}, "content": [], "isError": false});
-            let decoded = decode(&Frame::new(json!({"event": event, "session": "s"}).to_string()), &memory).unwrap();
+            let decoded = read(&json!({"event": event, "session": "s"}), &memory);
             assert_eq!(decoded.events[0].to_value()["outcome"], outcome);
         }
     }

@@ -1,4 +1,4 @@
-//! Decisions as the replies that the extension enforces: one JSON object, or nothing where the client goes on as it would.
+//! Verdicts as the replies that the extension enforces: one JSON object, or nothing where the client goes on as it would.
 //!
 //! | key | what the extension does |
 //! |---|---|
@@ -10,9 +10,9 @@
 
 use std::fmt::Write as _;
 
-use phasegate_adapter::{Frame, Problem, Reply, text};
+use phasegate_adapter::{Message, Problem, Received, Reply, Verdict, text};
 use phasegate_core::policy::Mode;
-use phasegate_core::{Decision, Effect, Outcome};
+use phasegate_core::{Decision, Effect, RunPosition};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -39,27 +39,24 @@ struct Output {
     tell: Option<String>,
 }
 
-/// The reply to a frame whose events led to `steps`.
-pub(crate) fn encode(frame: &Frame, steps: &[Outcome]) -> Reply {
-    let head = Head::read(frame).ok();
-    let hook = head.as_ref().and_then(|head| Hook::named(&head.event.name));
+/// The reply to a message with this verdict.
+pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
     let mut output =
-        Output { status: status(steps), context: text::context(steps, tools::native), ..Output::default() };
-    let strictest = steps
-        .iter()
-        .filter_map(|step| step.decision.as_ref())
-        .filter(|decision| !decision.lets_through())
-        .max_by_key(|decision| decision.effect);
-    match strictest {
-        Some(decision) => deny(&mut output, decision, head.as_ref().filter(|_| hook == Some(Hook::ToolCall))),
-        None => answer(steps, &mut output),
+        Output { status: status(verdict), context: text::context(verdict, tools::native), ..Output::default() };
+    match verdict.denial() {
+        Some(decision) => {
+            let called = Hook::named(&message.event) == Some(Hook::ToolCall);
+            let head = Head::of(&message.body).ok();
+            deny(&mut output, decision, head.as_ref().filter(|_| called));
+        }
+        None => answer(verdict, &mut output),
     }
     json(&output)
 }
 
-/// The reply when nothing else works: a denial. Where nothing can be denied, the problem is told.
-pub(crate) fn refuse(frame: &Frame, problem: &Problem) -> Reply {
-    let hook = Head::read(frame).ok().and_then(|head| Hook::named(&head.event.name));
+/// A denial of what cannot be decided. Where nothing can be denied, the problem is reported.
+pub(crate) fn refuse(received: Received<'_>, problem: &Problem) -> Reply {
+    let hook = received.message().and_then(|message| Hook::named(&message.event));
     let text = problem.text();
     json(&match hook {
         Some(hook) if !hook.can_be_denied() => Output { tell: Some(text), ..Output::default() },
@@ -75,7 +72,7 @@ pub(crate) fn warn(problem: &Problem) -> Reply {
 }
 
 /// Refuses what the event is about. A question is a denial too, for an extension that cannot ask it.
-fn deny(output: &mut Output, decision: &Decision, call: Option<&Head>) {
+fn deny(output: &mut Output, decision: &Decision, call: Option<&Head<'_>>) {
     let text = text::denial(decision, tools::native);
     match (decision.effect, call) {
         (Effect::Ask, Some(head)) if head.has_ui => {
@@ -88,9 +85,9 @@ fn deny(output: &mut Output, decision: &Decision, call: Option<&Head>) {
 }
 
 /// What came of a command: for the user who gave it, and where it changed something, for the agent too.
-fn answer(steps: &[Outcome], output: &mut Output) {
-    let Some(result) = steps.iter().find_map(|step| step.result.as_ref()) else { return };
-    let done = result.get("text").and_then(Value::as_str);
+fn answer(verdict: &Verdict, output: &mut Output) {
+    let Some(result) = &verdict.result else { return };
+    let done = verdict.text();
     output.tell = Some(done.map_or_else(|| standing(result), str::to_owned));
     if let Some(done) = done {
         let parts = [Some(done), output.context.as_deref()];
@@ -131,21 +128,18 @@ fn or_none(text: &str) -> &str {
     if text.is_empty() { "none" } else { text }
 }
 
-/// Where the runs stand after the last step, for the status line; `None` where there never was one.
-fn status(steps: &[Outcome]) -> Option<String> {
-    let live = steps.last()?.runs.as_ref()?.iter().map(|run| {
+/// Where the runs stand after the last event, for the status line; `None` where there never was one.
+fn status(verdict: &Verdict) -> Option<String> {
+    let told = |run: &RunPosition| {
         let mode = if run.mode == Mode::Warn { " (warn)" } else { "" };
         format!("{}: {}{mode}", run.skill, run.phase)
-    });
-    Some(live.collect::<Vec<_>>().join(", "))
+    };
+    Some(verdict.runs.as_ref()?.iter().map(told).collect::<Vec<_>>().join(", "))
 }
 
 fn json(output: &Output) -> Reply {
-    // Writing this type cannot fail; if it did, the answer would be no reply, and that denies.
-    let mut stdout = serde_json::to_vec(output).unwrap_or_else(|_| b"?".to_vec());
-    if stdout == b"{}" {
-        return Reply::silent();
+    match Reply::json(output, output.deny.is_some()) {
+        Reply::Json { text, .. } if text == "{}" => Reply::Nothing,
+        reply => reply,
     }
-    stdout.push(b'\n');
-    Reply { stdout, stderr: Vec::new(), status: if output.deny.is_some() { 2 } else { 0 } }
 }

@@ -9,13 +9,12 @@ use phasegate_core::Code;
 use serde_json::Value;
 
 pub(crate) use self::examine::examine;
+use crate::table::EXTENSION;
 
-/// Where the extension lies in a project.
-pub(crate) const PROJECT: &str = ".pi/extensions/phasegate.ts";
 /// Where the extension lies below the user's home.
 const USER: &str = ".pi/agent/extensions/phasegate.ts";
 /// The extension, as it is published.
-const EXTENSION: &str = include_str!("../shim/phasegate.ts");
+const SHIM: &str = include_str!("../shim/phasegate.ts");
 /// The line that says which program is the guard.
 const COMMAND: &str = "const COMMAND = \"phasegate\";";
 /// How that line begins, whatever the program.
@@ -29,7 +28,7 @@ const PACKAGE: &str = "phasegate-pi";
 #[must_use]
 pub fn extension(command: &str) -> String {
     let line = format!("{COMMAND_START}{};", Value::from(command));
-    EXTENSION.replacen(COMMAND, &line, 1)
+    SHIM.replacen(COMMAND, &line, 1)
 }
 
 /// The change that puts the extension there, or renews it.
@@ -63,12 +62,12 @@ pub(crate) fn advice(request: &InstallRequest) -> Vec<String> {
         InstallScope::User => Vec::new(),
         InstallScope::Project => vec![
             format!(
-                "Pi loads `{PROJECT}` only once the project is trusted: answer its question in a terminal, or start it with \
+                "Pi loads `{EXTENSION}` only once the project is trusted: answer its question in a terminal, or start it with \
                  `--approve`; in print and JSON mode it is otherwise not loaded, and nothing says so"
             ),
             "subagents are clients of their own and are not trusted: `phasegate init pi --user` guards those too"
                 .into(),
-            format!("once without either: `pi -e {PROJECT}`; as a package: `pi install npm:{PACKAGE}`"),
+            format!("once without either: `pi -e {EXTENSION}`; as a package: `pi install npm:{PACKAGE}`"),
         ],
     }
 }
@@ -106,7 +105,7 @@ fn command_of(text: &str) -> Option<String> {
 
 fn place(request: &InstallRequest, scope: InstallScope) -> PathBuf {
     match scope {
-        InstallScope::Project => request.project.join(PROJECT),
+        InstallScope::Project => request.project.join(EXTENSION),
         InstallScope::User => request.home.join(USER),
     }
 }
@@ -154,12 +153,12 @@ fn packages(request: &InstallRequest) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMAND, EXTENSION, MARK, command_of, extension, is_whole, may_mean};
+    use super::{COMMAND, MARK, SHIM, command_of, extension, is_whole, may_mean};
 
     #[test]
     fn the_extension_names_its_program_in_one_line() {
-        assert_eq!(EXTENSION.matches(COMMAND).count(), 1);
-        assert!(EXTENSION.starts_with(MARK));
+        assert_eq!(SHIM.matches(COMMAND).count(), 1);
+        assert!(SHIM.starts_with(MARK));
         for command in ["phasegate", "/opt/it's \"here\"/phasegate", "C:\\tools\\phasegate.exe"] {
             let text = extension(command);
             assert_eq!((command_of(&text).as_deref(), is_whole(&text)), (Some(command), true));

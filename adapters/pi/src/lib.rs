@@ -1,24 +1,25 @@
 //! Pi: its extension events as events, decisions as replies that its extension enforces.
 //!
 //! Pi asks its extensions in its own process. Ours, `shim/phasegate.ts`, passes every event on to `phasegate serve` and does
-//! what the reply says; what it means is decided here. Recorded with the versions that [`Adapter::versions`] names; what the
+//! what the reply says; what it means is decided here. Recorded with the versions that [`Diagnostics::versions`] names; what the
 //! client does with each answer was tried with the real client.
 
 mod decode;
 mod encode;
 mod hook;
 mod install;
-mod limits;
 mod outcome;
 mod pairing;
+mod table;
 mod tools;
 mod wire;
 
 use phasegate_adapter::{
-    Ability, Adapter, Address, Capabilities, Change, Decoded, ExamineRequest, Examined, Frame, InstallRequest, Limit,
-    Memory, Places, Problem, Registered, Reply,
+    Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
+    Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
 };
-use phasegate_core::Outcome;
+
+use crate::table::TABLE;
 
 pub use install::extension;
 
@@ -29,88 +30,60 @@ pub struct Pi;
 inventory::submit!(Registered(&Pi));
 
 impl Adapter for Pi {
-    fn id(&self) -> &'static str {
-        "pi"
+    fn id(&self) -> &str {
+        TABLE.id
     }
 
-    fn name(&self) -> &'static str {
-        "Pi"
-    }
-
-    fn versions(&self) -> &'static [&'static str] {
-        &["0.87.1", "0.73.1"]
+    fn name(&self) -> &str {
+        TABLE.name
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            deny: Ability::Yes,
-            ask: Ability::Partly("where nobody can be asked (print and JSON mode), it is a denial that says so"),
-            rewrite: Ability::Yes,
-            inject_context: Ability::Yes,
-            hide_tools: Ability::Partly(
-                "where the client is started with `PHASEGATE_HIDE_FORBIDDEN=1`, and not in 0.73.1, which takes a change up \
-                 with the next prompt only; else a forbidden call is denied when it comes",
-            ),
-            see_builtin_tools: Ability::Yes,
-            see_subagents: Ability::Partly(
-                "a subagent is a client of its own: it is guarded where the extension is the user's, as a session that joins \
-                 its parent's runs, and what it does proves nothing for its parent",
-            ),
-            fail_closed: Ability::Partly(
-                "an extension that cannot be loaded ends the client, and one that fails denies; a project's extension is not \
-                 loaded until the project is trusted, and nothing says so",
-            ),
-        }
+        TABLE.capabilities.clone()
     }
 
-    fn address(&self, frame: &Frame) -> Result<Address, Problem> {
-        let head = wire::Head::read(frame)?;
-        Ok(Address { session: head.session, cwd: head.cwd.map(Into::into), event: head.event.name })
+    fn bridged(&self) -> bool {
+        true
     }
 
-    fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-        decode::decode(frame, memory)
+    fn codec(&self) -> &dyn Codec {
+        self
     }
 
-    fn encode(&self, frame: &Frame, steps: &[Outcome]) -> Reply {
-        encode::encode(frame, steps)
+    fn installer(&self) -> &dyn Installer {
+        self
     }
 
-    fn refuse(&self, frame: &Frame, problem: &Problem) -> Reply {
-        encode::refuse(frame, problem)
+    fn diagnostics(&self) -> &dyn Diagnostics {
+        self
+    }
+}
+
+impl Codec for Pi {
+    fn open(&self, frame: &Frame) -> Result<Message, Problem> {
+        wire::open(frame)
     }
 
-    fn warn(&self, _frame: &Frame, problem: &Problem) -> Reply {
+    fn decode(&self, message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+        decode::decode(message, session)
+    }
+
+    fn reply(&self, message: &Message, verdict: &Verdict) -> Reply {
+        encode::reply(message, verdict)
+    }
+
+    fn refuse(&self, received: Received<'_>, problem: &Problem) -> Reply {
+        encode::refuse(received, problem)
+    }
+
+    fn warn(&self, _received: Received<'_>, problem: &Problem) -> Reply {
         encode::warn(problem)
     }
+}
 
+impl Installer for Pi {
     fn places(&self) -> Places {
-        Places {
-            skill_folders: vec![".pi/skills", ".agents/skills", "~/.pi/agent/skills", "~/.agents/skills"],
-            settings: vec![
-                ".pi/settings.json",
-                install::PROJECT,
-                "~/.pi/agent/settings.json",
-                "~/.pi/agent/extensions/phasegate.ts",
-            ],
-            // Extensions run in the client's own process; packages hold extensions; keys and models may be lines that the
-            // client runs; trust decides which extensions are loaded.
-            unseen: vec![
-                ".pi/extensions/",
-                ".pi/npm/",
-                ".pi/git/",
-                "~/.pi/agent/extensions/",
-                "~/.pi/agent/npm/",
-                "~/.pi/agent/git/",
-                "~/.pi/agent/auth.json",
-                "~/.pi/agent/models.json",
-                "~/.pi/agent/trust.json",
-            ],
-            signs: vec![".pi", "~/.pi"],
-            project_variables: Vec::new(),
-            session_variables: vec!["PHASEGATE_SESSION", "PI_SESSION_ID"],
-            installed: Vec::new(),
-        }
+        TABLE.places()
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
@@ -128,20 +101,22 @@ impl Adapter for Pi {
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
         install::unguarded(request)
     }
+}
+
+impl Diagnostics for Pi {
+    fn versions(&self) -> Vec<String> {
+        TABLE.versions()
+    }
+
+    fn version_command(&self) -> Option<Vec<String>> {
+        TABLE.version_command()
+    }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {
-        install::examine(request, self.versions())
+        install::examine(request, TABLE.versions)
     }
 
-    fn limits(&self) -> &'static [Limit] {
-        &limits::LIMITS
-    }
-
-    fn bridged(&self) -> bool {
-        true
-    }
-
-    fn version_command(&self) -> Option<[&'static str; 2]> {
-        Some(["pi", "--version"])
+    fn limits(&self) -> Vec<Limit> {
+        TABLE.limits()
     }
 }

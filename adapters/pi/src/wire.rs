@@ -1,47 +1,40 @@
 //! The messages of the extension: the client's own event objects, with the session they belong to. Fields that nothing here
 //! needs are passed over, whatever they hold.
 
-use phasegate_adapter::{Frame, Problem};
+use phasegate_adapter::{Frame, Message, Problem, strict};
 use phasegate_core::Code;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// What every message has.
 #[derive(Deserialize)]
-pub(crate) struct Head {
-    pub(crate) event: Type,
-    pub(crate) session: String,
-    pub(crate) cwd: Option<String>,
+pub(crate) struct Head<'a> {
+    #[serde(borrow)]
+    event: Type<'a>,
+    session: &'a str,
+    cwd: Option<&'a str>,
     /// How the client runs: `tui`, `rpc`, `json` or `print`; only newer ones say so.
-    pub(crate) mode: Option<String>,
+    pub(crate) mode: Option<&'a str>,
     /// Whether somebody can be asked.
     #[serde(default, rename = "hasUI")]
     pub(crate) has_ui: bool,
 }
 
-/// The kind of event, for messages that are not read further.
+/// The kind of event.
 #[derive(Deserialize)]
-pub(crate) struct Type {
+struct Type<'a> {
     #[serde(rename = "type")]
-    pub(crate) name: String,
+    name: &'a str,
 }
 
-/// One message: its head, and the client's event with its own fields.
-pub(crate) struct Message {
-    pub(crate) head: Head,
-    whole: Value,
-}
-
-impl Head {
-    /// Reads the head of a frame: one JSON object with at least an event's type and a session.
-    pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
-        let text = text(frame)?;
-        // A list would do for a structure, field by field.
-        if !text.trim_start().starts_with('{') {
+impl<'a> Head<'a> {
+    /// Reads the head of a message's body.
+    pub(crate) fn of(body: &'a Value) -> Result<Self, Problem> {
+        // Serde would read a list as a structure, field by field.
+        if !body.is_object() {
             return Err(bad("the message is not a JSON object"));
         }
-        let head: Self = parse(text)?;
+        let head = Self::deserialize(body).map_err(|e| bad(format!("the message: {e}")))?;
         if head.session.is_empty() {
             return Err(bad("the message: `session` is empty"));
         }
@@ -51,41 +44,52 @@ impl Head {
     /// Whether a person sits before the client. Older clients do not say how they run, but they have a surface to ask on
     /// only in a terminal and for other programs, and input says which of the two it came from.
     pub(crate) fn in_terminal(&self) -> bool {
-        match &self.mode {
+        match self.mode {
             Some(mode) => mode == "tui",
             None => self.has_ui,
         }
     }
 }
 
-impl Message {
-    /// Reads a frame whole.
-    pub(crate) fn read(frame: &Frame) -> Result<Self, Problem> {
-        let head = Head::read(frame)?;
-        let whole = parse(text(frame)?)?;
-        Ok(Self { head, whole })
+/// Parses a frame: one JSON object with at least an event's type and a session.
+pub(crate) fn open(frame: &Frame) -> Result<Message, Problem> {
+    let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the message is not UTF-8: {e}")))?;
+    if text.trim().is_empty() {
+        return Err(bad("the message is empty"));
+    }
+    let body = strict::read(text).map_err(|e| bad(format!("the message: {e}")))?;
+    let head = Head::of(&body)?;
+    Ok(Message {
+        session: head.session.to_owned(),
+        cwd: head.cwd.map(Into::into),
+        event: head.event.name.to_owned(),
+        body,
+        ..Message::default()
+    })
+}
+
+/// A message with its head.
+pub(crate) struct Told<'a> {
+    pub(crate) message: &'a Message,
+    pub(crate) head: Head<'a>,
+}
+
+impl<'a> Told<'a> {
+    /// Reads a message's head.
+    pub(crate) fn of(message: &'a Message) -> Result<Self, Problem> {
+        Ok(Self { message, head: Head::of(&message.body)? })
     }
 
     /// The event's own fields.
-    pub(crate) fn fields<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
-        let event = self.whole.get_mut("event").map(Value::take).unwrap_or_default();
-        let name = &self.head.event.name;
-        serde_json::from_value(event).map_err(|e| bad(format!("the event `{name}`: {e}")))
+    pub(crate) fn fields<T: Deserialize<'a>>(&self) -> Result<T, Problem> {
+        let event = self.message.body.get("event").unwrap_or(&Value::Null);
+        T::deserialize(event).map_err(|e| bad(format!("the event `{}`: {e}", self.message.event)))
     }
 
     /// A field that stands beside the event.
-    pub(crate) fn beside(&self, name: &str) -> Option<String> {
-        self.whole.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+    pub(crate) fn beside(&self, name: &str) -> Option<&'a str> {
+        self.message.body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
-}
-
-fn text(frame: &Frame) -> Result<&str, Problem> {
-    let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the message is not UTF-8: {e}")))?;
-    if text.trim().is_empty() { Err(bad("the message is empty")) } else { Ok(text) }
-}
-
-fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
-    serde_json::from_str(text).map_err(|e| bad(format!("the message: {e}")))
 }
 
 fn bad(message: impl Into<String>) -> Problem {

@@ -39,8 +39,8 @@ pub fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
 
 /// The signs of the platform that are there, in the project or in the user's home.
 #[must_use]
-pub fn signs(adapter: &dyn Adapter, root: &Path, home: &Path) -> Vec<&'static str> {
-    let mut signs = adapter.places().signs;
+pub fn signs(adapter: &dyn Adapter, root: &Path, home: &Path) -> Vec<String> {
+    let mut signs = adapter.installer().places().signs;
     signs.retain(|sign| place(sign, root, home).exists());
     signs
 }
@@ -54,12 +54,12 @@ pub fn place(place: &str, root: &Path, home: &Path) -> std::path::PathBuf {
     }
 }
 
-fn print(context: &Context, adapter: &dyn Adapter, signs: &[&str]) {
+fn print(context: &Context, adapter: &dyn Adapter, signs: &[String]) {
     let out = context.out;
     let found =
         if signs.is_empty() { "not detected here".to_string() } else { format!("detected: {}", signs.join(", ")) };
     out.line(format_args!("{} {} ({found})", adapter.id().bold(), adapter.name()));
-    out.line(format_args!("  recorded with {}", adapter.versions().join(", ")));
+    out.line(format_args!("  recorded with {}", adapter.diagnostics().versions().join(", ")));
     for (name, ability) in adapter.capabilities().rows() {
         match ability {
             Ability::Yes => out.line(format_args!("  {} {name}", "yes   ".green())),
@@ -69,7 +69,7 @@ fn print(context: &Context, adapter: &dyn Adapter, signs: &[&str]) {
     }
 }
 
-fn as_json(adapter: &dyn Adapter, signs: &[&str]) -> Value {
+fn as_json(adapter: &dyn Adapter, signs: &[String]) -> Value {
     let rows: serde_json::Map<_, _> = adapter
         .capabilities()
         .rows()
@@ -86,7 +86,7 @@ fn as_json(adapter: &dyn Adapter, signs: &[&str]) -> Value {
     json!({
         "id": adapter.id(),
         "name": adapter.name(),
-        "versions": adapter.versions(),
+        "versions": adapter.diagnostics().versions(),
         "detected": signs,
         "capabilities": rows,
     })

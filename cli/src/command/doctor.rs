@@ -92,7 +92,7 @@ fn limits(context: &Context, adapter: &dyn Adapter) {
             out.line(format_args!("  {}: {limit}", name.replace('_', " ")));
         }
     }
-    for limit in adapter.limits() {
+    for limit in adapter.diagnostics().limits() {
         out.line(format_args!("  {}: {}", limit.way, limit.then));
     }
 }
@@ -116,7 +116,7 @@ fn as_json(sections: &[Section], adapters: &[&'static dyn Adapter]) -> Value {
     };
     let limits: Vec<_> = adapters
         .iter()
-        .flat_map(|adapter| adapter.limits().iter().map(|limit| (adapter.id(), limit)))
+        .flat_map(|adapter| adapter.diagnostics().limits().into_iter().map(|limit| (adapter.id(), limit)))
         .map(|(platform, limit)| json!({"platform": platform, "way": limit.way, "then": limit.then}))
         .collect();
     json!({

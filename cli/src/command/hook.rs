@@ -9,10 +9,11 @@ use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_adapter::{Adapter, Frame, Output, Problem, Reply};
 use phasegate_runtime::Locations;
 use phasegate_runtime::deadline::{answer_within, limit_from_environment};
 use phasegate_runtime::hook::{Hook, MAX_FRAME_BYTES};
+use phasegate_runtime::opened::Opened;
 
 use crate::exit::Exit;
 use crate::logging;
@@ -96,14 +97,21 @@ fn refuse(adapter: &'static dyn Adapter, problem: &Problem, confirm: bool) {
         let mut bytes = Vec::new();
         // A message that cannot be read is refused as far as it came.
         let _ = std::io::stdin().take(MAX_FRAME_BYTES).read_to_end(&mut bytes);
-        adapter.refuse(&Frame::new(bytes), problem)
+        refused(adapter, &Opened::new(Frame::new(bytes)), problem)
     };
-    let late = move |problem: Problem| adapter.refuse(&Frame::default(), &problem);
+    let late = move |problem: Problem| refused(adapter, &Opened::new(Frame::default()), &problem);
     answer_within(limit_from_environment(), refuse, late, move |reply| send(reply, confirm));
+}
+
+/// The denial of a frame, in the form of its event as far as that can be read.
+fn refused(adapter: &dyn Adapter, opened: &Opened, problem: &Problem) -> Reply {
+    let _ = opened.open(adapter);
+    adapter.codec().refuse(opened.received(), problem)
 }
 
 /// Sends the reply and ends the process, from whichever thread has it.
 fn send(reply: Reply, confirm: bool) -> ! {
+    let reply = reply.into_output();
     let written = std::io::stdout().write_all(&reply.stdout).and_then(|()| std::io::stdout().flush());
     let _ = std::io::stderr().write_all(&reply.stderr);
     let status = if confirm && reply.status == 0 { CONFIRMED } else { reply.status };
@@ -111,7 +119,7 @@ fn send(reply: Reply, confirm: bool) -> ! {
 }
 
 fn failed(text: &str) -> Reply {
-    Reply { stdout: Vec::new(), stderr: format!("{text}\n").into_bytes(), status: 2 }
+    Reply::Output(Output { stdout: Vec::new(), stderr: format!("{text}\n").into_bytes(), status: 2 })
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let mut changes: Vec<Change> = settings::changes(&setting)?.into_iter().collect();
     for adapter in &setting.adapters {
-        changes.extend(adapter.install_parts(&setting.request(*adapter)?, &args.servers)?);
+        changes.extend(adapter.installer().install_parts(&setting.request(*adapter)?, &args.servers)?);
     }
     changes.retain(|change| change.before != change.after);
     apply::show(&setting, &changes);
@@ -62,7 +62,7 @@ fn print(setting: &Setting<'_>) -> Result<Exit, Failure> {
     let mut texts = BTreeMap::new();
     for adapter in &setting.adapters {
         let request = setting.request(*adapter)?;
-        let changes = adapter.install_parts(&request, &setting.args.servers)?;
+        let changes = adapter.installer().install_parts(&request, &setting.args.servers)?;
         texts.extend(changes.into_iter().filter_map(|change| Some((change.path, change.after?))));
     }
     let out = setting.context.out;
@@ -112,7 +112,7 @@ fn finish(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
     let out = setting.context.out;
     let mut advice = Vec::new();
     for adapter in &setting.adapters {
-        advice.extend(adapter.advice(&setting.request(*adapter)?));
+        advice.extend(adapter.installer().advice(&setting.request(*adapter)?));
     }
     if out.json {
         let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();

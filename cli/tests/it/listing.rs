@@ -14,7 +14,7 @@ fn adapters_name_every_capability_with_its_limit_and_what_is_detected() {
     let world = World::unguarded();
     let before = json(&world, &["--json", "adapters"]);
     assert_eq!(before[0]["detected"], Value::Array(vec![]));
-    let signs = phasegate_adapters::all().into_iter().flat_map(|adapter| adapter.places().signs);
+    let signs = phasegate_adapters::all().into_iter().flat_map(|adapter| adapter.installer().places().signs);
     for sign in signs.filter(|sign| !sign.starts_with('~')) {
         std::fs::create_dir_all(world.root().join(sign)).unwrap();
     }

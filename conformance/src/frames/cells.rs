@@ -46,19 +46,20 @@ const CELLS: &[&str] = &[
 
 /// One trial for each cell and version.
 pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recordings: &Arc<Recordings>) {
-    for version in adapter.versions() {
+    for version in adapter.diagnostics().versions() {
         let recordings = Arc::clone(recordings);
         let seen = Arc::new(std::sync::OnceLock::new());
         for cell in CELLS {
-            let (recordings, seen) = (Arc::clone(&recordings), Arc::clone(&seen));
+            let (recordings, seen, version) = (Arc::clone(&recordings), Arc::clone(&seen), version.clone());
+            let name = format!("cells/{version}/{cell}");
             let run = Box::new(move || {
-                let seen: &BTreeSet<String> = seen.get_or_init(|| shown(adapter, version, &recordings));
+                let seen: &BTreeSet<String> = seen.get_or_init(|| shown(adapter, &version, &recordings));
                 let missing = (!seen.contains(*cell)).then(|| {
-                    Mismatch::new(version, "frames", json!(format!("a recorded frame that is `{cell}`")), Value::Null)
+                    Mismatch::new(&version, "frames", json!(format!("a recorded frame that is `{cell}`")), Value::Null)
                 });
                 missing.into_iter().collect()
             });
-            add(loading, adapter, Check::Decode, &format!("cells/{version}/{cell}"), "cells", run);
+            add(loading, adapter, Check::Decode, &name, "cells", run);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_adapter::{Adapter, Frame, Output, Problem, Received, Verdict};
 use phasegate_core::state::Obligation;
 use phasegate_core::{Code, Decision, Outcome};
 use serde::{Deserialize, Serialize};
@@ -143,18 +143,23 @@ impl Case {
         cells
     }
 
-    fn reply(&self, adapter: &dyn Adapter, recordings: &Recordings) -> Result<Reply, String> {
+    fn reply(&self, adapter: &dyn Adapter, recordings: &Recordings) -> Result<Output, String> {
         let frame = self.frame.read(recordings)?;
         let problem = |trouble: &Trouble| Problem::new(trouble.code, trouble.message.clone());
-        match (&self.steps, &self.refuse, &self.warn) {
+        let codec = adapter.codec();
+        let opened = codec.open(&frame);
+        let received = opened.as_ref().map_or(Received::Unread(&frame), Received::Message);
+        let reply = match (&self.steps, &self.refuse, &self.warn) {
             (Some(steps), None, None) => {
                 let steps: Vec<Outcome> = steps.iter().map(Told::outcome).collect();
-                Ok(adapter.encode(&frame, &steps))
+                let message = opened.as_ref().map_err(ToString::to_string)?;
+                codec.reply(message, &Verdict::of(&steps))
             }
-            (None, Some(trouble), None) => Ok(adapter.refuse(&frame, &problem(trouble))),
-            (None, None, Some(trouble)) => Ok(adapter.warn(&frame, &problem(trouble))),
-            _ => Err("exactly one of `steps`, `refuse` and `warn` is given".into()),
-        }
+            (None, Some(trouble), None) => codec.refuse(received, &problem(trouble)),
+            (None, None, Some(trouble)) => codec.warn(received, &problem(trouble)),
+            _ => return Err("exactly one of `steps`, `refuse` and `warn` is given".into()),
+        };
+        Ok(reply.into_output())
     }
 }
 

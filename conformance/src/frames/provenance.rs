@@ -83,8 +83,9 @@ impl Recording {
         if let Some(script) = &self.script {
             held("script_sha256", self.script_sha256.as_deref().unwrap_or_default(), &digest(script));
         }
-        if !adapter.versions().contains(&self.client.as_str()) {
-            held("client", &adapter.versions().join(", "), &self.client);
+        let versions = adapter.diagnostics().versions();
+        if !versions.contains(&self.client) {
+            held("client", &versions.join(", "), &self.client);
         }
         if self.with.iter().any(|program| program.split_whitespace().count() < 2) {
             held("with", "a program and its version", &self.with.join(", "));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_adapter::{Adapter, Frame, Memory};
+use phasegate_adapter::{Adapter, Frame, Memory, SessionView};
 use serde_json::{Value, json};
 
 use crate::loading::Loading;
@@ -44,11 +44,11 @@ pub(super) fn decoded(adapter: &dyn Adapter, frames: &[String]) -> Result<Vec<Va
     for (at, text) in frames.iter().enumerate() {
         let failed = |problem| format!("frame {}: {problem}", at + 1);
         let frame = Frame::new(text.as_str());
-        let address = adapter.address(&frame).map_err(failed)?;
-        let memory = memories.entry(address.session).or_default();
-        let decoded = adapter.decode(&frame, memory).map_err(failed)?;
+        let message = adapter.codec().open(&frame).map_err(failed)?;
+        let memory = memories.entry(message.session.clone()).or_default();
+        let decoded = adapter.codec().decode(&message, &SessionView::new(memory, None)).map_err(failed)?;
         let events: Vec<Value> = decoded.events.iter().map(phasegate_core::Event::to_value).collect();
-        lines.push(json!({"hook": address.event, "events": events, "memory": decoded.memory}));
+        lines.push(json!({"hook": message.event, "events": events, "memory": decoded.memory}));
         *memory = decoded.memory;
     }
     Ok(lines)

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call;
@@ -40,7 +41,7 @@ pub struct Outcome {
 }
 
 /// Where a live run stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPosition {
     /// The id of the run.
     pub run: String,

@@ -59,7 +59,7 @@ pub struct Record<C> {
     /// What the event led to. A record of version 1 has no changes.
     pub entry: Entry<C>,
     /// The audit records that version 1 stored. Version 2 derives them from the changes.
-    pub records: Vec<phasegate_core::state::Record>,
+    pub records: Vec<phasegate_core::Record>,
     /// How many bytes of a torn record were cut off before this record was written.
     pub cut: u64,
     /// Whether the mtime fingerprint did not fit, so that the whole chain was read before this record was written.

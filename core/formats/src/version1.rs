@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use phasegate_core::{Decision, Facts, state};
+use phasegate_core::{Decision, Facts};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ struct WholeLine {
     #[serde(default)]
     decision: Option<Decision>,
     #[serde(default)]
-    records: Vec<state::Record>,
+    records: Vec<phasegate_core::Record>,
     #[serde(default)]
     problem: Option<Value>,
     #[serde(default)]

@@ -41,15 +41,15 @@ impl Process {
 
     /// What it was started with under these names; nothing where that is not shown.
     #[must_use]
-    pub fn variables(self, names: &[&'static str]) -> BTreeMap<&'static str, String> {
+    pub fn variables(self, names: &[String]) -> BTreeMap<&str, String> {
         let environment = fs::read(format!("/proc/{}/environ", self.0)).unwrap_or_default();
         let mut found = BTreeMap::new();
         for entry in environment.split(|byte| *byte == 0) {
             let entry = String::from_utf8_lossy(entry);
             if let Some((name, value)) = entry.split_once('=')
-                && let Some(name) = names.iter().find(|wanted| **wanted == name)
+                && let Some(name) = names.iter().find(|wanted| *wanted == name)
             {
-                found.entry(*name).or_insert_with(|| value.to_string());
+                found.entry(name.as_str()).or_insert_with(|| value.to_string());
             }
         }
         found
@@ -78,9 +78,9 @@ pub fn own_ancestors() -> Vec<Process> {
 /// naming this very session, as every program is that the client starts for it. `None` where `environment`, which is this
 /// process's own, does not name the session either: then no client started it.
 #[must_use]
-pub fn client(environment: &BTreeMap<String, String>, names: &[&'static str], session: &str) -> Option<Process> {
+pub fn client(environment: &BTreeMap<String, String>, names: &[String], session: &str) -> Option<Process> {
     let named = |value: Option<&String>| value.is_some_and(|value| value == session);
-    if !names.iter().any(|name| named(environment.get(*name))) {
+    if !names.iter().any(|name| named(environment.get(name))) {
         return None;
     }
     let above = upwards(parent()?).take(WRAPPERS);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn no_client_is_seen_where_the_environment_does_not_name_the_session() {
-        let names = ["PHASEGATE_TEST_SESSION"];
+        let names = ["PHASEGATE_TEST_SESSION".to_owned()];
         let environment = BTreeMap::from([("PHASEGATE_TEST_SESSION".to_string(), "s1".to_string())]);
         assert_eq!(client(&environment, &names, "s2"), None);
         assert_eq!(client(&BTreeMap::new(), &names, "s1"), None);

@@ -21,7 +21,7 @@ pub enum Sign {
     /// A variable of this process's environment names a guarded session, as the platform sets it for its agent's programs.
     Variable {
         /// The variable's name.
-        name: &'static str,
+        name: String,
         /// The session.
         session: String,
     },
@@ -74,7 +74,7 @@ impl Runtime {
     /// A guarded session, of whatever project, that this process or one above it belongs to.
     fn sign_on_this_process(&self) -> Result<Option<Sign>, Problem> {
         for name in self.platforms.session_variables() {
-            let Some(session) = std::env::var(name).ok().filter(|session| !session.is_empty()) else { continue };
+            let Some(session) = std::env::var(&name).ok().filter(|session| !session.is_empty()) else { continue };
             if Project::of_session(&self.locations, &session)?.is_some() {
                 return Ok(Some(Sign::Variable { name, session }));
             }

@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use phasegate_adapter::{Adapter, Address, Decoded, Frame, Problem, Reply};
+use phasegate_adapter::{Adapter, Decoded, Frame, Message, Problem, Reply, SessionView, Verdict};
 use phasegate_core::{Code, Event, Outcome};
 
 use crate::deadline::{Deadline, broken, limit_from_environment};
 use crate::hook_installation;
 use crate::lineage::Origin;
+use crate::opened::Opened;
 use crate::other_projects;
 use crate::project::Project;
 use crate::runtime::Runtime;
@@ -23,10 +24,10 @@ pub type FrameOutcomes = Result<Option<Vec<Outcome>>, Problem>;
 pub struct Framed {
     /// The platform's adapter.
     pub adapter: &'static dyn Adapter,
-    /// The frame as it came.
-    pub frame: Frame,
-    /// The session and folder that it names.
-    pub address: Result<Address, Problem>,
+    /// The frame with its message.
+    pub opened: Opened,
+    /// Why the frame was not opened, where the adapter panicked.
+    panicked: Option<Problem>,
     /// How a problem with it is answered, as far as that is known.
     pub watch: Watch,
     /// The project that it belongs to, once somebody looked.
@@ -35,38 +36,48 @@ pub struct Framed {
 
 impl std::fmt::Debug for Framed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Framed").field("adapter", &self.adapter.id()).field("address", &self.address).finish()
+        f.debug_struct("Framed").field("adapter", &self.adapter.id()).field("opened", &self.opened).finish()
     }
 }
 
 impl Framed {
     /// The frame, with its session in the variable of this name, where it says which that is.
-    pub fn new(adapter: &'static dyn Adapter, mut frame: Frame, variable: &str) -> Self {
-        let address = catch_unwind(AssertUnwindSafe(|| adapter.address(&frame)));
-        let address = address.unwrap_or_else(|panic| Err(broken(panic.as_ref())));
-        if let Ok(Address { session, .. }) = &address {
-            frame.environment.insert(variable.to_string(), session.clone());
+    pub fn new(adapter: &'static dyn Adapter, frame: Frame, variable: &str) -> Self {
+        let mut opened = Opened::new(frame);
+        let open = catch_unwind(AssertUnwindSafe(|| opened.open(adapter).map(|message| message.session.clone()).ok()));
+        let panicked = open.as_ref().err().map(|panic| broken(panic.as_ref()));
+        if let Ok(Some(session)) = open {
+            opened.frame.environment.insert(variable.to_string(), session);
         }
-        Self { adapter, frame, address, watch: Watch::default(), project: OnceLock::new() }
+        Self { adapter, opened, panicked, watch: Watch::default(), project: OnceLock::new() }
     }
 
     /// The session; empty where that is not known.
     pub fn session(&self) -> &str {
-        self.address.as_ref().map_or("", |address| &address.session)
+        self.opened.message().map_or("", |message| &message.session)
     }
 
     /// The project that it belongs to.
     pub fn locate(&self, runtime: &Runtime) -> Result<&Project, Problem> {
-        let (_, project) = runtime.locate((self.adapter, &self.frame), self.address.clone(), &self.watch)?;
+        if let Some(problem) = &self.panicked {
+            self.watch.set(runtime.stance_for(self.adapter, &self.opened.frame));
+            return Err(problem.clone());
+        }
+        let (_, project) = runtime.locate(self.adapter, &self.opened, &self.watch)?;
         Ok(self.project.get_or_init(|| project))
     }
 
     /// The reply, by what came of it; a denial where even that cannot be made.
     pub fn reply(&self, runtime: &Runtime, outcome: FrameOutcomes) -> Reply {
         let place = (self.project.get(), &self.watch);
-        let reply = || runtime.reply((self.adapter, &self.frame), place, outcome);
-        let refuse = |problem| self.watch.get().answer(self.adapter, &self.frame, &problem);
+        let reply = || runtime.reply(self.adapter, &self.opened, place, outcome);
+        let refuse = |problem| self.refuse(problem);
         catch_unwind(AssertUnwindSafe(reply)).unwrap_or_else(|panic| refuse(broken(panic.as_ref())))
+    }
+
+    /// The reply to a frame that cannot be decided, as far as is known by now how that is answered.
+    pub fn refuse(&self, problem: Problem) -> Reply {
+        self.watch.get().answer(self.adapter.codec(), self.opened.received(), problem)
     }
 }
 
@@ -88,10 +99,10 @@ impl Runtime {
         &self,
         adapter: &dyn Adapter,
         frame: &Frame,
-        address: Option<&Address>,
+        message: Option<&Message>,
     ) -> Result<Project, Problem> {
-        let variables = adapter.places().project_variables;
-        let named = variables.iter().find_map(|name| frame.environment.get_key_value(*name));
+        let variables = adapter.installer().places().project_variables;
+        let named = variables.iter().find_map(|name| frame.environment.get_key_value(name));
         if let Some((name, value)) = named {
             let path = Path::new(value);
             return if path.is_absolute() {
@@ -101,12 +112,12 @@ impl Runtime {
             };
         }
         if let Some(project) =
-            address.map_or(Ok(None), |address| Project::of_session(&self.locations, &address.session))?
+            message.map_or(Ok(None), |message| Project::of_session(&self.locations, &message.session))?
         {
             return Ok(project);
         }
-        let start = address
-            .and_then(|address| address.cwd.clone())
+        let start = message
+            .and_then(|message| message.cwd.clone())
             .or_else(|| std::env::current_dir().ok())
             .unwrap_or_else(|| PathBuf::from("/"));
         Ok(Project::find(&self.locations, &start))
@@ -115,19 +126,20 @@ impl Runtime {
     /// Decides a frame. There always is a reply: where the frame cannot be decided, it is a denial in block mode, a
     /// warning in warn mode, and silence in a project that was never guarded.
     #[must_use]
-    pub fn handle_frame(&self, adapter: &dyn Adapter, frame: &Frame, deadline: &Deadline, watch: &Watch) -> Reply {
-        let located = self.locate((adapter, frame), adapter.address(frame), watch);
-        let decided = |(address, project): &(Address, Project)| {
-            let opened = Transaction::open(self, project.clone(), &address.session, (deadline, watch))?;
+    pub fn handle_frame(&self, adapter: &dyn Adapter, opened: &Opened, deadline: &Deadline, watch: &Watch) -> Reply {
+        let located = self.locate(adapter, opened, watch);
+        let decided = |(message, project): &(&Message, Project)| {
+            let transaction = Transaction::open(self, project.clone(), &message.session, (deadline, watch))?;
             let decide = |mut open: Transaction<'_>| {
-                let decoded = adapter.decode(frame, &open.own.memory);
-                decide(&mut open, (adapter, frame), decoded)
+                let view = SessionView::new(&open.own.memory, Some(&open.own.state));
+                let decoded = adapter.codec().decode(message, &view);
+                decide(&mut open, (adapter, &opened.frame), decoded)
             };
-            opened.map(decide).transpose()
+            transaction.map(decide).transpose()
         };
         let outcome = located.as_ref().map_err(Clone::clone).and_then(decided);
         let project = located.as_ref().ok().map(|(_, project)| project);
-        self.reply((adapter, frame), (project, watch), outcome)
+        self.reply(adapter, opened, (project, watch), outcome)
     }
 
     /// Decides one event of a session that no frame brought, for example a control command. `None`: nothing guards
@@ -152,36 +164,42 @@ impl Runtime {
     }
 
     /// The session and the project of a frame. Where they cannot be known, the watch says how that is answered.
-    pub fn locate(
+    pub fn locate<'a>(
         &self,
-        (adapter, frame): (&dyn Adapter, &Frame),
-        address: Result<Address, Problem>,
+        adapter: &dyn Adapter,
+        opened: &'a Opened,
         watch: &Watch,
-    ) -> Result<(Address, Project), Problem> {
-        let address = address.inspect_err(|_| watch.set(self.stance_for(adapter, frame)))?;
-        let project = self.project_of(adapter, frame, Some(&address)).inspect_err(|_| watch.set(Stance::Unsure))?;
-        tracing::debug!(event = address.event, session = address.session, root = %project.root.display(), "frame");
-        Ok((address, project))
+    ) -> Result<(&'a Message, Project), Problem> {
+        let frame = &opened.frame;
+        let message = opened.open(adapter).inspect_err(|_| watch.set(self.stance_for(adapter, frame)))?;
+        let project = self.project_of(adapter, frame, Some(message)).inspect_err(|_| watch.set(Stance::Unsure))?;
+        tracing::debug!(event = message.event, session = message.session, root = %project.root.display(), "frame");
+        Ok((message, project))
     }
 
     /// The reply to a frame, by what came of it.
     pub fn reply(
         &self,
-        (adapter, frame): (&dyn Adapter, &Frame),
+        adapter: &dyn Adapter,
+        opened: &Opened,
         (project, watch): (Option<&Project>, &Watch),
         outcome: FrameOutcomes,
     ) -> Reply {
+        let codec = adapter.codec();
         match outcome {
-            Ok(None) => match project.and_then(|project| other_projects::refused(self, adapter, frame, project)) {
-                Some(problem) => adapter.refuse(frame, &problem),
-                None => Reply::silent(),
+            Ok(None) => match project.and_then(|project| other_projects::refused(self, adapter, opened, project)) {
+                Some(problem) => codec.refuse(opened.received(), &problem),
+                None => Reply::Nothing,
             },
-            Ok(Some(steps)) => adapter.encode(frame, &steps),
+            Ok(Some(steps)) => {
+                let Some(message) = opened.message() else { return Reply::Nothing };
+                codec.reply(message, &Verdict::of(&steps))
+            }
             Err(problem) => {
                 if let (Stance::Unknown, Some(project)) = (watch.get(), project) {
                     watch.set(self.stance(project));
                 }
-                watch.get().answer(adapter, frame, &problem)
+                watch.get().answer(codec, opened.received(), problem)
             }
         }
     }
@@ -202,7 +220,7 @@ pub fn decide(
         return Ok(Vec::new());
     }
     transaction.own.memory = memory;
-    let names = adapter.places().session_variables;
+    let names = adapter.installer().places().session_variables;
     let origin = Origin::of(names, frame, &events, &transaction.session, &mut transaction.own.clients);
     let mut steps = Vec::new();
     for mut event in transaction.begun(&origin, events)? {

@@ -11,6 +11,7 @@ use phasegate_core::Code;
 
 use crate::deadline::{Deadline, answer_within, try_within};
 use crate::locations::Locations;
+use crate::opened::Opened;
 use crate::runtime::Runtime;
 use crate::stance::{Stance, Watch};
 
@@ -83,22 +84,22 @@ impl Answering {
         let late = {
             let (held, watch, runtime) = (held.clone(), watch.clone(), Arc::clone(runtime));
             move |problem: Problem| {
-                let frame = held.frame();
+                let opened = held.opened();
                 let stance = match watch.get() {
-                    Stance::Unknown => late_stance(Arc::clone(&runtime), adapter, frame.clone()),
+                    Stance::Unknown => late_stance(Arc::clone(&runtime), adapter, opened.frame.clone()),
                     known @ (Stance::Unsure | Stance::Unguarded | Stance::Warn | Stance::Block) => known,
                 };
-                stance.answer(adapter, frame, &problem)
+                stance.answer(adapter.codec(), opened.received(), problem)
             }
         };
         let work = || {
             let problem = ready(held);
-            let frame = held.frame();
+            let opened = held.opened();
             if let Some(problem) = problem {
-                watch.set(runtime.stance_for(adapter, frame));
-                return watch.get().answer(adapter, frame, &problem);
+                watch.set(runtime.stance_for(adapter, &opened.frame));
+                return watch.get().answer(adapter.codec(), opened.received(), problem);
             }
-            runtime.handle_frame(adapter, frame, &deadline, &watch)
+            runtime.handle_frame(adapter, opened, &deadline, &watch)
         };
         answer_within(self.limit, work, late, send);
     }
@@ -107,7 +108,7 @@ impl Answering {
 /// A frame that is read while the deadline runs.
 #[derive(Clone)]
 struct Held {
-    frame: Arc<OnceLock<Frame>>,
+    frame: Arc<OnceLock<Opened>>,
     /// It is handed on, not copied: to the frame that was read, else to the one that stands for a frame never read.
     environment: Arc<Mutex<BTreeMap<String, String>>>,
 }
@@ -117,14 +118,14 @@ impl Held {
         self.frame.get_or_init(|| made(bytes, &self.environment));
     }
 
-    fn frame(&self) -> &Frame {
+    fn opened(&self) -> &Opened {
         self.frame.get_or_init(|| made(Vec::new(), &self.environment))
     }
 }
 
-fn made(bytes: Vec<u8>, environment: &Mutex<BTreeMap<String, String>>) -> Frame {
+fn made(bytes: Vec<u8>, environment: &Mutex<BTreeMap<String, String>>) -> Opened {
     let mut held = environment.lock().unwrap_or_else(PoisonError::into_inner);
-    Frame { bytes, environment: std::mem::take(&mut held) }
+    Opened::new(Frame { bytes, environment: std::mem::take(&mut held) })
 }
 
 /// The stance of the project, looked for once more after the answer has failed.

@@ -29,10 +29,10 @@ pub(crate) fn complete(
 /// Why the platform would not start the guard in this project with the settings as they are; `None` where it would.
 #[must_use]
 pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, project: &Project) -> Option<String> {
-    let files = adapter.places().settings_files(&project.root, &locations.home);
+    let files = adapter.installer().places().settings_files(&project.root, &locations.home);
     // What cannot be read here cannot be read by the client either.
     let existing = files.into_iter().filter_map(|path| std::fs::read_to_string(&path).ok().map(|text| (path, text)));
-    adapter.unguarded(&InstallRequest {
+    adapter.installer().unguarded(&InstallRequest {
         project: project.root.clone(),
         home: locations.home.clone(),
         command: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),

@@ -12,6 +12,7 @@ pub mod policy_store;
 pub mod platforms;
 mod protected;
 pub mod analysis;
+pub mod opened;
 pub mod other_projects;
 pub mod hook_installation;
 pub mod facts;

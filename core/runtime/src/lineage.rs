@@ -20,7 +20,7 @@ pub struct Origin {
     /// The client's process, where it is seen.
     client: Option<Process>,
     /// Variables that name the session of the agent that started a program.
-    names: Vec<&'static str>,
+    names: Vec<String>,
 }
 
 /// A session that an event reaches.
@@ -48,13 +48,7 @@ enum Begun {
 
 impl Origin {
     /// The origin of a frame of a session that these processes have served so far; a new one is noted there.
-    pub fn of(
-        names: Vec<&'static str>,
-        frame: &Frame,
-        events: &[Event],
-        session: &str,
-        clients: &mut Vec<Process>,
-    ) -> Self {
+    pub fn of(names: Vec<String>, frame: &Frame, events: &[Event], session: &str, clients: &mut Vec<Process>) -> Self {
         // What is known already is found with two short files; only a start must know the nearest client of all.
         let starts = events.iter().any(|event| matches!(event.kind, EventKind::SessionStart { .. }));
         if !starts && near(clients) {

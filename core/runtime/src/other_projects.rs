@@ -1,22 +1,24 @@
 //! Calls in projects that nothing guards: they may not change what guards others (rules 4.1).
 
-use phasegate_adapter::{Adapter, Frame, Memory, Problem};
+use phasegate_adapter::{Adapter, Problem, SessionView};
 use phasegate_core::{Code, Event, EventKind};
 
 use crate::analysis::{self, Shell};
+use crate::opened::Opened;
 use crate::project::Project;
 use crate::runtime::Runtime;
 
 /// Why the frame is refused; `None` for a frame that leaves other projects' guard alone, or where no project is guarded.
-pub fn refused(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
+pub fn refused(runtime: &Runtime, adapter: &dyn Adapter, opened: &Opened, project: &Project) -> Option<Problem> {
+    let message = opened.message()?;
     if !runtime.locations.state.join("projects").exists() {
         return None;
     }
-    let decoded = match adapter.decode(frame, &Memory::Null) {
+    let decoded = match adapter.codec().decode(message, &SessionView::empty()) {
         Ok(decoded) => decoded,
         // What cannot be read may change anything that it speaks of.
         Err(problem) => {
-            let spoken = runtime.protected(None, &[]).spoken_of(&String::from_utf8_lossy(&frame.bytes));
+            let spoken = runtime.protected(None, &[]).spoken_of(&String::from_utf8_lossy(&opened.frame.bytes));
             return spoken.map(|_| problem);
         }
     };

@@ -16,9 +16,9 @@ pub struct Platforms {
 #[derive(Clone, Debug, Default)]
 pub struct PlatformPlaces {
     /// Folders of skills.
-    pub skill_folders: Vec<&'static str>,
+    pub skill_folders: Vec<String>,
     /// Settings files, and what else the platforms obey; a folder ends with `/`.
-    pub settings: Vec<&'static str>,
+    pub settings: Vec<String>,
 }
 
 impl std::fmt::Debug for Platforms {
@@ -40,7 +40,7 @@ impl Platforms {
     pub fn places(&self) -> &PlatformPlaces {
         self.places.get_or_init(|| {
             let mut all = PlatformPlaces::default();
-            for places in self.adapters.iter().map(|adapter| adapter.places()) {
+            for places in self.adapters.iter().map(|adapter| adapter.installer().places()) {
                 all.skill_folders.extend(places.skill_folders);
                 all.settings.extend(places.settings);
                 all.settings.extend(places.unseen);
@@ -55,7 +55,7 @@ impl Platforms {
 
     /// The variables in which platforms tell programs which session started them.
     #[must_use]
-    pub fn session_variables(&self) -> Vec<&'static str> {
-        self.adapters.iter().flat_map(|adapter| adapter.places().session_variables).collect()
+    pub fn session_variables(&self) -> Vec<String> {
+        self.adapters.iter().flat_map(|adapter| adapter.installer().places().session_variables).collect()
     }
 }

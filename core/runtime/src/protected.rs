@@ -196,7 +196,10 @@ mod tests {
 
         fn part(&self, path: &str, change: Change) -> Option<Part> {
             let root = self.top().join("p");
-            let platforms = PlatformPlaces { skill_folders: SKILLS.into(), settings: SETTINGS.into() };
+            let platforms = PlatformPlaces {
+                skill_folders: SKILLS.map(str::to_owned).into(),
+                settings: SETTINGS.map(str::to_owned).into(),
+            };
             let protected = Protected::new(&self.locations, &platforms, &self.cache, Some(&root), &[]);
             protected.part(&resolve(&root, Path::new(path)).unwrap(), change)
         }

@@ -50,7 +50,8 @@ impl Runtime {
     /// Every config that applies to the project.
     #[must_use]
     pub fn discover(&self, project: &Project) -> Found {
-        discover(&self.locations, &project.root, &self.platforms.places().skill_folders)
+        let folders: Vec<&str> = self.platforms.places().skill_folders.iter().map(String::as_str).collect();
+        discover(&self.locations, &project.root, &folders)
     }
 
     /// What the configs of the project mean now.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_adapter::{Codec, FailureMode, Problem, Received, Refusal, Reply};
 use phasegate_core::policy::Mode;
 
 use crate::policy_store::Current;
@@ -46,15 +46,21 @@ impl Stance {
         }
     }
 
+    /// What happens to a frame that cannot be decided.
+    #[must_use]
+    pub fn failure_mode(self) -> FailureMode {
+        match self {
+            Self::Unguarded => FailureMode::Open,
+            Self::Warn => FailureMode::Warn,
+            Self::Unknown | Self::Unsure | Self::Block => FailureMode::Closed,
+        }
+    }
+
     /// The reply to a frame that could not be decided.
     #[must_use]
-    pub fn answer(self, adapter: &dyn Adapter, frame: &Frame, problem: &Problem) -> Reply {
+    pub fn answer(self, codec: &dyn Codec, received: Received<'_>, problem: Problem) -> Reply {
         tracing::warn!(code = %problem.code, stance = ?self, "{}", problem.message);
-        match self {
-            Self::Unguarded => Reply::silent(),
-            Self::Warn => adapter.warn(frame, problem),
-            Self::Unknown | Self::Unsure | Self::Block => adapter.refuse(frame, problem),
-        }
+        Refusal { problem, failure_mode: self.failure_mode() }.reply(codec, received)
     }
 }
 

@@ -156,7 +156,7 @@ impl Shared {
 
     /// Answers a probe when the frames before it are decided.
     fn probe(self: &Arc<Self>, id: u64, frames: &[&RawValue]) {
-        let frames: Vec<_> = frames.iter().map(|frame| self.frame(frame).frame).collect();
+        let frames: Vec<_> = frames.iter().map(|frame| self.frame(frame).opened).collect();
         let shared = Arc::clone(self);
         self.open.fetch_add(1, Ordering::SeqCst);
         self.dispatcher.run_after(move || {
@@ -173,7 +173,8 @@ impl Shared {
         if self.open.fetch_add(1, Ordering::SeqCst) >= MAX_OPEN_REQUESTS {
             self.open.fetch_sub(1, Ordering::SeqCst);
             let problem = Problem::new(Code::StateBusy, format!("{MAX_OPEN_REQUESTS} requests are open already"));
-            return self.say(&Answer::reply(asking.id, &self.adapter.refuse(&framed.frame, &problem)));
+            return self
+                .say(&Answer::reply(asking.id, self.adapter.codec().refuse(framed.opened.received(), &problem)));
         }
         let own: Arc<OnceLock<Oneshot>> = Arc::default();
         let send = {
@@ -192,23 +193,27 @@ impl Shared {
                 let (shared, late, why) = (Arc::clone(self), Arc::clone(framed), problem.clone());
                 let started = Builder::new().name("late".to_string()).spawn(move || {
                     if late.watch.get() == Stance::Unknown {
-                        late.watch.set(late_stance(Arc::clone(&shared.runtime), shared.adapter, late.frame.clone()));
+                        late.watch.set(late_stance(
+                            Arc::clone(&shared.runtime),
+                            shared.adapter,
+                            late.opened.frame.clone(),
+                        ));
                     }
-                    shared.reply(asking, &late.watch.get().answer(shared.adapter, &late.frame, &why));
+                    shared.reply(asking, late.refuse(why));
                     shared.give_up_on(slot);
                 });
                 if started.is_err() {
-                    self.reply(asking, &self.adapter.refuse(&framed.frame, &problem));
+                    self.reply(asking, self.adapter.codec().refuse(framed.opened.received(), &problem));
                 }
             }
             outcome => {
-                self.reply(asking, &framed.reply(&self.runtime, outcome));
+                self.reply(asking, framed.reply(&self.runtime, outcome));
                 self.heartbeat.beat();
             }
         }
     }
 
-    fn reply(&self, asking: Asking, reply: &Reply) {
+    fn reply(&self, asking: Asking, reply: Reply) {
         let answer = Answer::reply(asking.id, reply);
         if let Some(answers) = self.answers.as_ref().filter(|_| asking.now) {
             let text = serde_json::to_string(&answer).unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use phasegate_adapter::{Problem, Reply};
+use phasegate_adapter::{Output, Problem, Reply};
 use phasegate_core::{Code, Decision};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -153,12 +153,18 @@ enum Said {
 impl Answer {
     /// The reply to a frame: the object that the adapter made, or null where it has nothing to say. A refusal without an
     /// object is one all the same.
-    pub(crate) fn reply(id: u64, reply: &Reply) -> Self {
-        let text = String::from_utf8_lossy(&reply.stdout).trim().to_string();
-        let said = match (text.is_empty(), reply.status) {
-            (false, _) => RawValue::from_string(text),
-            (true, 0) => to_raw_value(&()),
-            (true, _) => to_raw_value(&json!({"deny": String::from_utf8_lossy(&reply.stderr).trim()})),
+    pub(crate) fn reply(id: u64, reply: Reply) -> Self {
+        let said = match reply {
+            Reply::Nothing => to_raw_value(&()),
+            Reply::Json { text, .. } => RawValue::from_string(text),
+            Reply::Output(Output { stdout, stderr, status }) => {
+                let text = String::from_utf8_lossy(&stdout).trim().to_string();
+                match (text.is_empty(), status) {
+                    (false, _) => RawValue::from_string(text),
+                    (true, 0) => to_raw_value(&()),
+                    (true, _) => to_raw_value(&json!({"deny": String::from_utf8_lossy(&stderr).trim()})),
+                }
+            }
         };
         match said {
             Ok(said) => Self { id: Some(id), said: Said::Reply(said) },

@@ -1,10 +1,11 @@
 //! Probing through the bridge: what calls would be answered now, as frames of the platform.
 
-use phasegate_adapter::{Adapter, Address, Frame, Problem};
+use phasegate_adapter::{Adapter, Problem, SessionView};
 use phasegate_core::decision::Effect;
 use phasegate_core::{Code, Decision};
 
 use phasegate_runtime::kept::{KeptSession, kept};
+use phasegate_runtime::opened::Opened;
 use phasegate_runtime::runtime::Runtime;
 use phasegate_store::journal::read_last;
 
@@ -14,19 +15,20 @@ use phasegate_store::journal::read_last;
 /// # Errors
 ///
 /// What would keep a frame from being decided; frames of several sessions.
-pub(crate) fn probe(runtime: &Runtime, adapter: &dyn Adapter, frames: &[Frame]) -> Result<Vec<Decision>, Problem> {
+pub(crate) fn probe(runtime: &Runtime, adapter: &dyn Adapter, frames: &[Opened]) -> Result<Vec<Decision>, Problem> {
     let Some(first) = frames.first() else { return Ok(Vec::new()) };
-    let address = adapter.address(first)?;
-    let project = runtime.project_of(adapter, first, Some(&address))?;
-    let kept: KeptSession = kept(read_last(&project.session_journal(&address.session))?.as_ref())?;
+    let message = first.open(adapter)?;
+    let project = runtime.project_of(adapter, &first.frame, Some(message))?;
+    let kept: KeptSession = kept(read_last(&project.session_journal(&message.session))?.as_ref())?;
+    let view = SessionView::new(&kept.memory, Some(&kept.session));
     let mut answers = Vec::new();
     for frame in frames {
-        let Address { session, .. } = adapter.address(frame)?;
-        if session != address.session {
+        let one = frame.open(adapter)?;
+        if one.session != message.session {
             return Err(Problem::new(Code::BadInput, "the frames of a probe are of several sessions"));
         }
-        let events = adapter.decode(frame, &kept.memory)?.events;
-        let decided = runtime.probe(&project, &session, events)?.unwrap_or_default();
+        let events = adapter.codec().decode(one, &view)?.events;
+        let decided = runtime.probe(&project, &message.session, events)?.unwrap_or_default();
         answers.push(decided.into_iter().max_by_key(|decision| decision.effect).unwrap_or_else(Decision::allow));
     }
     Ok(answers)

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use phasegate_adapter::{Decoded, Problem};
+use phasegate_adapter::{Decoded, Problem, SessionView};
 use phasegate_core::policy::Mode;
 use phasegate_core::state::Status;
 use phasegate_core::{Code, Event, EventKind, Outcome};
@@ -230,7 +230,9 @@ impl SessionCache {
     /// What a frame of a session that was entered stands for, and whether none of it looks at another session.
     fn decoded(&self, session: &str, framed: &Framed) -> Option<(Result<Decoded, Problem>, bool)> {
         let own = &self.batch.as_ref()?.sessions.get(session)?.own;
-        let decoded = framed.adapter.decode(&framed.frame, &own.memory);
+        let view = SessionView::new(&own.memory, Some(&own.state));
+        let message = framed.opened.open(framed.adapter);
+        let decoded = message.and_then(|message| framed.adapter.codec().decode(message, &view));
         let plain = own.state.events > 0 && decoded.iter().flat_map(|decoded| &decoded.events).all(is_plain);
         Some((decoded, plain))
     }
@@ -266,7 +268,7 @@ impl SessionCache {
         let decided = catch_unwind(AssertUnwindSafe(|| match (input, decoded) {
             (Input::Event(event), _) => steps(&mut transaction, *event),
             (Input::Frame(framed), Some(decoded)) => {
-                frames::decide(&mut transaction, (framed.adapter, &framed.frame), decoded)
+                frames::decide(&mut transaction, (framed.adapter, &framed.opened.frame), decoded)
             }
             (Input::Frame(_), None) => Err(Problem::new(Code::Internal, "the frame was not read")),
         }));

@@ -105,7 +105,7 @@ impl Project {
             scope: InstallScope::Project,
             existing: BTreeMap::new(),
         };
-        let changes = self.adapter.install(&request).map_err(failed)?;
+        let changes = self.adapter.installer().install(&request).map_err(failed)?;
         let texts = changes.iter().filter_map(|change| serde_json::from_str::<Value>(change.after.as_ref()?).ok());
         let mut commands = Vec::new();
         texts.for_each(|value| strings(&value, &mut commands));
@@ -122,7 +122,7 @@ impl Project {
         {
             variables.insert(name.into(), self.folder.join(folder).into());
         }
-        for name in self.adapter.places().project_variables {
+        for name in self.adapter.installer().places().project_variables {
             variables.insert(name.into(), self.root().into());
         }
         variables

@@ -20,22 +20,22 @@ pub(super) fn page() -> Generated {
 
 fn section(adapter: &dyn Adapter) -> String {
     let mut text = format!("\n## {} (`{}`)\n\n", adapter.name(), adapter.id());
-    let _ = writeln!(text, "Recorded with {}.\n", adapter.versions().join(", "));
+    let _ = writeln!(text, "Recorded with {}.\n", adapter.diagnostics().versions().join(", "));
     text.push_str("| ability | | limit, or what happens instead |\n|---|---|---|\n");
     for (name, ability) in adapter.capabilities().rows() {
         let (word, limit) = match ability {
             Ability::Yes => ("yes", ""),
-            Ability::Partly(limit) => ("partly", limit),
-            Ability::No(instead) => ("no", instead),
+            Ability::Partly(limit) => ("partly", &**limit),
+            Ability::No(instead) => ("no", &**instead),
         };
         let _ = writeln!(text, "| {} | {word} | {} |", name.replace('_', " "), cell(limit));
     }
-    if !adapter.limits().is_empty() {
+    if !adapter.diagnostics().limits().is_empty() {
         text.push_str("\nHow the platform can lose the guard, whatever is configured:\n\n");
         text.push_str("| cause | effect and mitigation |\n|---|---|\n");
     }
-    for limit in adapter.limits() {
-        let _ = writeln!(text, "| {} | {} |", cell(limit.way), cell(limit.then));
+    for limit in adapter.diagnostics().limits() {
+        let _ = writeln!(text, "| {} | {} |", cell(&limit.way), cell(&limit.then));
     }
     text
 }

@@ -21,14 +21,14 @@ pub(super) fn page() -> Generated {
 
 fn part() -> String {
     let mut text = String::new();
-    for adapter in phasegate_adapters::all().into_iter().filter(|adapter| !adapter.limits().is_empty()) {
+    for adapter in phasegate_adapters::all().into_iter().filter(|adapter| !adapter.diagnostics().limits().is_empty()) {
         if !text.is_empty() {
             text.push('\n');
         }
         let _ = writeln!(text, "How {} can lose the guard, whatever is configured:\n", adapter.name());
         text.push_str("| cause | effect and mitigation |\n|---|---|\n");
-        for limit in adapter.limits() {
-            let _ = writeln!(text, "| {} | {} |", cell(limit.way), cell(limit.then));
+        for limit in adapter.diagnostics().limits() {
+            let _ = writeln!(text, "| {} | {} |", cell(&limit.way), cell(&limit.then));
         }
     }
     text

@@ -20,7 +20,8 @@ pub(super) fn check(_: &Tree) -> Vec<Finding> {
 
 fn of(adapter: &dyn Adapter) -> Result<Vec<Finding>> {
     let id = adapter.id();
-    let shown: Vec<&str> = adapter.limits().iter().flat_map(|limit| limit.shown).copied().collect();
+    let limits = adapter.diagnostics().limits();
+    let shown: Vec<&str> = limits.iter().flat_map(|limit| &limit.shown).map(String::as_str).collect();
     // Without such a limit there need be no scenarios: not every adapter has a client to try them with.
     let known = if shown.is_empty() { Vec::new() } else { report::scenarios(id)? };
     let mut findings: Vec<_> = shown

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use phasegate_adapter::{Change, InstallRequest, InstallScope};
 
-/// Where the file lies, below the project or the home folder.
-pub(crate) const PLACE: &str = ".claude/commands/phasegate.md";
+use crate::table::COMMAND_FILES;
 
 /// What it says. The hook carries the command out; this is what the agent reads with the hook's answer.
 const TEXT: &str = "---\n\
@@ -32,7 +31,7 @@ pub(crate) fn uninstall(request: &InstallRequest) -> Option<Change> {
 
 fn path(request: &InstallRequest) -> PathBuf {
     match request.scope {
-        InstallScope::Project => request.project.join(PLACE),
-        InstallScope::User => request.home.join(PLACE),
+        InstallScope::Project => request.project.join(COMMAND_FILES[0]),
+        InstallScope::User => request.home.join(COMMAND_FILES[0]),
     }
 }

@@ -4,7 +4,7 @@ use phasegate_adapter::{Frame, Memory};
 use phasegate_core::Code;
 use serde_json::Value;
 
-use super::cases::{adapter, recordings};
+use super::cases::{decode, open, recordings, refuse, warn};
 
 const HEAD: &str = r#""session_id":"s","cwd":"/p","hook_event_name":"#;
 
@@ -41,12 +41,12 @@ fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
 fn each_is_a_problem_and_each_is_refused() {
     for (name, bytes, code) in frames() {
         let frame = Frame::new(bytes);
-        let problem = match adapter().address(&frame) {
+        let problem = match open(&frame) {
             Err(problem) => problem,
-            Ok(_) => adapter().decode(&frame, &Memory::Null).unwrap_err(),
+            Ok(_) => decode(&frame, &Memory::Null).unwrap_err(),
         };
         assert_eq!(problem.code, code, "{name}: {problem}");
-        let reply = adapter().refuse(&frame, &problem);
+        let reply = refuse(&frame, &problem);
         let output: Value = serde_json::from_slice(&reply.stdout).unwrap_or_else(|e| panic!("{name}: {e}"));
         let told = String::from_utf8(reply.stdout.clone()).unwrap();
         assert!(told.contains(&format!("phasegate [{code}]")), "{name}: {told}");
@@ -55,7 +55,7 @@ fn each_is_a_problem_and_each_is_refused() {
         }
         let denies = output["decision"] == "block" || output["hookSpecificOutput"]["permissionDecision"] == "deny";
         assert_eq!((denies, reply.status, reply.stderr.is_empty()), (true, 2, false), "{name}: {told}");
-        let warning = adapter().warn(&frame, &problem);
+        let warning = warn(&frame, &problem);
         let output: Value = serde_json::from_slice(&warning.stdout).unwrap();
         assert!(warning.status == 0 && output["systemMessage"].is_string(), "{name}");
     }
@@ -65,7 +65,7 @@ fn each_is_a_problem_and_each_is_refused() {
 fn fields_that_nothing_needs_may_be_anything() {
     let text =
         format!("{{{HEAD}\"Stop\",\"stop_hook_active\":[],\"new\":{{}},\"transcript_path\":null,\"prompt_id\":3}}");
-    let decoded = adapter().decode(&Frame::new(text), &Memory::String("nonsense".into())).unwrap();
+    let decoded = decode(&Frame::new(text), &Memory::String("nonsense".into())).unwrap();
     assert_eq!((decoded.events.len(), decoded.memory), (1, Memory::Null));
 }
 
@@ -82,8 +82,8 @@ fn half_a_character_is_read_in_every_message() {
         ("SubagentStop", r#","agent_id":"a","agent_type":"\ud83d","last_assistant_message":"\ud83d""#.to_owned()),
     ] {
         let frame = Frame::new(format!("{{{HEAD}\"{event}\"{rest}}}"));
-        assert_eq!(adapter().address(&frame).unwrap().event, event);
-        let decoded = adapter().decode(&frame, &Memory::Null).unwrap_or_else(|e| panic!("{event}: {e}"));
+        assert_eq!(open(&frame).unwrap().event, event);
+        let decoded = decode(&frame, &Memory::Null).unwrap_or_else(|e| panic!("{event}: {e}"));
         assert_eq!(decoded.events.len(), 1, "{event}");
     }
 }
@@ -92,8 +92,8 @@ fn half_a_character_is_read_in_every_message() {
 fn what_stands_in_an_argument_is_not_taken_for_the_event() {
     // The client writes the event's name before the arguments; a name within them must not decide the form.
     let cut = format!("{{{HEAD}\"UserPromptExpansion\",\"x\":{{\"hook_event_name\":\"PreToolUse\"");
-    let problem = adapter().address(&Frame::new(cut.clone())).unwrap_err();
-    let reply = adapter().refuse(&Frame::new(cut), &problem);
+    let problem = open(&Frame::new(cut.clone())).unwrap_err();
+    let reply = refuse(&Frame::new(cut), &problem);
     let output: Value = serde_json::from_slice(&reply.stdout).unwrap();
     assert_eq!((&output["decision"], reply.status), (&Value::from("block"), 2));
 }
@@ -107,8 +107,8 @@ fn a_recorded_frame_cut_anywhere_is_refused() {
         };
         for end in (0..frame.len()).step_by(5) {
             let cut = Frame::new(&frame[..end]);
-            let problem = adapter().address(&cut).unwrap_err();
-            let reply = adapter().refuse(&cut, &problem);
+            let problem = open(&cut).unwrap_err();
+            let reply = refuse(&cut, &problem);
             let output: Value = serde_json::from_slice(&reply.stdout).unwrap();
             let denies = output["decision"] == "block" || output["hookSpecificOutput"]["permissionDecision"] == "deny";
             assert!(denies && reply.status == 2, "{name} cut at {end}: {output}");

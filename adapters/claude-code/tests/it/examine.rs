@@ -52,7 +52,7 @@ fn text(text: &Text) -> String {
         Text::Is(text) => return text.clone(),
         Text::Init(change) => change,
     };
-    let changes = adapter().install(&request(BTreeMap::new())).unwrap();
+    let changes = adapter().installer().install(&request(BTreeMap::new())).unwrap();
     let settings = changes.iter().find(|change| change.path.ends_with("settings.json")).unwrap();
     let mut value: Value = serde_json::from_str(settings.after.as_ref().unwrap()).unwrap();
     merge(&mut value, change);
@@ -86,7 +86,7 @@ fn settings_mean_what_the_cases_say() {
         let case: Case = serde_json::from_str(&fs::read_to_string(&path).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let existing = case.files.iter().map(|(path, file)| (path.clone(), text(file))).collect();
-        let examined = adapter().examine(&ExamineRequest {
+        let examined = adapter().diagnostics().examine(&ExamineRequest {
             install: request(existing),
             version: case.version,
             environment: case.environment,
@@ -113,7 +113,7 @@ fn settings_mean_what_the_cases_say() {
 
 #[test]
 fn a_way_to_lose_the_guard_says_what_happens_then() {
-    let limits = adapter().limits();
+    let limits = adapter().diagnostics().limits();
     assert!(!limits.is_empty());
     for limit in limits {
         assert!(limit.way.len() > 20 && limit.then.len() > 20, "{limit:?}");

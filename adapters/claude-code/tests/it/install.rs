@@ -58,9 +58,9 @@ fn settings_change_as_expected() {
         let existing: BTreeMap<_, _> = before.iter().map(|text| (path.clone(), text.clone())).collect();
         let run = |existing| {
             if asked.undo {
-                adapter().uninstall(&request(&asked, existing))
+                adapter().installer().uninstall(&request(&asked, existing))
             } else {
-                adapter().install(&request(&asked, existing))
+                adapter().installer().install(&request(&asked, existing))
             }
         };
         let changes = match (run(existing), &asked.problem) {
@@ -96,7 +96,7 @@ fn settings_change_as_expected() {
         again.extend(typed.iter().filter_map(|change| Some((change.path.clone(), change.after.clone()?))));
         assert_eq!(run(again.clone()), Ok(Vec::new()), "{}: a second time changes nothing", folder.display());
         if asked.keeps_bytes {
-            let undone = adapter().uninstall(&request(&asked, again)).unwrap();
+            let undone = adapter().installer().uninstall(&request(&asked, again)).unwrap();
             assert_eq!(undone[0].after, before, "{}", folder.display());
             assert_eq!((undone.len(), undone[1].after.as_ref()), (2, None), "{}", folder.display());
         }
@@ -108,8 +108,8 @@ fn a_command_of_the_users_own_stays() {
     let path = PathBuf::from("/project/.claude/commands/phasegate.md");
     let existing = BTreeMap::from([(path, "mine\n".to_owned())]);
     for changes in [
-        adapter().install(&request(&Asked::default(), existing.clone())),
-        adapter().uninstall(&request(&Asked::default(), existing)),
+        adapter().installer().install(&request(&Asked::default(), existing.clone())),
+        adapter().installer().uninstall(&request(&Asked::default(), existing)),
     ] {
         assert!(changes.unwrap().iter().all(|change| change.path.ends_with("settings.json")));
     }
@@ -119,7 +119,7 @@ fn a_command_of_the_users_own_stays() {
 fn hooks_switched_off_elsewhere_are_a_problem() {
     let local = PathBuf::from("/project/.claude/settings.local.json");
     let existing = BTreeMap::from([(local, "{\"disableAllHooks\": true}".to_owned())]);
-    let problem = adapter().install(&request(&Asked::default(), existing)).unwrap_err();
+    let problem = adapter().installer().install(&request(&Asked::default(), existing)).unwrap_err();
     assert!(problem.message.contains("settings.local.json"), "{problem}");
 }
 

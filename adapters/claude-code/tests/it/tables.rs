@@ -6,7 +6,7 @@ use std::fs;
 use phasegate_adapter::Frame;
 use serde_json::Value;
 
-use super::cases::{adapter, case, entries, recordings};
+use super::cases::{adapter, case, entries, open, recordings};
 
 /// The events whose answers the client looks at.
 const ANSWERED: [&str; 14] = [
@@ -38,13 +38,13 @@ fn event(case: &Value) -> Option<String> {
         Some(name) => recordings()[name][usize::try_from(source["line"].as_u64().unwrap()).unwrap() - 1].clone(),
         None => source["text"].as_str().unwrap().as_bytes().to_vec(),
     };
-    adapter().address(&Frame::new(bytes)).ok().map(|address| address.event)
+    open(&Frame::new(bytes)).ok().map(|message| message.event)
 }
 
 /// What each version's recordings must show: every event we use, and every way a call can end.
 #[test]
 fn the_table_of_events_and_outcomes_is_full() {
-    for version in adapter().versions() {
+    for version in adapter().diagnostics().versions() {
         let mut seen = BTreeSet::new();
         for golden in entries(&case(&format!("decode/{version}"))) {
             for line in fs::read_to_string(golden).unwrap().lines() {
@@ -59,7 +59,7 @@ fn the_table_of_events_and_outcomes_is_full() {
         let rows = include_str!("table.txt").lines().filter(|line| !line.starts_with('#'));
         let wanted: BTreeSet<String> = rows
             .filter_map(|line| match line.split_once('@') {
-                Some((row, only)) => (only.trim() == *version).then(|| row.trim().to_string()),
+                Some((row, only)) => (only.trim() == version).then(|| row.trim().to_string()),
                 None => Some(line.trim().to_string()),
             })
             .collect();

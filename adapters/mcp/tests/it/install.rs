@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, ExamineRequest, InstallRequest, InstallScope, Level};
+use phasegate_adapter::{Diagnostics, ExamineRequest, InstallRequest, InstallScope, Installer, Level};
 use phasegate_mcp::Mcp;
 use serde::Deserialize;
 

@@ -7,10 +7,10 @@ use phasegate_core::event::{PermissionOutcome, SessionSource};
 use super::{call, closed, subagent_start};
 use crate::install;
 use crate::memory::Kept;
-use crate::wire::{Asked, BusEvent, Created, FileChanged, Message, MessageUpdated, Part, PartUpdated, Replied};
+use crate::wire::{Asked, BusEvent, Created, FileChanged, MessageUpdated, Part, PartUpdated, Replied, Told};
 
 /// The events of one telling. The bus has many kinds that mean nothing here.
-pub(super) fn told(message: &Message, event: &BusEvent, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
+pub(super) fn told(message: &Told<'_>, event: &BusEvent, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
     Ok(match event.kind.as_str() {
         "session.created" => created(message, &event.fields::<Created>()?, kept),
         "session.idle" => idle(message, kept),
@@ -32,8 +32,8 @@ pub(super) fn told(message: &Message, event: &BusEvent, kept: &mut Kept) -> Resu
 }
 
 /// A session begins: a person's, or a subagent's.
-fn created(message: &Message, created: &Created, kept: &mut Kept) -> Vec<EventKind> {
-    if let Some(id) = message.session.subagent() {
+fn created(message: &Told<'_>, created: &Created, kept: &mut Kept) -> Vec<EventKind> {
+    if let Some(id) = message.head.session.subagent() {
         return if kept.agent_starts(id) { subagent_start(message, kept).into_iter().collect() } else { Vec::new() };
     }
     if kept.has_begun() {
@@ -51,16 +51,16 @@ fn is_fork(title: &str) -> bool {
 }
 
 /// A turn ended, and the session waits.
-fn idle(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
-    kept.all_ended(&message.session.id);
-    match message.session.subagent() {
+fn idle(message: &Told<'_>, kept: &mut Kept) -> Vec<EventKind> {
+    kept.all_ended(&message.head.session.id);
+    match message.head.session.subagent() {
         Some(id) => stopped(message, id, kept),
         None => vec![EventKind::Stop {}, EventKind::Idle {}],
     }
 }
 
-fn deleted(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
-    match message.session.subagent() {
+fn deleted(message: &Told<'_>, kept: &mut Kept) -> Vec<EventKind> {
+    match message.head.session.subagent() {
         Some(id) => {
             kept.all_ended(id);
             stopped(message, id, kept)
@@ -69,17 +69,17 @@ fn deleted(message: &Message, kept: &mut Kept) -> Vec<EventKind> {
     }
 }
 
-fn stopped(message: &Message, id: &str, kept: &mut Kept) -> Vec<EventKind> {
+fn stopped(message: &Told<'_>, id: &str, kept: &mut Kept) -> Vec<EventKind> {
     if !kept.agent_stops(id) {
         return Vec::new();
     }
-    let kind = message.session.agent.clone().unwrap_or_default();
+    let kind = message.head.session.agent.clone().unwrap_or_default();
     vec![EventKind::SubagentStop { id: id.to_owned(), kind, message: None }]
 }
 
 /// A piece of a message: of the agent's text, of a call that no hook told the end of, or the end of all calls of one
 /// message.
-fn part(message: &Message, part: Part, kept: &mut Kept) -> Vec<EventKind> {
+fn part(message: &Told<'_>, part: Part, kept: &mut Kept) -> Vec<EventKind> {
     match part {
         Part { kind, message_id: Some(id), text: Some(text), time, .. } if kind == "text" => {
             let complete = time.is_some_and(|time| time.end.is_some());
@@ -94,7 +94,7 @@ fn part(message: &Message, part: Part, kept: &mut Kept) -> Vec<EventKind> {
             _ => Vec::new(),
         },
         Part { kind, .. } if kind == "step-finish" => {
-            kept.all_ended(&message.session.id);
+            kept.all_ended(&message.head.session.id);
             vec![EventKind::BatchEnd {}]
         }
         _ => Vec::new(),

@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::memory::{Kept, Open};
 use crate::outcome::{self, Ending};
 use crate::tools::{self, Named};
-use crate::wire::{Message, ToolAnswer, ToolArgs, ToolInput};
+use crate::wire::{Told, ToolAnswer, ToolArgs, ToolInput};
 
 /// A call is about to run; and the skill that it invokes, if it does.
-pub(super) fn before(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
+pub(super) fn before(message: &Told<'_>, kept: &mut Kept) -> Result<Vec<EventKind>, Problem> {
     let ToolInput { tool: native, call_id, .. } = message.input()?;
     if let Some(changed) = kept.changed() {
         return Err(Problem::new(
@@ -23,8 +23,8 @@ pub(super) fn before(message: &Message, kept: &mut Kept) -> Result<Vec<EventKind
         ));
     }
     let input = message.output::<ToolArgs>()?.args;
-    let named = tools::canonical(&native, &message.servers, &input)?;
-    kept.opened((&call_id, &message.session.id), &native, &input);
+    let named = tools::canonical(&native, &message.head.servers, &input)?;
+    kept.opened((&call_id, &message.head.session.id), &native, &input);
     let skill = (named.server.is_none() && named.tool == "Skill").then(|| skill(&input)).flatten();
     let reading = tools::reading(&named, &input);
     let labels = tools::labels(&named);
@@ -41,7 +41,7 @@ fn skill(input: &Value) -> Option<EventKind> {
 }
 
 /// A call ran. Ran it with other arguments than those that were decided, it proves nothing, and nothing after it is sure.
-pub(super) fn after(message: &Message, kept: &mut Kept) -> Result<Option<EventKind>, Problem> {
+pub(super) fn after(message: &Told<'_>, kept: &mut Kept) -> Result<Option<EventKind>, Problem> {
     let ToolInput { tool, call_id, args } = message.input()?;
     let answer: ToolAnswer = message.output()?;
     let Some(open) = kept.ended(&call_id) else { return Ok(None) };
@@ -49,7 +49,7 @@ pub(super) fn after(message: &Message, kept: &mut Kept) -> Result<Option<EventKi
     if !same {
         kept.tampered(&tool);
     }
-    let named = tools::canonical(&tool, &message.servers, &Value::Null)?;
+    let named = tools::canonical(&tool, &message.head.servers, &Value::Null)?;
     let own = named.server.is_none().then_some(tool.as_str());
     let ending = if same { outcome::ran(own, &answer) } else { Ending::of(Outcome::Unknown) };
     if let (Outcome::Launched, Some(agent)) = (ending.outcome, outcome::subagent(&answer)) {

@@ -4,7 +4,7 @@ use phasegate_adapter::{Frame, Memory};
 use phasegate_core::Code;
 use serde_json::Value;
 
-use super::cases::adapter;
+use super::cases::{decode, open, refuse, warn};
 
 fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
     let text = |hook: &str, rest: &str| format!(r#"{{"hook":"{hook}","session":{{"id":"s"}}{rest}}}"#).into_bytes();
@@ -46,17 +46,17 @@ fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
 fn each_is_a_problem_and_each_is_refused() {
     for (name, bytes, code) in frames() {
         let frame = Frame::new(bytes);
-        let problem = match adapter().address(&frame) {
+        let problem = match open(&frame) {
             Err(problem) => problem,
-            Ok(_) => adapter().decode(&frame, &Memory::Null).map(|decoded| decoded.events).expect_err(name),
+            Ok(_) => decode(&frame, &Memory::Null).map(|decoded| decoded.events).expect_err(name),
         };
         assert_eq!(problem.code, code, "{name}: {problem}");
-        let reply = adapter().refuse(&frame, &problem);
+        let reply = refuse(&frame, &problem);
         let output: Value = serde_json::from_slice(&reply.stdout).unwrap();
         let denial = output["deny"].as_str().unwrap();
         assert!(denial.contains(&format!("phasegate [{code}]")), "{name}: {denial}");
         assert_eq!((reply.status, reply.stderr.is_empty()), (2, true), "{name}");
-        let warning = adapter().warn(&frame, &problem);
+        let warning = warn(&frame, &problem);
         let output: Value = serde_json::from_slice(&warning.stdout).unwrap();
         assert!(warning.status == 0 && output["deny"].is_null() && output["tell"].is_string(), "{name}");
     }
@@ -65,6 +65,6 @@ fn each_is_a_problem_and_each_is_refused() {
 #[test]
 fn what_the_bus_tells_besides_means_nothing() {
     let text = r#"{"hook":"event","session":{"id":"s"},"input":{"event":{"type":"lsp.updated","properties":{}}}}"#;
-    let decoded = adapter().decode(&Frame::new(text), &Memory::Null).unwrap();
+    let decoded = decode(&Frame::new(text), &Memory::Null).unwrap();
     assert!(decoded.events.is_empty() && decoded.memory.is_null());
 }

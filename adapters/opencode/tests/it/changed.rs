@@ -4,11 +4,11 @@ use phasegate_adapter::{Frame, Memory, Problem};
 use phasegate_core::Event;
 use serde_json::{Value, json};
 
-use super::cases::adapter;
+use super::cases::decode;
 
 fn give(memory: &mut Memory, hook: &str, input: &Value, output: &Value) -> Result<Vec<Value>, Problem> {
     let frame = json!({"hook": hook, "session": {"id": "s"}, "directory": "/p", "input": input, "output": output});
-    let decoded = adapter().decode(&Frame::new(frame.to_string()), memory)?;
+    let decoded = decode(&Frame::new(frame.to_string()), memory)?;
     *memory = decoded.memory;
     Ok(decoded.events.iter().map(Event::to_value).collect())
 }

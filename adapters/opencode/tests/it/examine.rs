@@ -52,9 +52,12 @@ fn settings_mean_what_the_cases_say() {
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let files = case.files.iter().map(|(path, file)| (path.as_str(), text(file)));
         let install = request(InstallScope::Project, files);
-        assert_eq!(adapter().unguarded(&install).is_some(), case.unguarded, "{name}");
-        let examined =
-            adapter().examine(&ExamineRequest { install, version: case.version, environment: case.environment });
+        assert_eq!(adapter().installer().unguarded(&install).is_some(), case.unguarded, "{name}");
+        let examined = adapter().diagnostics().examine(&ExamineRequest {
+            install,
+            version: case.version,
+            environment: case.environment,
+        });
         let mut told = format!("programs: {}\n", examined.programs.join(", "));
         for finding in &examined.findings {
             let _ = writeln!(told, "{}: {}", finding.level.word(), finding.what);
@@ -70,7 +73,7 @@ fn settings_mean_what_the_cases_say() {
 
 #[test]
 fn a_way_to_lose_the_guard_says_what_happens_then() {
-    let limits = adapter().limits();
+    let limits = adapter().diagnostics().limits();
     assert!(!limits.is_empty());
     for limit in limits {
         assert!(limit.way.len() > 20 && limit.then.len() > 20, "{limit:?}");

@@ -12,28 +12,28 @@ const USER: &str = "/home/.config/opencode/plugin/phasegate.ts";
 #[test]
 fn it_is_written_once_and_taken_out_again() {
     for (scope, path) in [(InstallScope::Project, PROJECT), (InstallScope::User, USER)] {
-        let changes = adapter().install(&request(scope, [])).unwrap();
+        let changes = adapter().installer().install(&request(scope, [])).unwrap();
         let text = plugin("phasegate");
         assert_eq!(changes, [Change { path: path.into(), before: None, after: Some(text.clone()) }]);
         let there = request(scope, [(path, text.clone())]);
-        assert_eq!(adapter().install(&there).unwrap(), []);
+        assert_eq!(adapter().installer().install(&there).unwrap(), []);
         assert_eq!(
-            adapter().uninstall(&there).unwrap(),
+            adapter().installer().uninstall(&there).unwrap(),
             [Change { path: path.into(), before: Some(text), after: None }]
         );
-        assert_eq!(adapter().uninstall(&request(scope, [])).unwrap(), []);
+        assert_eq!(adapter().installer().uninstall(&request(scope, [])).unwrap(), []);
     }
 }
 
 #[test]
 fn an_older_plugin_is_replaced_and_a_foreign_one_stays() {
     let older = plugin("/old/phasegate").replace("bridge.start()", "");
-    let changes = adapter().install(&request(InstallScope::Project, [(PROJECT, older.clone())])).unwrap();
+    let changes = adapter().installer().install(&request(InstallScope::Project, [(PROJECT, older.clone())])).unwrap();
     assert_eq!(changes, [Change { path: PROJECT.into(), before: Some(older), after: Some(plugin("phasegate")) }]);
 
     let foreign = request(InstallScope::Project, [(PROJECT, "export const Other = async () => ({})\n".into())]);
-    assert_eq!(adapter().install(&foreign).unwrap_err().code, Code::ConfigValue);
-    assert_eq!(adapter().uninstall(&foreign).unwrap(), []);
+    assert_eq!(adapter().installer().install(&foreign).unwrap_err().code, Code::ConfigValue);
+    assert_eq!(adapter().installer().uninstall(&foreign).unwrap(), []);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::Path;
 use phasegate_adapter::{ExamineRequest, Examined, Finding, InstallScope, Level};
 use serde_json::Value;
 
-use super::{PROJECT, command_of, is_whole, packages, place, settings, switched_off};
+use super::{command_of, is_whole, packages, place, settings, switched_off};
+use crate::table::EXTENSION;
 
 /// The newest version that has no project trust.
 const WITHOUT_TRUST: &str = "0.73.1";
@@ -69,7 +70,7 @@ fn trust(request: &ExamineRequest) -> Finding {
         return Finding::new(Level::Ok, "every project is trusted, so the client loads this one's extensions");
     }
     let what = format!(
-        "only the project has the extension: a client that was not told to trust the project does not load `{PROJECT}`, and \
+        "only the project has the extension: a client that was not told to trust the project does not load `{EXTENSION}`, and \
          its subagents never do"
     );
     Finding::new(Level::Warning, what).with("run `phasegate init pi --user`")

@@ -4,7 +4,7 @@ use phasegate_adapter::{Frame, Memory};
 use phasegate_core::Code;
 use serde_json::Value;
 
-use super::cases::{adapter, recordings};
+use super::cases::{decode, open, recordings, refuse, warn};
 
 fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
     let deep = format!(
@@ -36,16 +36,16 @@ fn frames() -> Vec<(&'static str, Vec<u8>, Code)> {
 fn each_is_a_problem_and_each_is_refused() {
     for (name, bytes, code) in frames() {
         let frame = Frame::new(bytes);
-        let problem = match adapter().address(&frame) {
+        let problem = match open(&frame) {
             Err(problem) => problem,
-            Ok(_) => adapter().decode(&frame, &Memory::Null).unwrap_err(),
+            Ok(_) => decode(&frame, &Memory::Null).unwrap_err(),
         };
         assert_eq!(problem.code, code, "{name}: {problem}");
-        let reply = adapter().refuse(&frame, &problem);
+        let reply = refuse(&frame, &problem);
         let output: Value = serde_json::from_slice(&reply.stdout).unwrap_or_else(|e| panic!("{name}: {e}"));
         let told = output["deny"].as_str().unwrap();
         assert!(told.contains(&format!("phasegate [{code}]")) && reply.status == 2, "{name}: {told}");
-        let warning = adapter().warn(&frame, &problem);
+        let warning = warn(&frame, &problem);
         let output: Value = serde_json::from_slice(&warning.stdout).unwrap();
         assert!(warning.status == 0 && output["tell"].is_string() && output["deny"].is_null(), "{name}");
     }
@@ -54,8 +54,8 @@ fn each_is_a_problem_and_each_is_refused() {
 #[test]
 fn what_cannot_be_denied_is_told() {
     let bad = br#"{"event":{"type":"session_start","reason":"dream"},"session":"s"}"#.to_vec();
-    let problem = adapter().decode(&Frame::new(bad.clone()), &Memory::Null).unwrap_err();
-    let reply = adapter().refuse(&Frame::new(bad), &problem);
+    let problem = decode(&Frame::new(bad.clone()), &Memory::Null).unwrap_err();
+    let reply = refuse(&Frame::new(bad), &problem);
     let output: Value = serde_json::from_slice(&reply.stdout).unwrap();
     assert!(output["tell"].is_string() && output["deny"].is_null() && reply.status == 0);
 }
@@ -63,7 +63,7 @@ fn what_cannot_be_denied_is_told() {
 #[test]
 fn fields_that_nothing_needs_may_be_anything() {
     let text = r#"{"event":{"type":"agent_end","messages":7},"session":"s","mode":null,"loaded":[],"new":{}}"#;
-    let decoded = adapter().decode(&Frame::new(text), &Memory::String("nonsense".into())).unwrap();
+    let decoded = decode(&Frame::new(text), &Memory::String("nonsense".into())).unwrap();
     assert_eq!((decoded.events.len(), decoded.memory), (1, Memory::Null));
 }
 
@@ -74,8 +74,8 @@ fn a_recorded_call_cut_anywhere_is_refused() {
         let Some(frame) = call else { continue };
         for end in (0..frame.len()).step_by(5) {
             let cut = Frame::new(&frame.as_bytes()[..end]);
-            let problem = adapter().address(&cut).unwrap_err();
-            let reply = adapter().refuse(&cut, &problem);
+            let problem = open(&cut).unwrap_err();
+            let reply = refuse(&cut, &problem);
             let output: Value = serde_json::from_slice(&reply.stdout).unwrap();
             assert!(output["deny"].is_string() && reply.status == 2, "{name} cut at {end}: {output}");
         }

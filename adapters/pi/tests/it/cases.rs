@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, InstallRequest, InstallScope, Registered};
+use phasegate_adapter::{
+    Adapter, Decoded, Frame, InstallRequest, InstallScope, Memory, Message, Output, Problem, Received, Registered,
+    SessionView,
+};
 
 /// Set to 1, expectations are written from what the adapter does instead of being compared.
 const BLESS: &str = "PHASEGATE_BLESS";
@@ -24,6 +27,30 @@ pub(crate) fn request(scope: InstallScope, existing: BTreeMap<PathBuf, String>) 
         scope,
         existing,
     }
+}
+
+/// The message of a frame.
+pub(crate) fn open(frame: &Frame) -> Result<Message, Problem> {
+    adapter().codec().open(frame)
+}
+
+/// What a frame stands for in a session of which the adapter remembers this.
+pub(crate) fn decode(frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
+    adapter().codec().decode(&open(frame)?, &SessionView::new(memory, None))
+}
+
+/// The reply to a frame that is refused for this problem.
+pub(crate) fn refuse(frame: &Frame, problem: &Problem) -> Output {
+    let opened = open(frame).ok();
+    let received = opened.as_ref().map_or(Received::Unread(frame), Received::Message);
+    adapter().codec().refuse(received, problem).into_output()
+}
+
+/// The reply to a frame that passes in spite of this problem.
+pub(crate) fn warn(frame: &Frame, problem: &Problem) -> Output {
+    let opened = open(frame).ok();
+    let received = opened.as_ref().map_or(Received::Unread(frame), Received::Message);
+    adapter().codec().warn(received, problem).into_output()
 }
 
 /// A file or folder among this platform's conformance cases.

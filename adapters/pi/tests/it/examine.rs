@@ -59,7 +59,7 @@ fn settings_mean_what_the_cases_say() {
         let case: Case = serde_json::from_str(&fs::read_to_string(&path).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let existing = case.files.iter().map(|(path, file)| (path.clone(), text(file))).collect();
-        let examined = adapter().examine(&ExamineRequest {
+        let examined = adapter().diagnostics().examine(&ExamineRequest {
             install: request(InstallScope::Project, existing),
             version: case.version,
             environment: case.environment,
@@ -86,7 +86,7 @@ fn settings_mean_what_the_cases_say() {
 
 #[test]
 fn a_way_to_lose_the_guard_says_what_happens_then() {
-    let limits = adapter().limits();
+    let limits = adapter().diagnostics().limits();
     assert!(!limits.is_empty());
     for limit in limits {
         assert!(limit.way.len() > 20 && limit.then.len() > 20, "{limit:?}");

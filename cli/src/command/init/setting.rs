@@ -55,7 +55,7 @@ impl Setting<'_> {
     /// What an adapter is asked to install or uninstall.
     pub(crate) fn request(&self, adapter: &dyn Adapter) -> Result<InstallRequest, Failure> {
         let mut existing = BTreeMap::new();
-        let (places, home) = (adapter.places(), &self.runtime.locations.home);
+        let (places, home) = (adapter.installer().places(), &self.runtime.locations.home);
         let mut paths = places.settings_files(&self.project.root, home);
         paths.extend(places.installed_files(&self.project.root, home));
         for path in paths {

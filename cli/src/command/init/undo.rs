@@ -30,7 +30,7 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
         }
     }
     for adapter in &setting.adapters {
-        for change in adapter.uninstall(&setting.request(*adapter)?)? {
+        for change in adapter.installer().uninstall(&setting.request(*adapter)?)? {
             changes.entry(change.path.clone()).or_insert(change);
         }
     }
@@ -63,7 +63,7 @@ fn restored(setting: &Setting<'_>, written: &Written) -> Result<Option<String>, 
     for adapter in phasegate_adapters::all() {
         let mut request = setting.request(adapter)?;
         request.existing = text.iter().map(|text| (written.path.clone(), text.clone())).collect();
-        for change in adapter.uninstall(&request)? {
+        for change in adapter.installer().uninstall(&request)? {
             text = change.after;
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn examine(locations: &Locations, project: &Project, adapter: &dyn Ad
 /// When a file that bears our name, of those that the platform loads, was last changed, in milliseconds since 1970-01-01
 /// UTC.
 fn changed(locations: &Locations, project: &Project, adapter: &dyn Adapter) -> Option<i64> {
-    let places = adapter.places();
+    let places = adapter.installer().places();
     let files = places.installed_files(&project.root, &locations.home).into_iter();
     let all = files.chain(places.settings_files(&project.root, &locations.home));
     let own = all.filter(|path| path.file_stem().is_some_and(|name| name == "phasegate"));

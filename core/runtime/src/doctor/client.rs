@@ -30,23 +30,23 @@ pub(super) fn examine(
             scope: InstallScope::Project,
             existing,
         },
-        version: adapter.version_command().and_then(|[program, argument]| said(Path::new(program), argument)),
+        version: adapter.diagnostics().version_command().and_then(version),
         environment: asked.environment.clone(),
     };
-    let mut examined = adapter.examine(&request);
+    let mut examined = adapter.diagnostics().examine(&request);
     let paths = request.install.existing.keys().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>();
     let what = if paths.is_empty() {
         Finding::new(Level::Note, "no settings file is there")
     } else {
         Finding::new(Level::Ok, format!("settings read: {}", paths.join(", ")))
     };
-    if let Some(why) = adapter.unguarded(&request.install)
+    if let Some(why) = adapter.installer().unguarded(&request.install)
         && examined.findings.iter().all(|finding| finding.level < Level::Problem)
     {
         let what = format!("a change of settings would not be refused in a session that starts now: {why}");
         examined.findings.push(Finding::new(Level::Warning, what).with("run `phasegate init` again"));
     }
-    if adapter.bridged() && adapter.unguarded(&request.install).is_none() {
+    if adapter.bridged() && adapter.installer().unguarded(&request.install).is_none() {
         examined.findings.push(super::bridge::examine(locations, project, adapter));
     }
     examined.findings.insert(0, what);
@@ -58,7 +58,7 @@ pub(super) fn examine(
 /// The settings files that exist: those that the platform names, and what lies beside the machine's in a folder of the
 /// same name that ends with `.d`.
 fn read(adapter: &dyn Adapter, locations: &Locations, project: &Project) -> (BTreeMap<PathBuf, String>, Vec<Finding>) {
-    let places = adapter.places();
+    let places = adapter.installer().places();
     let mut paths = places.settings_files(&project.root, &locations.home);
     let machine = places.settings.iter().filter(|file| file.starts_with('/'));
     for folder in machine.map(|file| Path::new(file).with_extension("d")) {
@@ -117,10 +117,21 @@ fn find(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
+/// What a command of a program and its arguments prints.
+fn version(command: Vec<String>) -> Option<String> {
+    let mut words = command.into_iter();
+    let program = words.next()?;
+    printed(Path::new(&program), words.collect())
+}
+
 /// The first line that a program prints for this argument; `None` if it cannot be run, fails or takes too long.
-fn said(program: &Path, argument: &'static str) -> Option<String> {
+fn said(program: &Path, argument: &str) -> Option<String> {
+    printed(program, vec![argument.to_owned()])
+}
+
+fn printed(program: &Path, arguments: Vec<String>) -> Option<String> {
     let mut command = Command::new(program);
-    command.arg(argument).stdin(Stdio::null()).stderr(Stdio::null());
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
     let ask = move || command.output().ok().filter(|output| output.status.success());
     let output = try_within(PATIENCE, ask)??;
     String::from_utf8_lossy(&output.stdout).lines().next().map(str::to_string)

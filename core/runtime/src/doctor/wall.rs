@@ -10,7 +10,7 @@ use phasegate_store::ownership::check_own;
 pub(super) fn examine(runtime: &Runtime, managed: bool, adapters: &[&'static dyn Adapter]) -> Vec<Finding> {
     let own = |path: &Path| path.metadata().is_ok_and(|data| check_own(&data).is_ok());
     let program = std::env::current_exe().unwrap_or_default();
-    let settings: Vec<_> = adapters.iter().flat_map(|adapter| adapter.places().settings).collect();
+    let settings: Vec<_> = adapters.iter().flat_map(|adapter| adapter.installer().places().settings).collect();
     let theirs = settings.iter().filter(|file| file.starts_with('/')).map(Path::new).any(own);
     let mut found = Vec::new();
     if managed && !theirs {

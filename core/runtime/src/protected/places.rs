@@ -190,7 +190,7 @@ impl Found<'_> {
         for folder in sources.platforms.skill_folders.iter().filter(|folder| !folder.starts_with("~/")) {
             self.add(&root.join(folder), Part::Skill, Reach::Skills);
         }
-        let below = |file: &&&str| !file.starts_with("~/") && !file.starts_with('/');
+        let below = |file: &&String| !file.starts_with("~/") && !file.starts_with('/');
         for file in sources.platforms.settings.iter().filter(below) {
             self.add(&root.join(file), Part::Settings, reach_of(Path::new(file)));
         }
@@ -239,7 +239,10 @@ mod tests {
         let (root, other) = (top.join("p"), top.join("q"));
         let cache = PlacesCache::default();
         let part = |path: &str| {
-            let platforms = PlatformPlaces { skill_folders: SKILLS.into(), settings: SETTINGS.into() };
+            let platforms = PlatformPlaces {
+                skill_folders: SKILLS.map(str::to_owned).into(),
+                settings: SETTINGS.map(str::to_owned).into(),
+            };
             let protected = Protected::new(&locations, &platforms, &cache, Some(&root), &[]);
             protected.part(&protected.resolve(&root, path).unwrap(), Change::Write)
         };

@@ -3,7 +3,8 @@
 //! folder that nothing guards.
 
 use phasegate_adapter::{
-    Ability, Adapter, Address, Capabilities, Change, Decoded, Frame, InstallRequest, Memory, Places, Reply,
+    Ability, Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
+    InstallRequest, Installer, Message, Places, Received, Reply, SessionView, Verdict,
 };
 use phasegate_core::Code;
 use serde::{Deserialize, Serialize};
@@ -44,25 +45,21 @@ enum Wrong {
     NoAddress,
 }
 
-fn native(frame: &Frame) -> Native {
-    serde_json::from_slice(&frame.bytes).unwrap()
+fn native(body: &Value) -> Native {
+    Native::deserialize(body).unwrap()
 }
 
 fn said(what: &str, text: &str) -> Reply {
-    Reply { stdout: format!("{what}: {text}").into_bytes(), ..Reply::default() }
+    Reply::Json { text: format!("{what}: {text}"), denies: false }
 }
 
 impl Adapter for Plain {
-    fn id(&self) -> &'static str {
+    fn id(&self) -> &str {
         "plain"
     }
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Plain"
-    }
-
-    fn versions(&self) -> &'static [&'static str] {
-        &[]
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -78,16 +75,32 @@ impl Adapter for Plain {
         }
     }
 
-    fn address(&self, frame: &Frame) -> Result<Address, Problem> {
-        let Native { session, cwd, wrong, .. } = native(frame);
+    fn codec(&self) -> &dyn Codec {
+        self
+    }
+
+    fn installer(&self) -> &dyn Installer {
+        self
+    }
+
+    fn diagnostics(&self) -> &dyn Diagnostics {
+        self
+    }
+}
+
+impl Codec for Plain {
+    fn open(&self, frame: &Frame) -> Result<Message, Problem> {
+        let body = serde_json::from_slice(&frame.bytes).unwrap();
+        let Native { session, cwd, wrong, .. } = native(&body);
         if wrong == Some(Wrong::NoAddress) {
             return Err(Problem::new(Code::BadInput, "it names no session"));
         }
-        Ok(Address { session, cwd: Some(cwd), event: "frame".into() })
+        Ok(Message { session, cwd: Some(cwd), event: "frame".into(), body, ..Message::default() })
     }
 
-    fn decode(&self, frame: &Frame, memory: &Memory) -> Result<Decoded, Problem> {
-        let Native { events, remember, after, wrong, .. } = native(frame);
+    fn decode(&self, message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+        let Native { events, remember, after, wrong, .. } = native(&message.body);
+        let memory = session.memory();
         assert_ne!(wrong, Some(Wrong::Panics), "the adapter is broken");
         if wrong.is_some() {
             return Err(Problem::new(Code::BadInput, "it cannot be read"));
@@ -97,21 +110,22 @@ impl Adapter for Plain {
         Ok(Decoded { events: events.collect(), memory: remember.map_or_else(|| memory.clone(), Value::from) })
     }
 
-    fn encode(&self, _: &Frame, steps: &[Outcome]) -> Reply {
-        let of = |step: &Outcome| json!({"decision": step.decision, "result": step.result, "changes": step.changes});
-        said("steps", &Value::from_iter(steps.iter().map(of)).to_string())
+    fn reply(&self, _: &Message, verdict: &Verdict) -> Reply {
+        said("verdict", &serde_json::to_string(verdict).unwrap())
     }
 
-    fn refuse(&self, _: &Frame, problem: &Problem) -> Reply {
+    fn refuse(&self, _: Received<'_>, problem: &Problem) -> Reply {
         said("refused", &problem.text())
     }
 
-    fn warn(&self, _: &Frame, problem: &Problem) -> Reply {
+    fn warn(&self, _: Received<'_>, problem: &Problem) -> Reply {
         said("warned", &problem.text())
     }
+}
 
+impl Installer for Plain {
     fn places(&self) -> Places {
-        Places { session_variables: vec![SESSION], ..Places::default() }
+        Places { session_variables: vec![SESSION.to_owned()], ..Places::default() }
     }
 
     fn install(&self, _: &InstallRequest) -> Result<Vec<Change>, Problem> {
@@ -124,6 +138,16 @@ impl Adapter for Plain {
 
     fn unguarded(&self, _: &InstallRequest) -> Option<String> {
         None
+    }
+}
+
+impl Diagnostics for Plain {
+    fn versions(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn examine(&self, _: &ExamineRequest) -> Examined {
+        Examined::default()
     }
 }
 
@@ -143,12 +167,12 @@ fn framed(world: &World, session: usize, native: &Native) -> Framed {
 /// As a process that is started for this frame would answer it.
 fn alone(world: &World, framed: &Framed) -> Reply {
     let (watch, deadline) = (Watch::default(), Deadline::new(LIMIT));
-    let work = || world.runtime.handle_frame(&Plain, &framed.frame, &deadline, &watch);
+    let work = || world.runtime.handle_frame(&Plain, &framed.opened, &deadline, &watch);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         if watch.get() == Stance::Unknown {
-            watch.set(world.runtime.stance_for(&Plain, &framed.frame));
+            watch.set(world.runtime.stance_for(&Plain, &framed.opened.frame));
         }
-        watch.get().answer(&Plain, &framed.frame, &broken(panic.as_ref()))
+        watch.get().answer(&Plain, framed.opened.received(), broken(panic.as_ref()))
     })
 }
 
@@ -233,7 +257,7 @@ fn compare(deeds: &[Deed], ways: &[(bool, bool)]) {
     let world = World::of(&top, &[&Plain]);
     let found = at(soon(), || bridged(&world, deeds, ways));
     for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
-        let text = |reply: &Reply| String::from_utf8_lossy(&reply.stdout).into_owned();
+        let text = |reply: &Reply| String::from_utf8(reply.clone().into_output().stdout).unwrap();
         assert_eq!(text(found), text(wanted), "reply {at}");
     }
     same_files(&world, &files);

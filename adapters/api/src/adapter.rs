@@ -1,0 +1,37 @@
+//! Adapters: one platform each, and the registry that they are found in.
+
+use crate::capability::Capabilities;
+use crate::codec::Codec;
+use crate::examine::Diagnostics;
+use crate::install::Installer;
+
+/// One platform.
+pub trait Adapter: Send + Sync {
+    /// The platform's id, as given to `phasegate hook <id>`: lower case, words joined by hyphens.
+    fn id(&self) -> &str;
+
+    /// The platform's name as its makers write it.
+    fn name(&self) -> &str;
+
+    /// What the platform can express, and what a decision becomes where it cannot.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Whether the platform has a plugin that talks to `phasegate serve`; else it starts a process for every frame.
+    fn bridged(&self) -> bool {
+        false
+    }
+
+    /// Translates its frames.
+    fn codec(&self) -> &dyn Codec;
+
+    /// Installs phasegate in its settings.
+    fn installer(&self) -> &dyn Installer;
+
+    /// Examines an installation.
+    fn diagnostics(&self) -> &dyn Diagnostics;
+}
+
+/// One entry of the registry: an adapter submits itself with `inventory::submit!`.
+pub struct Registered(pub &'static dyn Adapter);
+
+inventory::collect!(Registered);

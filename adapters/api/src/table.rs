@@ -1,0 +1,147 @@
+//! Tables: what is fixed about a platform, written down as constants beside its adapter.
+
+use phasegate_core::tool::Access;
+
+use crate::capability::Capabilities;
+use crate::examine::Limit;
+use crate::install::Places;
+
+/// A platform as data: where it keeps things, what it calls its tools, and which ways to lose the guard stay open.
+#[derive(Debug)]
+pub struct Table {
+    /// The platform's id, as given to `phasegate hook <id>`.
+    pub id: &'static str,
+    /// The platform's name as its makers write it.
+    pub name: &'static str,
+    /// The versions that the adapter was recorded with, newest first.
+    pub versions: &'static [&'static str],
+    /// The program and its arguments that print the version; empty if there is none.
+    pub version_command: &'static [&'static str],
+    /// What the platform can express, and what a decision becomes where it cannot.
+    pub capabilities: Capabilities,
+    /// Where the platform keeps skills and settings.
+    pub places: PlaceTable,
+    /// The platform's own tools.
+    pub tools: &'static [ToolRow],
+    /// The ways to lose the guard that the platform gives no means to close.
+    pub limits: &'static [LimitRow],
+}
+
+/// The constant form of [`Places`].
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceTable {
+    /// See [`Places::skill_folders`].
+    pub skill_folders: &'static [&'static str],
+    /// See [`Places::settings`].
+    pub settings: &'static [&'static str],
+    /// See [`Places::unseen`].
+    pub unseen: &'static [&'static str],
+    /// See [`Places::signs`].
+    pub signs: &'static [&'static str],
+    /// See [`Places::project_variables`].
+    pub project_variables: &'static [&'static str],
+    /// See [`Places::session_variables`].
+    pub session_variables: &'static [&'static str],
+    /// See [`Places::installed`].
+    pub installed: &'static [&'static str],
+}
+
+/// One of a platform's own tools.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolRow {
+    /// The name that the platform gives it.
+    pub native: &'static str,
+    /// Its canonical name, which policies use. Of several rows with one canonical name, the first is the name to call
+    /// the tool by.
+    pub canonical: &'static str,
+    /// What the tool does to the paths among its arguments; `None` if it takes none.
+    pub access: Option<Access>,
+    /// What the tool can do, where the engine's vocabulary does not know its canonical name.
+    pub labels: &'static [&'static str],
+}
+
+/// The constant form of [`Limit`].
+#[derive(Clone, Copy, Debug)]
+pub struct LimitRow {
+    /// See [`Limit::way`].
+    pub way: &'static str,
+    /// See [`Limit::then`].
+    pub then: &'static str,
+    /// See [`Limit::shown`].
+    pub shown: &'static [&'static str],
+}
+
+impl Table {
+    /// The versions, for [`crate::examine::Diagnostics::versions`].
+    #[must_use]
+    pub fn versions(&self) -> Vec<String> {
+        owned(self.versions)
+    }
+
+    /// The program that prints the version, for [`crate::examine::Diagnostics::version_command`].
+    #[must_use]
+    pub fn version_command(&self) -> Option<Vec<String>> {
+        (!self.version_command.is_empty()).then(|| owned(self.version_command))
+    }
+
+    /// The places, for [`crate::install::Installer::places`].
+    #[must_use]
+    pub fn places(&self) -> Places {
+        let PlaceTable { skill_folders, settings, unseen, signs, project_variables, session_variables, installed } =
+            self.places;
+        Places {
+            skill_folders: owned(skill_folders),
+            settings: owned(settings),
+            unseen: owned(unseen),
+            signs: owned(signs),
+            project_variables: owned(project_variables),
+            session_variables: owned(session_variables),
+            installed: owned(installed),
+        }
+    }
+
+    /// The limits, for [`crate::examine::Diagnostics::limits`].
+    #[must_use]
+    pub fn limits(&self) -> Vec<Limit> {
+        let limit =
+            |row: &LimitRow| Limit { way: row.way.to_owned(), then: row.then.to_owned(), shown: owned(row.shown) };
+        self.limits.iter().map(limit).collect()
+    }
+
+    /// The row of the tool that the platform calls `native`.
+    #[must_use]
+    pub fn tool(&self, native: &str) -> Option<&'static ToolRow> {
+        self.tools.iter().find(|row| row.native == native)
+    }
+
+    /// The platform's name of its own tool with this canonical name; the canonical name itself if it has none.
+    #[must_use]
+    pub fn native<'a>(&self, canonical: &'a str) -> &'a str {
+        self.tools.iter().find(|row| row.canonical == canonical).map_or(canonical, |row| row.native)
+    }
+}
+
+impl LimitRow {
+    /// The limit, owned.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        Limit { way: self.way.to_owned(), then: self.then.to_owned(), shown: owned(self.shown) }
+    }
+}
+
+impl PlaceTable {
+    /// A platform without any place.
+    pub const NONE: Self = Self {
+        skill_folders: &[],
+        settings: &[],
+        unseen: &[],
+        signs: &[],
+        project_variables: &[],
+        session_variables: &[],
+        installed: &[],
+    };
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
