@@ -1,7 +1,7 @@
 //! The record of a journal: the value, and the version of its written form.
 
 use phasegate_core::{Decision, Facts};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The version that this program writes, and the newest that it reads.
@@ -82,13 +82,4 @@ impl LineVersion {
     pub fn of(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()
     }
-}
-
-/// Whether a record must be on disk before the answer leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Durability {
-    /// The record is history: it need only be written.
-    Written,
-    /// Later decisions depend on the record: it must be synced.
-    Synced,
 }

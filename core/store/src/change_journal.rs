@@ -6,7 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_formats::journal::{Durability, Entry};
+use phasegate_core::Durability;
+use phasegate_formats::journal::Entry;
 use phasegate_formats::version2::{self, Place};
 use serde::Serialize;
 

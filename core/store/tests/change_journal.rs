@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phasegate_core::Code;
+use phasegate_core::Durability;
 use phasegate_core::code::Coded as _;
-use phasegate_formats::journal::{Durability, Entry};
+use phasegate_formats::journal::Entry;
 use phasegate_store::change_journal::{Finding, Journal, read_last};
 use phasegate_store::deadline::Deadline;
 use phasegate_store::digest::{hex, sha256};
