@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use owo_colors::OwoColorize;
 
-use crate::failure::{Failure, Result};
-use crate::process::{cargo, run as run_command};
-use crate::{conformance, generate, mcp_clients, mcp_conformance, mutants, shims, skips, tidy};
+use crate::{conformance, lab, mutants, skips, tidy};
+use xtask::failure::{Failure, Result};
+use xtask::process::{cargo, run as run_command};
 
 /// A check's name, and how it is run.
 type Step = (&'static str, fn() -> Result);
@@ -25,14 +25,15 @@ const STEPS: &[Step] = &[
             "warnings",
         ]))
     }),
-    ("generated files", || generate::run(&generate::Args::check())),
+    ("generated files", || lab::run_with("gen", &["--check"])),
     ("tidy", || tidy::run(&tidy::Args::default())),
     ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
     ("skipped tests", skips::run),
     ("conformance", || conformance::run(&conformance::Args::default())),
-    ("plugins", shims::run),
-    ("official MCP suite", || mcp_conformance::run(&mcp_conformance::Args::default())),
-    ("MCP clients", mcp_clients::run),
+    ("fault reports", || lab::run_with("reports", &[])),
+    ("plugins", || lab::run_with("shims", &[])),
+    ("official MCP suite", || lab::run_with("mcp-conformance", &[])),
+    ("MCP clients", || lab::run_with("mcp-clients", &[])),
     ("mutants", mutants::run),
 ];
 

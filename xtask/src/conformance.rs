@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: builds the binary the suite plays sessions through, then runs the suite.
 
-use crate::failure::Result;
-use crate::process::{cargo, run as run_command};
+use xtask::failure::Result;
+use xtask::process::{cargo, run as run_command};
 
 /// Which part of the suite, passed on as given.
 #[derive(clap::Args, Default)]

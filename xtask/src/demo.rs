@@ -1,8 +1,8 @@
 //! `cargo xtask demo`: recorded sessions, played through the real binary, a process for every frame, then the seed's
 //! walkthrough in its two forms.
 
-use crate::failure::Result;
-use crate::process::{cargo, run as run_command};
+use xtask::failure::Result;
+use xtask::process::{cargo, run as run_command};
 
 /// The name that stands for the walkthrough alone.
 const WALKTHROUGH: &str = "walkthrough";

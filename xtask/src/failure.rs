@@ -1,20 +1,20 @@
 //! Why a task failed, as the text that is shown.
 
 /// What a task returns.
-pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
+pub type Result<T = ()> = std::result::Result<T, Failure>;
 
 /// Why a task failed.
 #[derive(Debug)]
-pub(crate) struct Failure(String);
+pub struct Failure(String);
 
 impl Failure {
     /// A failure with this text.
-    pub(crate) fn new(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
     /// An operation on a file that did not work.
-    pub(crate) fn file(path: &std::path::Path, error: impl std::fmt::Display) -> Self {
+    pub fn file(path: &std::path::Path, error: impl std::fmt::Display) -> Self {
         Self(format!("{}: {error}", path.display()))
     }
 }

@@ -7,9 +7,9 @@ use std::process::Command;
 use owo_colors::OwoColorize;
 use serde::Deserialize;
 
-use crate::failure::{Failure, Result};
-use crate::process::{cargo, shown};
-use crate::root::{read, root, target, write};
+use xtask::failure::{Failure, Result};
+use xtask::process::{cargo, shown};
+use xtask::root::{read, root, target, write};
 
 /// `xtask/mutants.toml`.
 #[derive(Deserialize)]

@@ -6,20 +6,20 @@ use crate::failure::{Failure, Result};
 use crate::root::root;
 
 /// The cargo that runs this task, in the workspace's root, with nothing on its standard input.
-pub(crate) fn cargo(args: &[&str]) -> Command {
+pub fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(root()).stdin(Stdio::null());
     command
 }
 
 /// Runs a program whose output is shown as it comes.
-pub(crate) fn run(command: &mut Command) -> Result {
+pub fn run(command: &mut Command) -> Result {
     let status = command.status().map_err(|error| Failure::new(format!("{command:?}: {error}")))?;
     if status.success() { Ok(()) } else { Err(Failure::new(format!("`{}` failed", shown(command)))) }
 }
 
 /// Runs a program and returns what it printed to standard output.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+pub fn output(command: &mut Command) -> Result<String> {
     let output = command.output().map_err(|error| Failure::new(format!("{command:?}: {error}")))?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -29,7 +29,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// A command as a person would type it.
-pub(crate) fn shown(command: &Command) -> String {
+pub fn shown(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
     let args = command.get_args().map(std::ffi::OsStr::to_string_lossy);
     std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")

@@ -10,9 +10,9 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::failure::{Failure, Result};
-use crate::process::{cargo, output};
-use crate::root::{read, root};
+use xtask::failure::{Failure, Result};
+use xtask::process::{cargo, output};
+use xtask::root::{read, root};
 
 /// `skips.toml`.
 #[derive(Default, Deserialize)]

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the invariants of ARCHITECTURE.md as checks, one file each.
 
+mod finding;
 mod tree;
 mod source;
 mod markdown;
@@ -10,9 +11,7 @@ mod async_fence;
 mod budget;
 mod cycles;
 mod documents;
-mod fault_reports;
 mod forgotten;
-mod limits;
 mod machine_paths;
 mod manifests;
 mod named_paths;
@@ -24,9 +23,10 @@ mod tuples;
 
 use owo_colors::OwoColorize;
 
-use crate::failure::{Failure, Result};
+use finding::Finding;
 use todo::Todo;
 use tree::Tree;
+use xtask::failure::{Failure, Result};
 
 /// Check the invariants of ARCHITECTURE.md.
 #[derive(clap::Args, Default)]
@@ -36,19 +36,6 @@ pub(crate) struct Args {
     only: Option<String>,
     /// Show only what is found in this file or folder, from the workspace's root.
     path: Option<String>,
-}
-
-/// A broken invariant, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Finding {
-    /// The file, from the workspace's root.
-    path: String,
-    /// The line, from 1; 0 for the file as a whole.
-    line: usize,
-    /// What is wrong.
-    what: String,
-    /// What to do about it.
-    instead: &'static str,
 }
 
 /// A check's name, and the check: all it may look at is the tree.
@@ -69,8 +56,6 @@ const CHECKS: &[Check] = &[
     ("machine paths", machine_paths::check),
     ("documents", documents::check),
     ("named paths", named_paths::check),
-    ("fault reports", fault_reports::check),
-    ("limits told", limits::check),
 ];
 
 /// Runs every check, or the one that is asked for.

@@ -1,6 +1,6 @@
 //! Whether a condition of `cfg` holds on this system while tests are built.
 
-use crate::root::{read, root};
+use xtask::root::{read, root};
 
 /// Whether it holds. What is not known here does not.
 pub(super) fn holds(condition: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Async lives where a server lives, and nowhere on the way of a hook.
 
-use super::Finding;
+use super::finding::Finding;
 use super::source::{code, without_comment};
 use super::tree::Tree;
 

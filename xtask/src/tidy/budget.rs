@@ -1,6 +1,6 @@
 //! Files stay small enough to be read at once.
 
-use super::Finding;
+use super::finding::Finding;
 use super::source::code;
 use super::tree::{TextFile, Tree};
 

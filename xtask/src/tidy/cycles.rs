@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Finding;
+use super::finding::Finding;
 use super::modules::Modules;
 use super::tree::Tree;
 

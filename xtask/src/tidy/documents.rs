@@ -1,6 +1,6 @@
 //! The documents a newcomer reads first are there, short, and say how to run things.
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::Tree;
 
 const MAP: &str = "ARCHITECTURE.md";

@@ -1,6 +1,6 @@
 //! A test file that nothing compiles tests nothing.
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::Tree;
 
 const INSTEAD: &str = "declare it with `mod`, name it after a target, or remove it";
@@ -10,7 +10,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let roots: Vec<&str> =
         tree.packages.iter().flat_map(|package| &package.targets).map(|target| target.src_path.as_str()).collect();
     let orphan = |path: &str| {
-        !roots.contains(&path) && !declared(tree, path) && !fuzzed(tree, path) && !path.starts_with("xtask/bench/")
+        !roots.contains(&path) && !declared(tree, path) && !fuzzed(tree, path) && !path.starts_with("lab/bench/")
     };
     tree.rust()
         .filter(|file| orphan(&file.path))

@@ -1,6 +1,6 @@
 //! No file speaks of the machine it was written on.
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::Tree;
 
 const INSTEAD: &str = "write the path relative to the workspace, or a placeholder (`$PROJECT`, `$HOME`)";

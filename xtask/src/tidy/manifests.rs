@@ -1,6 +1,6 @@
 //! Every crate opts in to the workspace's lints and licence, and takes versions from the root.
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::Tree;
 
 /// Keys that every manifest of a crate must have, as they are written.

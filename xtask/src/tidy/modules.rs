@@ -4,16 +4,13 @@ pub(super) mod references;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syn::{Attribute, Item, ItemMod};
+use syn::{Item, ItemMod};
 
 use super::tree::Tree;
-use references::{Reference, references};
+use references::{ModulePath, Reference, for_tests, references};
 
 /// Re-exports that lead to re-exports are followed this often.
 const MAX_REEXPORTS: usize = 16;
-
-/// A module's path from the root of its crate; empty is the root.
-pub(super) type ModulePath = Vec<String>;
 
 /// The modules of one crate.
 #[derive(Default)]
@@ -195,17 +192,6 @@ impl Modules {
             (depth < MAX_REEXPORTS).then(|| self.reexported(&behind, name, depth + 1)).flatten()
         })
     }
-}
-
-/// Whether an item is compiled for tests only.
-pub(super) fn for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let path = attribute.path();
-        if path.is_ident("test") {
-            return true;
-        }
-        path.is_ident("cfg") && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string() == "test")
-    })
 }
 
 fn as_module(item: &Item) -> Option<&ItemMod> {

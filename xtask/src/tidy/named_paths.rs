@@ -1,6 +1,6 @@
 //! A path that a document names exists.
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::Tree;
 
 const INSTEAD: &str = "correct the path, from the root or from the document's own folder; `<id>` stands for any name";

@@ -1,6 +1,6 @@
 //! Files and modules have the names that the field uses. These words were a language of this project alone.
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::{TextFile, Tree};
 
 /// A word that names no file and no module.

@@ -1,6 +1,6 @@
 //! Only an adapter's own crate names its platform; whatever else needs to know asks the registry.
 
-use super::Finding;
+use super::finding::Finding;
 use super::source::{code, words};
 use super::tree::{TextFile, Tree};
 
@@ -15,15 +15,17 @@ const SHORT: &[&str] = &["pi"];
 const ALLOWED: &[&str] = &[
     "adapters/src/lib.rs",
     "xtask/src/tidy/platform_names.rs",
-    "xtask/src/record.rs",
-    "xtask/src/record/claude_code",
-    "xtask/src/record/scratch.rs",
-    "xtask/src/record/opencode",
-    "xtask/src/record/pi",
-    "xtask/src/e2e",
-    "xtask/src/overhead.rs",
-    "xtask/src/shims.rs",
-    "xtask/src/traffic.rs",
+    "lab/src/record.rs",
+    "lab/src/record/drivers.rs",
+    "lab/src/record/setup.rs",
+    "lab/src/record/claude_code",
+    "lab/src/record/scratch.rs",
+    "lab/src/record/opencode",
+    "lab/src/record/pi",
+    "lab/src/e2e",
+    "lab/src/overhead.rs",
+    "lab/src/shims.rs",
+    "lab/src/traffic.rs",
 ];
 
 /// No source outside an adapter names a platform.

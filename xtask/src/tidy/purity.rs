@@ -1,6 +1,6 @@
 //! The engine has no way to a file, a clock, a random number or a thread.
 
-use super::Finding;
+use super::finding::Finding;
 use super::source::{code, without_comment};
 use super::tree::Tree;
 

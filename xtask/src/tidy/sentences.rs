@@ -1,6 +1,6 @@
 //! No sentence of the documents has more than 40 words. A cell of a table is a sentence of its own; code is none.
 
-use super::Finding;
+use super::finding::Finding;
 use super::markdown::blocks;
 use super::tree::Tree;
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
-use crate::failure::{Failure, Result};
+use super::finding::Finding;
+use xtask::failure::{Failure, Result};
 
 const FILE: &str = "xtask/tidy-todo.toml";
 

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::failure::{Failure, Result};
-use crate::process::{cargo, output};
-use crate::root::root;
+use xtask::failure::{Failure, Result};
+use xtask::process::{cargo, output};
+use xtask::root::root;
 
 /// The workspace as data.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{FnArg, ItemType, ParenthesizedGenericArguments, Pat, Signature, Type, TypeFnPtr};
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::Tree;
 
 const INSTEAD: &str = "pass the parts as arguments (up to seven), or name them in a struct";

@@ -4,7 +4,8 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, Macro, Path, UseTree, VisRestricted};
 
-use super::{ModulePath, for_tests};
+/// A module's path from the root of its crate; empty is the root.
+pub(super) type ModulePath = Vec<String>;
 
 /// A path, and where it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,4 +168,15 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Use(item) => &item.attrs,
         _ => &[],
     }
+}
+
+/// Whether an item is compiled for tests only.
+pub(super) fn for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let path = attribute.path();
+        if path.is_ident("test") {
+            return true;
+        }
+        path.is_ident("cfg") && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string() == "test")
+    })
 }

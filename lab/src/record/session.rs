@@ -1,0 +1,106 @@
+//! A recorded session as a case of the conformance suite: where it comes from, the project as it was, every frame.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::frame::{Frame, Reply};
+use super::scratch::Scratch;
+use xtask::failure::{Failure, Result};
+use xtask::process;
+use xtask::root::{root, write};
+
+/// `session.toml`.
+#[derive(Serialize)]
+pub(crate) struct Session {
+    /// The story.
+    pub(crate) story: String,
+    /// What it shows.
+    pub(crate) title: String,
+    /// The client, and its adapter.
+    pub(crate) client: String,
+    /// The client's version.
+    pub(crate) client_version: String,
+    /// The digest of the story's file.
+    pub(crate) script_sha256: String,
+    /// The day, `YYYY-MM-DD`.
+    pub(crate) recorded: String,
+    /// The project's files as they were when the client started, by path.
+    pub(crate) files: BTreeMap<String, String>,
+}
+
+/// A line of `frames.jsonl`.
+#[derive(Serialize)]
+struct Line<'a> {
+    n: usize,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    environment: &'a BTreeMap<String, String>,
+    frame: Box<RawValue>,
+    reply: &'a Reply,
+}
+
+/// The project's files, without its history.
+pub(crate) fn files(scratch: &Scratch) -> Result<BTreeMap<String, String>> {
+    let project = scratch.path("project");
+    let own = |entry: &walkdir::DirEntry| entry.file_name() != ".git";
+    let mut files = BTreeMap::new();
+    for entry in walkdir::WalkDir::new(&project).into_iter().filter_entry(own).flatten() {
+        if entry.file_type().is_file() {
+            let path = entry.path().strip_prefix(&project).unwrap_or(entry.path());
+            files.insert(path.to_string_lossy().into_owned(), neutral(scratch, &xtask::root::read(entry.path())?));
+        }
+    }
+    Ok(files)
+}
+
+/// Writes the session; returns its folder.
+pub(crate) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Result<PathBuf> {
+    let name = format!("{}@{}", session.story, session.client_version);
+    let folder = root().join("conformance/cases").join(&session.client).join("sessions").join(name);
+    let mut lines = String::new();
+    for (at, frame) in frames.iter().enumerate() {
+        lines.push_str(&line(at + 1, frame, scratch)?);
+        lines.push('\n');
+    }
+    let head = toml::to_string_pretty(session).map_err(|error| Failure::new(error.to_string()))?;
+    write(&folder.join("session.toml"), &head)?;
+    write(&folder.join("frames.jsonl"), &lines)?;
+    Ok(folder)
+}
+
+fn line(n: usize, frame: &Frame, scratch: &Scratch) -> Result<String> {
+    let failed = |error: serde_json::Error| Failure::new(format!("frame {n}: {error}"));
+    // The text of the object stays as the client wrote it: order of keys, numbers, escapes.
+    let raw = RawValue::from_string(neutral(scratch, frame.input.trim())).map_err(failed)?;
+    let Reply { stdout, stderr, status } = &frame.reply;
+    let reply = Reply { stdout: neutral(scratch, stdout), stderr: neutral(scratch, stderr), status: *status };
+    serde_json::to_string(&Line { n, environment: &frame.environment, frame: raw, reply: &reply }).map_err(failed)
+}
+
+/// A text with the paths of the machine it was recorded on replaced by those below `/workspace`.
+fn neutral(scratch: &Scratch, text: &str) -> String {
+    neutral_below(&scratch.base, text)
+}
+
+/// A text with the paths below this folder replaced by those below `/workspace`.
+pub(crate) fn neutral_below(base: &Path, text: &str) -> String {
+    let base = base.display().to_string();
+    let slug = |path: &str| {
+        path.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect::<String>()
+    };
+    text.replace(&base, "/workspace").replace(&slug(&base), "-workspace")
+}
+
+/// The digest of a file, as lower-case hexadecimal digits.
+pub(crate) fn sha256(path: &Path) -> Result<String> {
+    let text = process::output(std::process::Command::new("sha256sum").arg(path))?;
+    let digest = text.split_whitespace().next().map(str::to_string);
+    digest.ok_or_else(|| Failure::file(path, "no digest"))
+}
+
+/// Today, as `YYYY-MM-DD`, in UTC.
+pub(crate) fn today() -> Result<String> {
+    Ok(process::output(std::process::Command::new("date").args(["-u", "+%F"]))?.trim().to_string())
+}
