@@ -6,7 +6,7 @@ use phasegate_runtime::{Locations, Project, Runtime};
 
 use crate::output::{Failure, Output};
 
-/// The shared arguments and the way out.
+/// The shared arguments and the output.
 #[derive(Debug)]
 pub struct Context {
     /// Where the answer goes.

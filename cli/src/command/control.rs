@@ -68,7 +68,7 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
 fn refused(decision: &Decision, sign: Option<&Sign>) -> Failure {
     let for_a_person = matches!(decision.code, Some(Code::CommandRefused | Code::SkillNotLeft));
     let (note, help) = match sign.filter(|_| for_a_person) {
-        // The decision's own way out may be this very command.
+        // The decision's own remedy can be this command.
         Some(sign) => (format!("; {}, so the command counts as the agent's", because(sign)), instead(sign)),
         None => (String::new(), decision.recovery.clone()),
     };

@@ -83,7 +83,7 @@ fn print(context: &Context, section: &Section) {
     }
 }
 
-/// What nobody can enforce on the platform.
+/// What phasegate cannot enforce on the platform.
 fn limits(context: &Context, adapter: &dyn Adapter) {
     let out = context.out;
     out.line(format_args!("what {} cannot enforce", adapter.name()).bold());

@@ -74,7 +74,7 @@ fn print(setting: &Setting<'_>) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Remembers the project as guarded, so that a session that is under way is not taken for one whose state was lost.
+/// Remembers the project as guarded, so that a live session does not count as one whose state was lost.
 fn remember(setting: &Setting<'_>) -> Result<(), Failure> {
     if !setting.args.user
         && let Current::Ready(ready) = setting.runtime.current(&setting.project)?

@@ -1,4 +1,4 @@
-//! `phasegate reload`: sessions under way go by what the configs say now.
+//! `phasegate reload`: applies the current configs to live sessions.
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::policy::Mode;
@@ -21,11 +21,11 @@ pub struct Args {
     pub dry_run: bool,
 }
 
-/// Shows what changes for each session, and changes it. Runs under way keep the version of their skill.
+/// Shows what changes for each session, and changes it. Live runs keep the version of their skill.
 ///
 /// # Errors
 ///
-/// The configs have mistakes, the session is not known, or the command counts as the agent's.
+/// The configs have errors, the session is unknown, or the command counts as the agent's.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;

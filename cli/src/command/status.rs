@@ -83,7 +83,7 @@ fn policy(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     Ok(Guarded { state, text })
 }
 
-/// The seed's fields of the addressed session at the top, and every session besides.
+/// The original's fields for the addressed session at the top level, and then every session.
 fn as_json(project: &Project, policy: &Guarded, shown: &[Shown<'_>], fresh: &Value) -> Value {
     let mut top = shown.first().map_or(fresh, |shown| &shown.status).clone();
     let list: Vec<_> = shown

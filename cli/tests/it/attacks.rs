@@ -19,7 +19,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Attack {
     what: String,
-    /// What an outside hand does before.
+    /// What an outside program does before the call.
     prepare: Option<String>,
     /// The call that the guard is asked about.
     tool: Option<String>,
@@ -88,7 +88,7 @@ fn stands(world: &World) -> bool {
     matches!(reply(&world.call("s", "probe", "Edit", input)), Reply::Denied(_))
 }
 
-/// All that the guard stands on, as it is now.
+/// The current content of all protected paths.
 fn kept(world: &World) -> Vec<Option<Vec<u8>>> {
     let files = [".phasegate/config.yaml", ".phasegate/skills/careful.yaml", ".claude/settings.json"];
     let mut all: Vec<_> = files.iter().map(|file| fs::read(world.root().join(file)).ok()).collect();

@@ -1,4 +1,5 @@
-//! Bad input: in block mode a denial with a code and a way out, in warn mode a warning, elsewhere nothing at all.
+//! Bad input: a denial with code and remedy in block mode, a warning in warn mode, and no answer in an unguarded
+//! project.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
-//! What the guard stands on cannot be changed through a tool that it sees: lines and calls as data, through the hook.
+//! Protected paths cannot be changed through a tool that the guard sees: shell commands and calls as data, through the
+//! hook.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `phasegate reload`: a changed policy takes effect in a session under way by a person's command, and not before.
+//! `phasegate reload`: a changed policy takes effect in a live session only after a person's command.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! State that somebody changed or took away, or that is not ours alone: the next call in block mode is denied.
+//! State that is changed, removed or exposed: the next call in block mode is denied.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt as _, symlink};

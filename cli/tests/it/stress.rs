@@ -95,7 +95,7 @@ fn frame(world: &World, number: u64) -> Value {
     frame
 }
 
-/// What became of one hook.
+/// The result of one hook.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
     Passed,
@@ -126,7 +126,7 @@ fn hook(world: &World, number: u64) -> Answer {
     }
 }
 
-/// Lets so many processes at a time send all the frames. What became of each.
+/// Sends all frames from this many processes at a time. Returns the result of each frame.
 fn send_all(world: &World, processes: u64, events: u64) -> BTreeMap<u64, Answer> {
     let (next, done) = (AtomicU64::new(1), AtomicU64::new(0));
     let answers = Mutex::new(BTreeMap::new());

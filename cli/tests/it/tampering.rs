@@ -1,4 +1,4 @@
-//! Journals that somebody changed: `audit verify` says so, and the next call in block mode is denied.
+//! Changed journals: `audit verify` reports them, and the next call in block mode is denied.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -58,7 +58,7 @@ enum Step {
     Expect(Value),
     /// A result whose first text has so many bytes.
     ExpectLong { id: i64, bytes: usize },
-    /// The client says hello, and is answered.
+    /// The client initializes and gets its answer.
     Greet,
     /// The client closes its end.
     Close,
@@ -68,7 +68,7 @@ enum Step {
     Again,
 }
 
-/// Lives through the case.
+/// Plays the case.
 pub(crate) fn run(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).unwrap();
     let case: Case = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;

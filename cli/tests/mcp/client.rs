@@ -77,7 +77,7 @@ impl Client {
         }
     }
 
-    /// Waits for the end. Answers the status, what was written to standard error, and the messages nobody asked for.
+    /// Waits for the end. Returns the status, the text on standard error, and unsolicited messages.
     pub(crate) fn end(mut self) -> (ExitStatus, String, Vec<Value>) {
         let until = Instant::now() + PATIENCE;
         let status = loop {

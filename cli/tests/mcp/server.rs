@@ -81,7 +81,7 @@ fn answer(message: &Value, line: &str, way: &str) {
         }
         "test/raw" => say(params["text"].as_str().unwrap_or_default()),
         "" if !id.is_null() && message.get("result").is_some() => {
-            // The client's answer to a question of ours: the call that asked is over.
+            // The client's answer to our request ends the call that asked.
             let told = json!({"content": [{"type": "text", "text": message["result"].to_string()}]});
             let call: Value = id.as_str().and_then(|id| serde_json::from_str(id.strip_prefix("for-")?).ok()).unwrap();
             reply(&call, &told);

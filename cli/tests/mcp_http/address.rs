@@ -37,7 +37,7 @@ pub(crate) fn start(way: &str, log: &Path) -> String {
 }
 
 impl Address {
-    /// Serves one request; `None` when the connection is over.
+    /// Serves one request; `None` at the end of the connection.
     fn serve(&self, stream: &TcpStream) -> Option<()> {
         let mut from = BufReader::new(stream);
         let mut line = String::new();

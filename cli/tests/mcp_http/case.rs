@@ -60,7 +60,7 @@ struct Step {
     close: Option<String>,
     /// An open request that has brought these messages by now.
     told: Option<String>,
-    /// An open request that is over by now.
+    /// An open request that has ended by now.
     done: Option<String>,
     /// The program has this many servers as children.
     children: Option<usize>,
@@ -98,7 +98,7 @@ struct Request {
     raw: Option<String>,
 }
 
-/// Lives through the case.
+/// Plays the case.
 pub(crate) fn run(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).unwrap();
     let case: Case = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;

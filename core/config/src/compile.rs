@@ -133,7 +133,7 @@ struct Use<'s> {
     mode: Option<Mode>,
 }
 
-/// Adds the shipped skills that settings name; a skill found in a file stands in for the shipped one.
+/// Adds the shipped skills that settings name. A skill found in a file replaces the shipped one.
 fn uses(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)], skills: &mut BTreeMap<String, Skill>) {
     let own: Vec<String> = skills.keys().cloned().collect();
     // The highest level comes first, and its choice of form holds.
@@ -181,7 +181,7 @@ fn no_effect(name: &str, span: Span) -> Finding {
 }
 
 fn unknown(used: &Use<'_>, own: &[String]) -> Finding {
-    // A skill of one's own may stand in for a shipped one.
+    // A project's own skill can replace a shipped one.
     let known: BTreeSet<&str> =
         shipped().iter().map(|shipped| shipped.name).chain(own.iter().map(String::as_str)).collect();
     let known = || known.iter().copied();

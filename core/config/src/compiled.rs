@@ -29,16 +29,16 @@ impl Compiled {
 /// What the settings files of all levels say together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The least strict mode any run may have.
+    /// The minimum mode of every run.
     pub mode: Option<Mode>,
     /// Whether some config may ask for a mode that could not be understood: then `mode` and the skills' modes are not
     /// all that is asked for.
     pub mode_unclear: bool,
-    /// Where the seed's audit events are also written, as JSON Lines.
+    /// A file to which the original's audit events are also written, as JSON Lines.
     pub audit_log: Option<String>,
     /// The names of arguments that journals keep a digest of only, of all levels together.
     pub redact: BTreeSet<String>,
-    /// Programs that shell lines may name, by name, of all levels together; the nearest level wins.
+    /// Programs that shell commands may name, by name, from all levels. The most specific level wins.
     pub programs: BTreeMap<String, phasegate_shell::Rule>,
     /// Whether the repository's own configuration is trusted to name no program that a person did not choose: no level
     /// says otherwise.

@@ -11,7 +11,7 @@ const KEY: &str = "tool_permissions";
 
 /// The skill config in the front matter, with `skill` and `description` filled in from the skill's own; `None` if there is none.
 ///
-/// A front matter that does not name `tool_permissions` or nearly so is nobody's business here, however it is written.
+/// A front matter without `tool_permissions`, or a likely typo of it, is ignored.
 pub(crate) fn config(file: &str, path: &str, findings: &mut Vec<Finding>) -> Option<Node> {
     let matter = Matter::of(file).filter(Matter::names_permissions)?;
     let text = Text::part(matter.body, matter.before, 1);

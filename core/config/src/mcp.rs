@@ -27,7 +27,7 @@ impl Mcp {
     }
 }
 
-/// What the levels say together, and what becomes of calls of changed tools: the strictest wins.
+/// The settings of all levels combined. For calls of changed tools the strictest level wins.
 pub(crate) fn combine<'s>(levels: impl Iterator<Item = &'s McpSource>) -> (Mcp, ChangedTools) {
     let (mut hide_forbidden, mut changed) = (false, ChangedTools::default());
     let mut servers: BTreeMap<&str, bool> = BTreeMap::new();

@@ -119,7 +119,7 @@ impl Node {
         }
     }
 
-    /// Takes away the value at a pointer, and its key. Whether there was one.
+    /// Removes the value at a pointer, and its key. Returns whether there was one.
     pub(crate) fn remove(&mut self, pointer: &[String]) -> bool {
         let Some((last, rest)) = pointer.split_last() else { return false };
         let mut node = self;

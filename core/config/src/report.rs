@@ -68,7 +68,7 @@ impl Finding {
         }
     }
 
-    /// The mistake as others see it. Every one has a suggestion: at least the code's own way out.
+    /// The error for display. Every error has a suggestion: at least the remedy of its code.
     pub(crate) fn in_file(self, path: &str) -> Diagnostic {
         Diagnostic {
             code: self.code,

@@ -85,7 +85,7 @@ fn typed<T: serde::de::DeserializeOwned>(node: &Node, findings: &mut Vec<Finding
         .ok()
 }
 
-/// Whether a `tool_permissions` holds nothing but the lists of the seed's form.
+/// Whether a `tool_permissions` holds only the lists of the compat form.
 fn is_lists_only(root: &Node) -> bool {
     let only = |entries: &[Entry], keys: &[&str]| entries.iter().all(|entry| keys.contains(&entry.key.as_str()));
     let names = |node: &Node, key: &str| {

@@ -1,4 +1,4 @@
-//! Slips of the pen: whether a name is another one, misspelt.
+//! Typos: whether a name is probably a misspelling of another.
 //!
 //! Names that differ as names of real tools do (`get_user` and `set_user`, `get_test` and `get_tests`, `step_1` and
 //! `step_2`) are no sure typos.

@@ -30,18 +30,18 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// An agent other than, or more closely named than, the session's main one.
+/// A subagent, or the main agent with its kind.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
-    /// The platform's id; empty for a main agent that only has a type.
+    /// The platform's id; empty for the main agent.
     #[serde(default)]
     pub id: String,
     /// The kind of agent, for example `general-purpose`.
     #[serde(default, rename = "type")]
     pub kind: String,
-    /// The id of the agent that started it; absent: the main agent, or not known.
+    /// The id of the agent that started it; absent for the main agent or if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
@@ -51,11 +51,11 @@ pub struct Agent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EventKind {
-    /// A session begins or goes on.
+    /// A session begins or is resumed.
     SessionStart {
-        /// Why the session begins now.
+        /// How the session began.
         source: SessionSource,
-        /// The id of the session it came from, where the platform says.
+        /// The id of the parent session, if the platform names it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
@@ -64,7 +64,7 @@ pub enum EventKind {
     Join {
         /// The id of the session that the runs are copied from.
         from: String,
-        /// The runs, as that session's state holds them.
+        /// The runs, as in that session's state.
         #[cfg_attr(feature = "schema", schemars(with = "Vec<Map<String, Value>>"))]
         runs: Vec<Run>,
     },
@@ -74,7 +74,7 @@ pub enum EventKind {
     Prompt {
         /// The whole prompt, as the agent gets it.
         text: String,
-        /// Whether a person typed it into a terminal; absent where not known.
+        /// Whether a person typed it into a terminal; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interactive: Option<bool>,
     },
@@ -93,7 +93,7 @@ pub enum EventKind {
     Idle {},
     /// The main agent ends its turn.
     Stop {},
-    /// The conversation is about to be, or was, compacted.
+    /// The conversation is or was compacted.
     Compact {},
     /// A tool is about to be called.
     ToolCall {
@@ -102,22 +102,22 @@ pub enum EventKind {
         id: Option<String>,
         /// The canonical name, as policies use it, for example `Edit` or `apply_edit`.
         tool: String,
-        /// The platform's own name where it differs, for example `mcp__lsp__apply_edit`.
+        /// The platform's own name if it differs, for example `mcp__lsp__apply_edit`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         native: Option<String>,
-        /// The name of the MCP server that offers the tool; absent: the host's own tool, or not known.
+        /// The name of the tool's MCP server; absent for the host's own tool or if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<String>,
-        /// The arguments, as the platform gave them.
+        /// The arguments, as the platform sent them.
         #[serde(default)]
         input: Value,
-        /// What the tool can do; absent: the table of built-in tools answers.
+        /// What the tool can do; if absent, the table of built-in tools decides.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         labels: Option<Labels>,
         /// Whether it starts in the background.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         background: bool,
-        /// What the arguments would do: simple commands, paths; absent: nothing is known of that.
+        /// The call analysis: simple commands, paths; absent if nothing is known.
         #[serde(default, skip_serializing_if = "Reading::is_empty")]
         reading: Reading,
     },
@@ -153,16 +153,16 @@ pub enum EventKind {
         /// What became of the question.
         outcome: PermissionOutcome,
     },
-    /// All calls of one message are over.
+    /// All calls of one message have ended.
     BatchEnd {},
     /// A skill is invoked.
     Skill {
-        /// The name it was invoked by; a plugin's name and a colon may stand before it.
+        /// The name in the invocation; a plugin's name and a colon may precede it.
         name: String,
         /// Its arguments, as one text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         args: Option<Value>,
-        /// Who invoked it; a person by typing its name, the agent by a call.
+        /// Who invoked it: a person by typing its name, or the agent by a call.
         by: By,
     },
     /// A subagent begins.
@@ -172,10 +172,10 @@ pub enum EventKind {
         /// The kind of agent as the platform names it, for example `general-purpose`.
         #[serde(rename = "type")]
         kind: String,
-        /// The id of the call that started it, where the platform says.
+        /// The id of the call that started it, if the platform names it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<String>,
-        /// The prompt it was given, where the platform says.
+        /// Its prompt, if the platform sends it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt: Option<String>,
     },
@@ -186,11 +186,11 @@ pub enum EventKind {
         /// The kind of agent, as in its `subagent_start`.
         #[serde(rename = "type")]
         kind: String,
-        /// The text of its last message, where the platform says.
+        /// The text of its last message, if the platform sends it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// A file is, from now on, as stated. Exactly one of `content`, `sha256` and `absent` is given.
+    /// A file has this content from now on. Exactly one of `content`, `sha256` and `absent` is given.
     File {
         /// The file's path, relative to the project or absolute.
         path: String,
@@ -207,7 +207,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// A server says which tools it offers.
+    /// A server's list of tools.
     Tools {
         /// The name of the MCP server.
         server: String,
@@ -216,22 +216,22 @@ pub enum EventKind {
     },
     /// A settings file of the platform changed.
     ConfigChanged {
-        /// The file's path, or the platform's word for which settings, where it gives no path.
+        /// The file's path, or the platform's name for the settings if it gives no path.
         path: String,
-        /// Why the guard would be gone with the settings as they are now; absent: it would not, or that is not known.
+        /// Why the current settings would no longer start the guard; absent if they do, or if that is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unguarded: Option<String>,
     },
-    /// State from another system is taken over; only before anything else.
+    /// Imports state from another system; only before any other event.
     State {
         /// The name of the foreign format.
         format: String,
         /// The state in that format.
         value: Value,
     },
-    /// A control command.
+    /// A command to phasegate.
     Command {
-        /// Who gave it; decides what it may do (rules 4).
+        /// Who gave it; this decides what it may do (rules 4.2).
         by: By,
         /// Its name, for example `activate_skill`.
         name: String,
@@ -246,15 +246,15 @@ pub enum EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionSource {
-    /// A new session, not the going on of another.
+    /// A new session that does not continue another.
     Startup,
-    /// An earlier session goes on.
+    /// An earlier session is resumed.
     Resume,
-    /// A copy of an earlier session goes its own way.
+    /// A fork of an earlier session.
     Fork,
     /// The user cleared the conversation.
     Clear,
-    /// The conversation was compacted; the session goes on.
+    /// The conversation was compacted; the session continues.
     Compact,
     /// A process started by a guarded session.
     Child,
@@ -269,7 +269,7 @@ pub enum CallOutcome {
     Ok,
     /// It ran and failed.
     Failed,
-    /// It never ran: the user or another guard said no.
+    /// It never ran: the user or another guard refused it.
     Refused,
     /// It was started in the background; its end is still to come.
     Launched,
@@ -282,29 +282,29 @@ pub enum CallOutcome {
 /// [`CallOutcome`], by the name that it had.
 pub use CallOutcome as Outcome;
 
-/// What became of a question to the user.
+/// The result of a question to the user.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionOutcome {
     /// The user was asked.
     Asked,
-    /// The user said yes.
+    /// The user agreed.
     Granted,
-    /// The user said no.
+    /// The user refused.
     Refused,
 }
 
-/// Who caused something.
+/// Who caused an event.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// The guarded agent, or a command that cannot be told from its own.
+    /// The guarded agent, or a command that may be the agent's.
     Agent,
-    /// The platform by itself.
+    /// The platform itself.
     Platform,
-    /// A person, and not through the agent.
+    /// A person, not through the agent.
     Human,
 }
 

@@ -43,7 +43,7 @@ pub fn only_reads(labels: &Labels) -> bool {
 pub struct Tool {
     /// The canonical name, for example `Edit` or `apply_edit`.
     pub name: String,
-    /// The platform's own name where it differs, for example `mcp__lsp__apply_edit`.
+    /// The platform's own name if it differs, for example `mcp__lsp__apply_edit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<String>,
     /// The MCP server that offers it; `None` for a host's own tool, or where the event does not say.
@@ -63,7 +63,7 @@ pub struct Call {
     pub id: Option<String>,
     /// The tool that is called.
     pub tool: Tool,
-    /// The arguments, as the platform gave them.
+    /// The arguments, as the platform sent them.
     #[serde(default)]
     pub input: Value,
     /// What the arguments would do, read before the decision.
@@ -74,20 +74,20 @@ pub struct Call {
     pub background: bool,
 }
 
-/// What a call's arguments mean: the simple commands of a shell line, the paths of a file tool.
+/// The call analysis: the simple commands of a shell command, the paths of a file tool.
 ///
-/// It is made before `step`; an empty reading says nothing, it does not say "harmless".
+/// It is made before `step`. An empty analysis means that nothing is known, not that the call is harmless.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// The simple commands, in order of their place in the line.
+    /// The simple commands, in the order of the line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<SimpleCommand>,
-    /// The paths the call would touch, as far as they are known.
+    /// The known paths that the call would access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathUse>,
-    /// What of the guard's own the call would change, or might.
+    /// The protected paths that the call would change or could change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<Guarded>,
     /// What was found out about arguments that a record does not repeat; never given by a platform.
@@ -108,31 +108,32 @@ impl Reading {
     }
 }
 
-/// A file or folder that the guard stands on, and that a call would change or might.
+/// A protected path that a call would change or could change.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guarded {
-    /// What it is to the guard.
+    /// The kind of protected path.
     pub part: Part,
-    /// The path as the call gives it, or the words that speak of it.
+    /// The path as the call gives it, or the words that name it.
     pub path: String,
 }
 
-/// What the guard stands on (rules 4.1).
+/// The kinds of protected paths (rules 4.1).
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// A config, or a place where one would be found.
+    /// A config, or a place where phasegate looks for one.
     Policy,
-    /// A skill's own text, or a place where one would be found.
+    /// The `SKILL.md` of a skill, or a place where discovery looks for one.
     Skill,
-    /// The journals and all else that is kept about projects.
+    /// The state folder: journals and other state of projects.
     State,
-    /// The platform's settings, which start the guard, and what else the platform obeys without asking it.
+    /// The platform's settings, which start the guard, and other files that the platform obeys without asking the
+    /// guard.
     Settings,
-    /// The program itself.
+    /// The program `phasegate`.
     Program,
 }
 
@@ -162,24 +163,24 @@ pub struct SimpleCommand {
     /// Redirections, as operator and target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redirections: Vec<(String, Word)>,
-    /// First and one-past-last byte in the line.
+    /// The first byte in the line, and the byte after the last.
     pub span: (u32, u32),
-    /// What the command can do at most.
+    /// The most harmful effect that the command can have.
     pub verdict: Verdict,
 }
 
-/// A word of a command: known, or made at run time (a variable, a substitution).
+/// A word of a command: known, or computed at run time (a variable, a substitution).
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
     /// The word after quote removal.
     Known(String),
-    /// A word that cannot be known before the line runs.
+    /// A word that is unknown before the line runs.
     Unknown,
 }
 
-/// What a command can do at most, from harmless to not known.
+/// The most harmful effect of a command, from harmless to unknown.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -196,14 +197,14 @@ pub enum Verdict {
     Unknown,
 }
 
-/// One path that a call would touch.
+/// One path that a call would access.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathUse {
     /// The path as the call gives it.
     pub written: String,
-    /// The path after links, `.` and `..` are resolved; absent if that failed.
+    /// The path with links, `.` and `..` resolved; absent if that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
     /// What the call does to it.
@@ -219,7 +220,7 @@ pub enum Access {
     Read,
     /// Creates or changes it.
     Write,
-    /// Takes it away or renames it, with everything below it.
+    /// Removes or renames it, with everything below it.
     Remove,
     /// Runs it.
     Execute,

@@ -94,7 +94,7 @@ impl<'f> Scanner<'_, 'f> {
     fn option(&mut self, field: &'f Field) {
         let start = field.start();
         if !start.starts_with('-') || (start == "-" && field.known().is_none()) {
-            // A word whose start nobody knows.
+            // A word with an unknown start.
             if !takes_anything(self.rule) {
                 let because = "a word that is made at run time could be an option";
                 self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
@@ -197,7 +197,7 @@ impl<'f> Scanner<'_, 'f> {
     }
 }
 
-/// Whether no option at all of the program hurts, so that words nobody knows cannot either.
+/// Whether no option of the program is harmful, so that unknown words are harmless too.
 fn takes_anything(rule: &Rule) -> bool {
     rule.any_option && rule.hurts.is_empty() && rule.only_with.is_empty() && rule.operands.is_none()
 }

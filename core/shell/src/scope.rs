@@ -54,7 +54,7 @@ impl Scope {
         }
     }
 
-    /// The value of a variable; `Any` where nobody can see it.
+    /// The value of a variable; `Any` if it is unknown.
     pub(crate) fn value(&self, name: &str) -> Vec<Bit> {
         if NUMBERS.contains(&name) {
             return vec![Bit::Number];

@@ -33,7 +33,7 @@ impl Table {
         Self { own: Arc::new(own) }
     }
 
-    /// The names of shipped entries that cannot be read; none, unless the generated file was changed by hand.
+    /// The names of shipped entries that cannot be read; empty unless the generated file was edited manually.
     #[must_use]
     pub fn broken_entries() -> Vec<&'static str> {
         let table = Self::shipped();

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// First and one-past-last byte in the line.
+/// The first byte in the line, and the byte after the last.
 pub(crate) type Span = (u32, u32);
 
 /// Commands one after another.

@@ -33,9 +33,9 @@ pub(crate) struct Walk<'t> {
     pub(crate) defining: Vec<String>,
     /// The options before the command of a program that dispatches.
     pub(crate) globals: Vec<Given>,
-    /// The text that the simple command at hand gets on its standard input, where the line holds it.
+    /// The text that the current simple command gets on its standard input, if the line contains it.
     pub(crate) stdin: Option<String>,
-    /// Whether the command at hand may get local data on its standard input.
+    /// Whether the current command may get local data on its standard input.
     pub(crate) fed: bool,
     /// How many texts the walk is inside of.
     pub(crate) texts: usize,

@@ -1,4 +1,4 @@
-//! `phasegate init --undo`: every file as it was, as far as nobody else changed it since.
+//! `phasegate init --undo`: restores every file that has not changed since.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

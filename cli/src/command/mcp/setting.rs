@@ -21,8 +21,8 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// The guard of the project, and what its settings say; servers that they trust are marked. Settings that cannot be
-    /// read trust nobody: the calls are denied then, each with the reason.
+    /// The guard of the project and its settings, with trusted servers marked. If the settings cannot be read, no
+    /// server is trusted, and every call is denied with the reason.
     pub(crate) fn of(context: &Context, specs: &mut [Spec]) -> Result<Self, Failure> {
         let runtime = context.runtime()?;
         let project = context.find_project(&runtime)?;

@@ -72,7 +72,7 @@ impl<'s> Possible<'s> {
             || (self.following(at, sample).is_none() && self.passes(sample))
     }
 
-    /// Whether the call may enter the phase although the phase forbids it: the seed does not ask.
+    /// Whether the call may enter the phase although the phase forbids it, as in the compat form.
     fn enters_forbidden(&self, at: usize, sample: &Sample) -> bool {
         let mut others = self.skill.phases.iter().enumerate().filter(|(other, _)| *other != at);
         self.skill.seed && others.any(|(other, phase)| self.leads_to(other, phase, sample).contains(&at))
@@ -109,7 +109,7 @@ impl<'s> Possible<'s> {
             if !forbidden || (phase.done_when.is_some() && self.waits(phase)) {
                 leads.push(to);
             }
-            // A way back is asked for only where the way forward is open and the call is forbidden here.
+            // A rollback edge matters only if the transition is open and the call is forbidden here.
             if !forbidden {
                 return leads;
             }

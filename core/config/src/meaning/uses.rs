@@ -10,7 +10,7 @@ use super::sample::conditions;
 use crate::build::builder::Built;
 use crate::node::Span;
 
-/// A matcher where it stands.
+/// A matcher and its position in the skill.
 pub(super) struct Use<'b> {
     pub(super) matcher: &'b Matcher,
     pub(super) span: Span,
@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-/// Every matcher of a skill where it stands.
+/// Every matcher of a skill with its position.
 pub(super) fn all(built: &Built) -> Vec<Use<'_>> {
     let skill = &built.skill;
     let mut all = listed(&skill.global_forbidden, &built.places.global_forbidden, Place::Everywhere);

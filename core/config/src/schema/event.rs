@@ -36,17 +36,17 @@ fn properties(schema: &Value) -> Map<String, Value> {
 #[serde(default)]
 #[derive(Default)]
 struct Envelope {
-    /// The id that the platform gave the session; empty where the transcript names none.
+    /// The platform's id of the session; empty if the transcript names none.
     session: String,
-    /// When it happened; without it, at the time of the line before.
+    /// When it happened; the time of the line before if absent.
     time: Option<Time>,
     /// The working directory of the session, as an absolute path.
     cwd: Option<String>,
-    /// Who is behind the session, as the adapter established it.
+    /// The principal of the session, as the adapter established it.
     principal: Option<String>,
     /// The platform's own permission mode as it names it, for example `plan`.
     permission_mode: Option<String>,
-    /// The agent that acts; without it, the main agent.
+    /// The agent that acts; the main agent if absent.
     agent: Option<Agent>,
 }
 

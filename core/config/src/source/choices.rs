@@ -3,23 +3,24 @@
 use phasegate_core::policy;
 use serde::Deserialize;
 
-/// Which rules a skill follows where it does not say otherwise.
+/// The set of default rules of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// Calls that nothing lists may only read, and the skill ends when its last phase is done.
+    /// Unlisted calls may only read, and the skill ends when its last phase is done.
     Strict,
-    /// The rules of skill files that hold allowed and forbidden lists only: what nothing lists is allowed, the agent may leave at any time.
+    /// The rules of skill files with only `allowed` and `forbidden` lists: unlisted calls are allowed, and the agent
+    /// may leave at any time.
     Compat,
 }
 
-/// What happens to a call that breaks a rule.
+/// How to answer a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ModeSource {
-    /// The call goes on; the agent is told and the journal notes it.
+    /// The call runs; the agent gets a warning and the journal records it.
     Warn,
     /// The call is denied.
     Block,
@@ -32,20 +33,20 @@ pub enum ModeSource {
 pub enum ScopeSource {
     /// In one session.
     Session,
-    /// In the project: all its sessions share the phase.
+    /// In the project: all its sessions share the run.
     Project,
 }
 
-/// What happens to a call that no line lists.
+/// How to answer a call that no line lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnlistedSource {
     /// It is allowed.
     Allow,
-    /// It is allowed if its tool is labelled `read` and neither `write` nor `execute`.
+    /// It is allowed if its tool has the label `read` and neither `write` nor `execute`.
     ReadOnly,
-    /// It breaks a rule.
+    /// It is a violation.
     Deny,
 }
 
@@ -62,12 +63,12 @@ pub enum LeaveSkillSource {
     Human,
 }
 
-/// When a phase whose `done_when` holds is left.
+/// When a run leaves a phase whose `done_when` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LeaveSource {
-    /// By the call that belongs to a following phase.
+    /// When a call of a following phase asks for it.
     OnCall,
     /// As soon as `done_when` holds.
     OnDone,

@@ -4,25 +4,25 @@ use serde::Deserialize;
 
 use super::matcher::MatcherSource;
 
-/// What must hold. Several keys in one object must all hold.
+/// A condition. If an object has several keys, all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
 #[serde(default, deny_unknown_fields)]
 pub struct ConditionSource {
-    /// A call that matches succeeded; for a program, with exit status 0. In a list, each one did.
+    /// A matching call succeeded; a program must have exit status 0. For a list, each matcher needs such a call.
     pub ok: Option<Matchers>,
-    /// A call that matches ran and failed.
+    /// A matching call ran and failed.
     pub failed: Option<Matchers>,
-    /// A call that matches was refused by the user or by another guard.
+    /// The user or another guard refused a matching call.
     pub refused: Option<Matchers>,
-    /// A call that matches was started in the background. That it began proves nothing about its end.
+    /// A matching call was started in the background. The start proves nothing about the end.
     pub launched: Option<Matchers>,
-    /// A call that matches was interrupted.
+    /// A matching call was interrupted.
     pub cancelled: Option<Matchers>,
-    /// A call that matches ended in a way that nobody saw.
+    /// A matching call ended with an unknown outcome.
     pub unknown: Option<Matchers>,
-    /// A call that matches ran to its end, `ok` or `failed`.
+    /// A matching call ran to its end, `ok` or `failed`.
     pub ended: Option<Matchers>,
     /// All of these hold.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
@@ -30,9 +30,9 @@ pub struct ConditionSource {
     /// One of these holds.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub any: Option<Vec<ConditionSource>>,
-    /// This does not hold. What is not known satisfies neither a condition nor its negation.
+    /// This does not hold. An unknown fact satisfies neither a condition nor its negation.
     pub not: Option<Box<ConditionSource>>,
-    /// A file, relative to the project. Without a further key it must exist.
+    /// A file, relative to the project. Without another key, the condition is that it exists.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub file: Option<String>,
     /// With `file`: whether the file exists.
@@ -40,19 +40,19 @@ pub struct ConditionSource {
     /// With `file`: the SHA-256 digest of its bytes, as 64 lower-case hexadecimal digits.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub sha256: Option<String>,
-    /// With `file`: a text that occurs in it.
+    /// With `file`: a text that the file contains.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub contains: Option<String>,
-    /// With `contains`: the least number of times. Without it 1, or 0 if `at_most` is given.
+    /// With `contains`: the minimum number of occurrences. The default is 1, or 0 if `at_most` is given.
     pub at_least: Option<u64>,
-    /// With `contains`: the greatest number of times.
+    /// With `contains`: the maximum number of occurrences.
     pub at_most: Option<u64>,
-    /// A person approved this name, by the control command `approve`.
+    /// A person approved this name with `phasegate approve`.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub approved: Option<String>,
 }
 
-/// One matcher, or a list of which each must be seen.
+/// One matcher, or a list of matchers that all must be seen.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Which calls a line means: a pattern, or an object with conditions.
+/// Selects calls: a pattern, or an object with conditions.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -21,15 +21,15 @@ pub enum MatcherSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MatcherObject {
-    /// Which tools: a name, a prefix with a star at its end, a label (`@write`), or `*`.
+    /// The tools: a name, a prefix that ends with a star, a label (`@write`), or `*`.
     pub tool: String,
-    /// The MCP server whose tool is meant.
+    /// The tool's MCP server.
     #[serde(default)]
     pub server: Option<String>,
-    /// What the arguments must be, by name; a dot goes into an object (`options.dry_run`).
+    /// Conditions on the arguments, by name; a dot selects a field of an object (`options.dry_run`).
     #[serde(default)]
     pub args: BTreeMap<String, ArgSource>,
-    /// The exact command text of a shell call.
+    /// The exact shell command.
     #[serde(default)]
     pub command: Option<String>,
     /// A path that the call must read: a file, or a folder and everything below it (`src/**`).
@@ -41,12 +41,12 @@ pub struct MatcherObject {
     /// A path that the call must run: a file, or a folder and everything below it (`tools/**`).
     #[serde(default)]
     pub executes: Option<String>,
-    /// Who must call: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.
+    /// The calling agent: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.
     #[serde(default)]
     pub agent: Option<String>,
 }
 
-/// What an argument must be: a value, or a test.
+/// A condition on an argument: a value, or a test.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -73,10 +73,10 @@ pub struct ArgTestSource {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub one_of: Option<Vec<Value>>,
-    /// A text that begins so. Not for command lines.
+    /// A text that begins with this prefix. Not for shell commands.
     #[serde(default)]
     pub begins: Option<String>,
-    /// There (`true`) or not there (`false`).
+    /// Present (`true`) or absent (`false`).
     #[serde(default)]
     pub present: Option<bool>,
 }

@@ -6,54 +6,56 @@ use super::choices::LeaveSource;
 use super::condition::ConditionSource;
 use super::matcher::MatcherSource;
 
-/// A phase: what is allowed, what is forbidden, what completes it.
+/// A phase: what it allows, what it forbids, what completes it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseSource {
     /// What the phase is for, in a sentence. Shown to the agent.
     pub description: String,
-    /// What may be called. A call that only a later phase allows asks to enter that phase.
+    /// The calls that the phase allows. A call that only a later phase allows asks to enter that phase.
     pub allowed: Vec<MatcherSource>,
-    /// What may not be called, whatever else allows it.
+    /// The calls that the phase forbids, even if `allowed` lists them.
     pub forbidden: Vec<MatcherSource>,
-    /// What must hold before the phase is entered.
+    /// The condition for entering the phase.
     pub requires: Option<ConditionSource>,
-    /// What completes the phase. Only calls made during the present visit count. Without it the phase can be left at any time.
+    /// The condition that completes the phase. Only calls of the current visit count. Without it a run can leave the
+    /// phase at any time.
     pub done_when: Option<ConditionSource>,
-    /// Whether the phase may be passed over: `true`, or `when` a condition holds.
+    /// Whether the phase may be skipped: `true`, or `when` a condition holds.
     pub optional: Option<OptionalSource>,
-    /// When the completed phase is left.
+    /// When a run leaves the completed phase.
     pub leave: Option<LeaveSource>,
-    /// The phases that can follow, first choice first. Without it: the next one in the file. An empty list ends the skill.
+    /// The phases that can follow, first choice first. The default is the next phase in the file. An empty list ends
+    /// the skill.
     pub next: Option<Vec<NextSource>>,
-    /// Ways back to earlier phases.
+    /// Rollback edges to earlier phases.
     pub back: Vec<BackSource>,
-    /// The way back that opens when a call of this phase failed.
+    /// The rollback edge that a failed call of this phase opens.
     pub on_failure: Option<BackSource>,
 }
 
-/// Whether a phase may be passed over.
+/// Whether a phase may be skipped.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum OptionalSource {
-    /// It may (`true`) or not (`false`).
+    /// Always (`true`) or never (`false`).
     Always(bool),
-    /// It may while a condition holds.
+    /// While a condition holds.
     When(Box<OptionalWhen>),
 }
 
-/// The condition under which a phase may be passed over.
+/// The condition for skipping a phase.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OptionalWhen {
-    /// The phase may be passed over while this holds.
+    /// The phase may be skipped while this holds.
     pub when: ConditionSource,
 }
 
-/// A way forward: the name of a phase, or an edge with conditions.
+/// An edge to a following phase: its name, or an object with conditions.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -64,32 +66,32 @@ pub enum NextSource {
     Edge(Box<EdgeSource>),
 }
 
-/// A way forward with conditions.
+/// An edge to a following phase, with conditions.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EdgeSource {
     /// The phase it leads to.
     pub to: String,
-    /// What must hold for the edge to be taken.
+    /// The condition for taking the edge.
     #[serde(default)]
     pub when: Option<ConditionSource>,
-    /// Whether a call may take it before this phase is done.
+    /// Whether a call may take the edge before this phase is done.
     #[serde(default)]
     pub early: bool,
 }
 
-/// A way back. The evidence of the phase it leads to and of all later ones is cleared.
+/// A rollback edge. It clears the evidence of its target phase and of all later phases.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BackSource {
     /// The phase it leads to.
     pub to: String,
-    /// How often it may be taken in one run.
+    /// How often a run may take it.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 4_294_967_295_u64)))]
     pub limit: u32,
-    /// What must hold besides.
+    /// A further condition.
     #[serde(default)]
     pub when: Option<ConditionSource>,
 }

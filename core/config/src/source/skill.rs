@@ -9,7 +9,7 @@ use super::choices::{Form, LeaveSkillSource, ModeSource, ScopeSource, UnlistedSo
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
 
-/// A skill: the phases of a workflow and the rules that hold in them.
+/// A skill: the phases of a workflow and their rules.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -23,31 +23,31 @@ pub struct SkillSource {
     /// What the skill is for, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// Which rules hold where the skill does not say otherwise. Files of phasegate's own are `strict` without it.
+    /// The set of default rules. The default in phasegate's own files is `strict`.
     #[serde(default)]
     pub form: Option<Form>,
-    /// The least strict mode a run may have. Without it whoever activates the skill chooses.
+    /// The minimum mode of a run. Without it, the activation chooses the mode.
     #[serde(default)]
     pub mode: Option<ModeSource>,
-    /// Where runs live, `session` without it.
+    /// Where runs live. The default is `session`.
     #[serde(default)]
     pub scope: Option<ScopeSource>,
-    /// What happens to calls that no line lists: `read_only` without it, in the compat form `allow`.
+    /// How to answer calls that no line lists. The default is `read_only`, in the compat form `allow`.
     #[serde(default)]
     pub unlisted: Option<UnlistedSource>,
-    /// Who may deactivate the skill before its end: `finished` without it, in the compat form `agent`.
+    /// Who may deactivate the skill before its end. The default is `finished`, in the compat form `agent`.
     #[serde(default)]
     pub leave_skill: Option<LeaveSkillSource>,
     /// `true`: only a person may deactivate the skill before its end, whatever `leave_skill` says.
     #[serde(default)]
     pub locked: bool,
-    /// The MCP servers whose tools a name without a server allows.
+    /// The MCP servers whose tools a bare name allows.
     #[serde(default)]
     pub servers: Vec<String>,
-    /// What single tools can do, by pattern.
+    /// Labels and sample arguments of tools, by pattern.
     #[serde(default)]
     pub tools: BTreeMap<String, ToolSource>,
-    /// What is forbidden in every phase.
+    /// The calls that every phase forbids.
     #[serde(default)]
     pub global_forbidden: Vec<MatcherSource>,
     /// The phases by name. Their order is their order in the file.
@@ -60,8 +60,10 @@ pub struct SkillSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSource {
-    /// Words for what the tool can do: `read`, `write`, `execute`, `network`, or your own, to be used as `@word`. A tool with no label counts as writing.
+    /// What the tool can do: `read`, `write`, `execute`, `network`, or your own words, for use as `@word`. A tool
+    /// without a label counts as writing.
     pub labels: Vec<String>,
-    /// Arguments of a useful call, shown to an agent that needs a way on. A text `{file}` stands for the file of the call that was denied.
+    /// Arguments of a useful call, shown to an agent as a next call. `{file}` is replaced by the file of the denied
+    /// call.
     pub example: Option<BTreeMap<String, Value>>,
 }

@@ -37,7 +37,7 @@ fn random_skill(numbers: &mut Numbers) -> String {
     for phase in 0..phases {
         let (allowed, mut forbidden) = (numbers.tools(3), numbers.tools(2));
         if form == "compat" && forbidden.split(", ").any(|tool| allowed.contains(tool)) {
-            // What the seed makes of a call that one phase allows and forbids is reported, and not followed up.
+            // The compat form's answer to a call that one phase allows and forbids is reported and not pursued.
             forbidden.clear();
         }
         write!(text, "  p{phase}:\n    allowed: [{allowed}]\n    forbidden: [{forbidden}]\n").unwrap();
@@ -96,7 +96,8 @@ fn the_check_agrees_with_a_search_through_all_states() {
             never_done += usize::from(told);
             assert!(!(told && done == Some(true)), "{} is done\n{text}", phase.name);
             let in_search = reached.contains(phase.name.as_str());
-            // A phase that is left at once may take its evidence with it, and a way back may be used up or not.
+            // A phase that is left at once may lose its evidence, and the limit of a rollback edge may be reached or
+            // not.
             let kept = phase.leave == Leave::OnCall && phase.back.is_empty();
             assert!(told || !in_search || !kept || done != Some(false), "{} is never done\n{text}", phase.name);
         }

@@ -1,4 +1,4 @@
-//! The shipped skills, searched through. Ways back are limited to one each, so that the search ends soon.
+//! The shipped skills, searched through. Each rollback edge has the limit one, so that the search ends soon.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -71,7 +71,7 @@ fn evidence(skill: &str, tool: &str) -> Vec<Vec<&'static str>> {
     }
 }
 
-/// Whether the call changes something, as far as the skill or the host says; a tool of which nobody says anything does.
+/// Whether the call changes something, by the labels of the skill or the host. A tool without labels does.
 fn writes(skill: &Skill, tool: &str, input: &str) -> bool {
     if input.contains("\"dry_run\":true") {
         return false;

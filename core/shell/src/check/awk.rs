@@ -40,7 +40,7 @@ struct Reader<'t> {
     /// Whether that is not sure.
     unsure: bool,
     depth: usize,
-    /// The depth of the `print` at hand.
+    /// The depth of the current `print`.
     print: Option<usize>,
 }
 

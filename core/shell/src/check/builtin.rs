@@ -19,7 +19,7 @@ pub(super) fn folder(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
         }
         _ => walk.scope.lose_folder(),
     }
-    // A word nobody knows is still only a folder: `cd` has no option that hurts.
+    // An unknown word is only a folder here: `cd` has no harmful option.
     None
 }
 

@@ -1,4 +1,4 @@
-//! `date`: an operand that is no format sets the clock.
+//! `date`: an operand that is not a format sets the clock.
 
 use phasegate_core::tool::Verdict;
 

@@ -140,7 +140,7 @@ fn range(first: i64, last: i64, step: u64) -> Option<Vec<i64>> {
     let step = i64::try_from(step).ok()?;
     let count = last.abs_diff(first);
     if count > 1024 {
-        // Shortened: every value is an integer, and two show all that matters of them.
+        // Abridged: every value is an integer, and two of them suffice.
         return Some(vec![first, last]);
     }
     let mut values = vec![first];

@@ -153,7 +153,7 @@ impl Walk<'_> {
         self.scope.forget_all();
         self.scope.lose_folder();
         self.defining.push(name.to_owned());
-        // Whoever calls it may feed it.
+        // A caller may supply its input.
         let fed = std::mem::replace(&mut self.fed, true);
         self.command(body);
         self.fed = fed;

@@ -13,7 +13,7 @@ struct Site {
     number: bool,
 }
 
-/// The names whose value at a place in the list nobody can follow.
+/// The names whose value at a place in the list is unknown.
 pub(crate) fn unsure_names(list: &List) -> BTreeSet<String> {
     let mut sites = Sites { names: BTreeMap::new() };
     sites.list(list, true);

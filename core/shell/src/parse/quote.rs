@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
-    /// `` `...` ``, whose text is read again after its backslashes are taken away.
+    /// `` `...` ``, whose text is parsed again without its backslashes.
     pub(super) fn backticks(&mut self, quoted: bool) -> Parsed<Piece> {
         let start = self.at;
         self.advance(1);

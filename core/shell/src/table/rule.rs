@@ -20,7 +20,7 @@ pub struct Rule {
     /// Why, as a lower-case fragment.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub because: String,
-    /// How options are told from operands.
+    /// How options are distinguished from operands.
     #[serde(skip_serializing_if = "is_default")]
     pub style: Style,
     /// Options that change nothing about `does`.
@@ -29,7 +29,7 @@ pub struct Rule {
     /// Options that make it do worse, by what they make it do.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hurts: BTreeMap<Verdict, String>,
-    /// Options that are not listed change nothing, and neither does a word that nobody can know.
+    /// Unlisted options and unknown words are harmless.
     #[serde(skip_serializing_if = "is_default")]
     pub any_option: bool,
     /// Options of which one must be given, or else it does what `otherwise` says.
@@ -104,7 +104,7 @@ impl Default for Rule {
     }
 }
 
-/// How options are told from operands.
+/// How options are distinguished from operands.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -120,7 +120,7 @@ pub enum Style {
     None,
 }
 
-/// What the operands of a program are to it.
+/// The meaning of a program's operands.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -132,9 +132,9 @@ pub enum Operands {
     Write,
     /// Paths that it reads, except for the last, which it changes.
     LastWrite,
-    /// Paths that it takes away (`rm`).
+    /// Paths that it removes (`rm`).
     Remove,
-    /// Paths that it takes away, except for the last, which it changes (`mv`).
+    /// Paths that it removes, except for the last, which it changes (`mv`).
     Move,
     /// Something and then paths that it reads (`grep`).
     FirstNone,
@@ -153,7 +153,7 @@ pub struct Wraps {
     pub skip: u32,
     /// Whether assignments stand before the command (`env A=b ls`).
     pub assignments: bool,
-    /// Whether words that nobody can know follow the command (`xargs`).
+    /// Whether unknown words follow the command (`xargs`).
     pub appends: bool,
     /// What it does without a command.
     pub alone: Option<Verdict>,
@@ -222,9 +222,9 @@ pub enum Check {
     GitUrl,
     /// `git log` and its like, whose format can ask for signatures.
     GitFormat,
-    /// `git clean`, `git rm`, `git mv`: which paths they take away.
+    /// `git clean`, `git rm`, `git mv`: which paths they remove.
     GitPaths,
-    /// `rsync`, which can take away what the source lacks.
+    /// `rsync`, which can remove what the source lacks.
     Mirror,
     /// `gh api`.
     GhApi,

@@ -21,7 +21,7 @@ pub(super) fn paths(scope: &Scope, field: &Field) -> Vec<Pattern> {
         .collect()
 }
 
-/// Joins neighbouring texts and takes `.` and empty components away.
+/// Joins adjacent texts and removes `.` and empty components.
 fn tidy(pattern: Pattern) -> Pattern {
     let mut pieces: Vec<Piece> = Vec::new();
     for piece in pattern.0 {

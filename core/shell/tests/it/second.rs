@@ -89,7 +89,7 @@ fn field(key: &str, value: &Value, names: &mut Names) {
             let bare = text.replace("\\\\", "\\").replace("\\`", "`").replace("\\$", "$");
             program(&bare, names);
         }
-        // Texts that are no words.
+        // Texts that are not words.
         ("Text" | "SingleQuotedText" | "AnsiCQuotedText" | "EscapeSequence" | "Named" | "variable_name", _) => {}
         ("loc" | "VariableName" | "here_end" | "fname" | "TildeExpansion", _) => {}
         (_, Some(text)) => inside(text, false, names),
