@@ -41,14 +41,33 @@ impl Program {
         Self { words: ["/bin/sh", "-c", command].map(OsString::from).to_vec(), ..self.clone() }
     }
 
-    /// Runs the program on this input.
+    /// Runs the program, and writes this input once it runs.
     pub(super) fn run(&self, input: &str) -> Result<Cost> {
+        self.timed(input, &mut self.command()?)
+    }
+
+    /// Runs the program on a pipe that already holds this input, so that little but the program is timed.
+    pub(super) fn run_on_full_pipe(&self, input: &str) -> Result<Cost> {
+        let broken = |error: std::io::Error| failed(format!("a pipe: {error}"));
+        let (reader, mut writer) = std::io::pipe().map_err(broken)?;
+        writer.write_all(input.as_bytes()).map_err(broken)?;
+        drop(writer);
+        let mut command = self.command()?;
+        self.timed("", command.stdin(reader))
+    }
+
+    fn command(&self) -> Result<Command> {
         let [program, args @ ..] = self.words.as_slice() else { return Err(failed("no program")) };
-        let shown = Path::new(program).display();
-        let broken = |error: std::io::Error| failed(format!("{shown}: {error}"));
         let mut command = Command::new(program);
         command.args(args).current_dir(&self.folder).env_clear().envs(&self.environment);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(command)
+    }
+
+    fn timed(&self, input: &str, command: &mut Command) -> Result<Cost> {
+        let shown = command.get_program().to_owned();
+        let shown = Path::new(&shown).display();
+        let broken = |error: std::io::Error| failed(format!("{shown}: {error}"));
         let begin = Instant::now();
         let mut child = command.spawn().map_err(broken)?;
         if let Some(mut stdin) = child.stdin.take() {
