@@ -75,7 +75,8 @@ pub fn run(platform: &str, audit_log: Option<PathBuf>, confirm: bool) -> ExitCod
     };
     match Locations::from_environment() {
         Ok(locations) => {
-            let hook = Hook { locations, environment: environment(), audit_log, limit: limit_from_environment() };
+            let hook =
+                Hook { locations, environment: environment(), audit_log, limit: limit_from_environment(), ends: true };
             hook.answer(adapter, adapters, std::io::stdin(), move |reply| send(reply, confirm));
         }
         Err(problem) => refuse(adapter, &problem, confirm),

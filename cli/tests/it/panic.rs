@@ -70,7 +70,7 @@ fn answer(world: &World, in_open: bool) -> Output {
         machine: PathBuf::from("/nonexistent"),
         home: world.home(),
     };
-    let hook = Hook { locations, environment: environment.collect(), audit_log: None, limit: LIMIT };
+    let hook = Hook { locations, environment: environment.collect(), audit_log: None, limit: LIMIT, ends: false };
     let frame = json!({
         "session_id": "s",
         "cwd": world.root(),

@@ -11,6 +11,7 @@ use crate::decide::Line;
 use crate::decision::{Decision, Effect, Gate, NextCall};
 use crate::eval::{Missing, World, bracketed};
 use crate::event::builtin_labels;
+use crate::example::Example;
 use crate::judge::{Caller, Held, Verdict};
 use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern};
 use crate::policy::{Mode, Phase, Policy, Skill};
@@ -184,7 +185,8 @@ fn name_file(value: &mut Value, file: &str) {
 fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
     let note = skill.tools.iter().find(|note| note.matcher.tool == matcher.tool);
-    let mut input = note.and_then(|note| note.example.clone()).unwrap_or_else(|| Value::Object(Map::new()));
+    let mut input =
+        note.and_then(|note| note.example.as_ref()).map_or_else(|| Value::Object(Map::new()), Example::arguments);
     let named = denied.reading.paths.first().map(|path| path.written.as_str());
     if let Some(file) = named.or_else(|| denied.input.get("file_path").and_then(Value::as_str)) {
         name_file(&mut input, file);

@@ -7,6 +7,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod example;
 pub mod tool;
 pub mod event;
 pub mod matcher;

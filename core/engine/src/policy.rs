@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::condition::Condition;
+use crate::example::Example;
 use crate::matcher::{Matcher, Servers};
 use crate::tool::Labels;
 
@@ -100,7 +100,7 @@ pub struct ToolNote {
     pub labels: Labels,
     /// Arguments of a useful call, for recovery; a text `{file}` in them stands for the file of the denied call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub example: Option<Value>,
+    pub example: Option<Example>,
 }
 
 /// A phase: a named state of a skill's workflow.

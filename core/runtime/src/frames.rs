@@ -133,7 +133,11 @@ impl Runtime {
             let decide = |mut open: Transaction<'_>| {
                 let view = SessionView::new(&open.own.memory, Some(&open.own.state));
                 let decoded = adapter.codec().decode(message, &view);
-                decide(&mut open, (adapter, &opened.frame), decoded)
+                let decided = decide(&mut open, (adapter, &opened.frame), decoded);
+                if self.ends_with_answer {
+                    std::mem::forget(open);
+                }
+                decided
             };
             transaction.map(decide).transpose()
         };

@@ -34,6 +34,8 @@ pub struct Hook {
     pub audit_log: Option<PathBuf>,
     /// How long the answer may take.
     pub limit: Duration,
+    /// Whether `send` ends the process.
+    pub ends: bool,
 }
 
 impl Hook {
@@ -50,6 +52,7 @@ impl Hook {
     ) {
         let mut runtime = Runtime::new(self.locations, adapters);
         runtime.audit_log = self.audit_log;
+        runtime.ends_with_answer = self.ends;
         let answering = Answering { runtime: Arc::new(runtime), adapter, limit: self.limit };
         let held = Held { frame: Arc::default(), environment: Arc::new(Mutex::new(self.environment)) };
         let read = |held: &Held| {

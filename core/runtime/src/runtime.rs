@@ -28,6 +28,8 @@ pub struct Runtime {
     pub audit_log: Option<PathBuf>,
     /// The protected paths that were found before.
     places: Arc<PlacesCache>,
+    /// Whether the process ends with its answer. What a frame needed is then left to the system, which frees it faster.
+    pub ends_with_answer: bool,
     /// The time now, in milliseconds since 1970-01-01 UTC.
     pub now: fn() -> i64,
 }
@@ -38,7 +40,7 @@ impl Runtime {
     pub fn new(locations: Locations, adapters: impl IntoIterator<Item = &'static dyn Adapter>) -> Self {
         let store = PolicyStore::new(&locations.state);
         let platforms = Platforms::new(adapters);
-        Self { store, locations, platforms, audit_log: None, places: Arc::default(), now }
+        Self { store, locations, platforms, audit_log: None, places: Arc::default(), ends_with_answer: false, now }
     }
 
     /// All that the guard stands on, as seen from the project with this root, or from one that nothing guards; and the files

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
+use phasegate_core::example::Example;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Scope, Skill, ToolNote, Unlisted};
 use serde_json::Value;
@@ -78,7 +79,7 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
         }
         let matcher: Option<Matcher> = pattern::from_pattern(builder, pattern, span);
         let Some(matcher) = matcher else { continue };
-        let example = tool.example.as_ref().map(|example| Value::Object(example.clone().into_iter().collect()));
+        let example = tool.example.clone().and_then(|given| Example::new(&Value::Object(given.into_iter().collect())));
         notes.push(ToolNote { matcher, labels: tool.labels.iter().cloned().collect(), example });
         spans.push(span);
     }
