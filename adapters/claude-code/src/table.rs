@@ -18,13 +18,14 @@ pub(crate) static TABLE: Table = Table {
         rewrite: Ability::Yes,
         inject_context: Ability::Yes,
         hide_tools: Ability::no(
-            "a hook cannot shorten the agent's list of tools; a forbidden call is denied when it comes",
+            "a hook cannot change the agent's list of tools; a forbidden call is denied when the agent makes \
+               it",
         ),
         see_builtin_tools: Ability::Yes,
-        see_subagents: Ability::partly("the calls are seen with the subagent's id; which agent started it is not said"),
+        see_subagents: Ability::partly("calls carry the subagent's id, but not which agent started it"),
         fail_closed: Ability::partly(
-            "a guard that crashes or is gone denies on every version; one that hangs past the hook's timeout lets the call \
-                 through on versions that do not know `onFailure`",
+            "if the guard crashes or is missing, the call is denied on every version; if it hangs past the \
+               hook's timeout, versions without `onFailure` run the call",
         ),
     },
     places: PlaceTable {
@@ -52,8 +53,9 @@ pub(crate) static TABLE: Table = Table {
     tools: &[],
     limits: &[
         LimitRow {
-            way: "settings are deleted, switched off or given a comment while no client runs",
-            then: "the client that starts then is not told of any guard; `phasegate doctor` says so, and managed settings are the wall",
+            way: "settings are deleted, disabled or given a comment while no client runs",
+            then: "the next client starts without the guard; `phasegate doctor` reports it, and managed settings \
+               prevent it",
             shown: &[
                 "settings-deleted-at-start",
                 "settings-deleted-between",
@@ -62,28 +64,33 @@ pub(crate) static TABLE: Table = Table {
             ],
         },
         LimitRow {
-            way: "the client is started with `--bare`, `--safe-mode`, or `--setting-sources` without the settings that hold the hooks",
-            then: "no hook of the project runs and nothing says so; it is the choice of whoever starts the client",
+            way: "the user starts the client with `--bare`, `--safe-mode`, or `--setting-sources` without the \
+               settings that hold the hooks",
+            then: "no hook of the project runs, and the client does not report it; this is the user's choice",
             shown: &["bare", "safe-mode", "setting-sources-user"],
         },
         LimitRow {
-            way: "the guard's program is replaced by another that answers in its place",
-            then: "the client takes its answer; keep the program where the agent's user cannot write",
+            way: "another program replaces the guard's program and answers in its place",
+            then: "the client accepts its answer; keep the program in a folder that the agent's user cannot write \
+               to",
             shown: &["program-replaced", "wrong-event", "unknown-decision"],
         },
         LimitRow {
-            way: "the guard hangs or is stopped past the hook's timeout under a client that does not know `onFailure` (2.1.197)",
-            then: "the client runs the call; the guard's own deadline is far below the timeout, so a guard that runs at all answers; update the client",
+            way: "the guard hangs or is stopped past the hook's timeout under a client without `onFailure` \
+               (2.1.197)",
+            then: "the client runs the call; the guard's own deadline is far below the timeout, so a running guard \
+               always answers; update the client",
             shown: &["hang", "stopped"],
         },
         LimitRow {
-            way: "a program that the user lets run with his own rights changes settings, state or program behind the guard's back",
-            then: "the next call may not be guarded; managed settings and files of another user are the wall against that",
+            way: "a program with the user's rights changes settings, state or the guard's program",
+            then: "the next call may be unguarded; managed settings and files of another user prevent that",
             shown: &[],
         },
         LimitRow {
             way: "`CLAUDE_CONFIG_DIR` names another folder when the client starts",
-            then: "hooks in the user's settings are not read; hooks in the project's settings still are",
+            then: "the client does not read hooks in the user's settings; it still reads hooks in the project's \
+               settings",
             shown: &[],
         },
     ],

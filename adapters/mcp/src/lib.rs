@@ -71,20 +71,22 @@ impl Adapter for Mcp {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             deny: Ability::Yes,
-            ask: Ability::no("a call that a person must be asked about is denied, and the text says whom to ask"),
-            rewrite: Ability::no("a call goes on as the client wrote it"),
+            ask: Ability::no("a call that needs a person's answer is denied, and the text says whom to ask"),
+            rewrite: Ability::no("the relay forwards a call as the client sent it"),
             inject_context: Ability::partly(
-                "a warning is added to the answer of its call; there is no prompt to add to, and `get_skill_phase` says the rest",
+                "a warning is added to the answer of its call; there is no prompt to extend, and \
+                   `get_skill_phase` gives the rest",
             ),
             hide_tools: Ability::partly(
-                "with `hide_forbidden`; a client that keeps its list until it starts again still shows the tool, and the call is denied",
+                "with `hide_forbidden`; a client that caches its list until a restart still shows the tool, \
+                   and the call is denied",
             ),
             see_builtin_tools: Ability::no(
-                "the host's own tools do not pass here; the host's adapter in the same project enforces them, and `get_skill_phase` \
-                 names them",
+                "the host's own tools do not use MCP; the host's adapter in the same project enforces them, \
+                   and `get_skill_phase` names them",
             ),
             see_subagents: Ability::no(
-                "a server is not told which agent calls; all calls of a session count as one agent's",
+                "a server does not know which agent calls; all calls of a session count as one agent's",
             ),
             fail_closed: Ability::Yes,
         }

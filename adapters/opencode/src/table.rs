@@ -16,16 +16,18 @@ pub(crate) static TABLE: Table = Table {
     version_command: &["opencode", "--version"],
     capabilities: Capabilities {
         deny: Ability::Yes,
-        ask: Ability::no("a plugin cannot have the user asked; the call is denied, with the question as the reason"),
+        ask: Ability::no("a plugin cannot ask the user; the call is denied, with the question as the reason"),
         rewrite: Ability::Yes,
         inject_context: Ability::Yes,
         hide_tools: Ability::no(
-            "the list of tools holds for a whole turn, in which phases change; a forbidden call is denied when it comes",
+            "the list of tools is fixed for a whole turn, in which phases change; a forbidden call is denied \
+               when the agent makes it",
         ),
         see_builtin_tools: Ability::Yes,
         see_subagents: Ability::Yes,
         fail_closed: Ability::partly(
-            "a plugin whose guard is gone, hangs or answers nonsense denies; a plugin that the client could not load is silently absent",
+            "if the guard is missing, hangs or sends an invalid answer, the plugin denies; if the client \
+               cannot load the plugin, it silently runs without it",
         ),
     },
     places: PlaceTable {
@@ -93,40 +95,45 @@ pub(crate) static TABLE: Table = Table {
     limits: &[
         LimitRow {
             way: "the plugin is deleted, or cannot be loaded, when the client starts",
-            then: "the client starts without it and says nothing; `phasegate doctor` says so, and the plugin's heartbeat is missing; keep the \
-               plugin in a folder that the agent's user cannot write",
+            then: "the client silently starts without it; `phasegate doctor` reports it, and the plugin's heartbeat \
+               is missing; keep the plugin in a folder that the agent's user cannot write to",
             shown: &["plugin-deleted", "plugin-emptied", "plugin-syntax", "plugin-import", "plugin-throws"],
         },
         LimitRow {
-            way: "the client is started with `--pure` or `OPENCODE_PURE=1`, or with `OPENCODE_DISABLE_PROJECT_CONFIG=1` where the plugin is the project's",
-            then: "no plugin is loaded; it is the choice of whoever starts the client, and the user's plugin folder helps against the second",
+            way: "the user starts the client with `--pure` or `OPENCODE_PURE=1`, or with \
+               `OPENCODE_DISABLE_PROJECT_CONFIG=1` if the plugin is the project's",
+            then: "the client loads no plugin; this is the user's choice, and a plugin in the user's folder \
+               prevents the last case",
             shown: &["pure"],
         },
         LimitRow {
-            way: "the guard's program is replaced by another that speaks as the guard does",
-            then: "the plugin takes its answers; keep the program where the agent's user cannot write",
+            way: "another program replaces the guard's program and answers in its place",
+            then: "the plugin accepts its answers; keep the program in a folder that the agent's user cannot write \
+               to",
             shown: &[],
         },
         LimitRow {
-            way: "a line that the user gives the client with `!`, or in a command file between `!` and back-quotes",
-            then: "the client runs it without asking any plugin; it is the user's own, and command files are protected",
+            way: "a shell command that the user enters with `!`, or writes in a command file between `!` and \
+               back-quotes",
+            then: "the client runs it without asking any plugin; it is the user's own command, and command files \
+               are protected",
             shown: &[],
         },
         LimitRow {
-            way: "the client serves its interface on a port, and a program asks it for a shell or types a prompt",
-            then: "the client asks no plugin about that shell; give the server a password that the agent's programs do not have, and serve on no \
-               port where none is needed",
+            way: "the client serves its interface on a port, and a program requests a shell or sends a prompt",
+            then: "the client asks no plugin about that shell; set a password that the agent's programs do not \
+               have, and open no port without need",
             shown: &[],
         },
         LimitRow {
-            way: "another plugin runs programs by itself or takes this one out of the running client",
-            then: "plugins share one process and are all trusted; install only what you would run yourself. A plugin that changes a call after it \
-               was decided is noticed, and every later call is denied",
+            way: "another plugin runs programs itself or removes this plugin from the running client",
+            then: "plugins share one process and are all trusted; install only what you would run yourself. If a \
+               plugin changes a call after its decision, phasegate detects it and denies every later call",
             shown: &[],
         },
         LimitRow {
-            way: "a program that the user lets run with his own rights changes plugin, settings, state or program behind the guard's back",
-            then: "the next start of the client may not be guarded; files of another user are the wall against that",
+            way: "a program with the user's rights changes plugin, settings, state or the guard's program",
+            then: "the next session may be unguarded; files of another user prevent that",
             shown: &[],
         },
     ],

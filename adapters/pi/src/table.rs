@@ -16,21 +16,23 @@ pub(crate) static TABLE: Table = Table {
     version_command: &["pi", "--version"],
     capabilities: Capabilities {
         deny: Ability::Yes,
-        ask: Ability::partly("where nobody can be asked (print and JSON mode), it is a denial that says so"),
+        ask: Ability::partly(
+            "if no person can be asked (print and JSON mode), the call is denied, and the text says so",
+        ),
         rewrite: Ability::Yes,
         inject_context: Ability::Yes,
         hide_tools: Ability::partly(
-            "where the client is started with `PHASEGATE_HIDE_FORBIDDEN=1`, and not in 0.73.1, which takes a change up \
-                 with the next prompt only; else a forbidden call is denied when it comes",
+            "with `PHASEGATE_HIDE_FORBIDDEN=1`, except in 0.73.1, which applies a change only at the next \
+               prompt; otherwise a forbidden call is denied when the agent makes it",
         ),
         see_builtin_tools: Ability::Yes,
         see_subagents: Ability::partly(
-            "a subagent is a client of its own: it is guarded where the extension is the user's, as a session that joins \
-                 its parent's runs, and what it does proves nothing for its parent",
+            "a subagent is a separate client: if the extension is the user's, the subagent is guarded and \
+               inherits its parent's runs; its calls are no evidence for its parent",
         ),
         fail_closed: Ability::partly(
-            "an extension that cannot be loaded ends the client, and one that fails denies; a project's extension is not \
-                 loaded until the project is trusted, and nothing says so",
+            "if the extension cannot be loaded, the client ends, and if it fails, it denies; the client \
+               silently skips a project's extension until the project is trusted",
         ),
     },
     places: PlaceTable {
@@ -58,41 +60,42 @@ pub(crate) static TABLE: Table = Table {
     limits: &[
         LimitRow {
             way: "the extension is the project's, and the project is not trusted (0.87.1 and newer)",
-            then: "the client does not load it and says nothing, in print and JSON mode always; install it for the user with \
-               `phasegate init pi --user`, or start the client with `--approve` or `-e`",
+            then: "the client silently skips it, in print and JSON mode always; install it with `phasegate init pi \
+               --user`, or start the client with `--approve` or `-e`",
             shown: &["no-approve"],
         },
         LimitRow {
-            way: "the client is started with `--no-extensions`, or with another `PI_CODING_AGENT_DIR`",
-            then: "the extension is not loaded and nothing says so; it is the choice of whoever starts the client",
+            way: "the user starts the client with `--no-extensions`, or with another `PI_CODING_AGENT_DIR`",
+            then: "the client silently runs without the extension; this is the user's choice",
             shown: &[],
         },
         LimitRow {
             way: "the extension's file is deleted while no client runs",
-            then: "the client that starts then is not told of any guard; `phasegate doctor` says so, and a folder that is not the \
-               agent's user's is the wall",
+            then: "the next client starts without the guard; `phasegate doctor` reports it, and a folder of another \
+               user prevents it",
             shown: &["plugin-deleted"],
         },
         LimitRow {
-            way: "the guard's program is replaced by another that speaks as the guard does",
-            then: "the extension takes its answers; keep the program where the agent's user cannot write",
+            way: "another program replaces the guard's program and answers in its place",
+            then: "the extension accepts its answers; keep the program in a folder that the agent's user cannot \
+               write to",
             shown: &[],
         },
         LimitRow {
             way: "another extension runs in the same process",
-            then: "it can do whatever the client can, without a tool's call; the arguments of a decided call are frozen, so that \
-               one that would change them makes the call fail",
+            then: "it can do everything that the client can, without a tool call; the arguments of a decided call \
+               are frozen, so an extension that changes them makes the call fail",
             shown: &[],
         },
         LimitRow {
-            way: "a user's own line (`!command`)",
-            then: "it is the person's own, is not judged, and proves nothing",
+            way: "a user's own shell command (`!command`)",
+            then: "it is the user's own, phasegate does not judge it, and it is no evidence",
             shown: &[],
         },
         LimitRow {
-            way: "a shell's line that a signal ends, under 0.73.1",
-            then: "the client tells it like one that ended well, so there no shell's line is known to be ok, and none proves \
-               anything; update the client",
+            way: "a signal ends a shell command, under 0.73.1",
+            then: "the client reports it as a success, so with this version no shell command counts as `ok` or as \
+               evidence; update the client",
             shown: &[],
         },
     ],
