@@ -14,6 +14,7 @@ pub mod story;
 pub mod walkthrough;
 pub mod upstream;
 pub mod session;
+mod relay;
 pub mod player;
 pub mod demo;
 pub mod expected;

@@ -1,16 +1,19 @@
-//! Playing a recorded session: the real binary, a process for every frame, a state folder of its own.
+//! Playing a recorded session with a state folder of its own, by what ships: a process of the real binary for every frame,
+//! or the relay.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use phasegate_adapter::{Adapter, Frame};
 use phasegate_runtime::verify::verify;
 use phasegate_runtime::{Locations, Project, Runtime};
+use phasegate_service::ProjectGuard;
 use serde_json::Value;
 
+use crate::relay::{self, Player};
 use crate::session::{Answer, BASE, Recorded, Session};
 
 /// A session set up in a folder: its project, a home and a state folder.
@@ -18,6 +21,8 @@ pub struct Stage {
     adapter: &'static dyn Adapter,
     folder: PathBuf,
     seen: usize,
+    /// The relay, for a client of servers.
+    relay: Option<Player>,
 }
 
 /// What came of one frame.
@@ -45,7 +50,12 @@ impl Stage {
             std::fs::create_dir_all(folder.join(name)).map_err(failed)?;
         }
         let folder = folder.canonicalize().map_err(failed)?;
-        let stage = Self { adapter, folder, seen: 0 };
+        let mut stage = Self { adapter, folder, seen: 0, relay: None };
+        if relay::plays(adapter) {
+            let runtime = Runtime::new(stage.locations(), phasegate_adapters::all());
+            let project = Project::find(&runtime.locations, &stage.folder.join("project"));
+            stage.relay = Some(Player::new(Arc::new(ProjectGuard::new(runtime, project)))?);
+        }
         for (path, text) in &session.about.files {
             let path = stage.folder.join("project").join(path);
             std::fs::create_dir_all(path.parent().unwrap_or(&path)).map_err(failed)?;
@@ -65,13 +75,19 @@ impl Stage {
         String::from_utf8_lossy(text).replace(&*self.folder.to_string_lossy(), BASE)
     }
 
-    /// Gives one frame to a process of its own.
+    /// Plays one frame: through the relay in memory for a client of servers, else by a process of its own.
     ///
     /// # Errors
     ///
     /// The binary cannot be run, or the frame has no address.
     pub fn play(&mut self, line: &Recorded) -> Result<Played, String> {
         let frame = self.placed(line.frame.get());
+        if let Some(relay) = &mut self.relay {
+            let relayed = relay.play(&frame)?;
+            let [stdout, stderr] = [&relayed.to_client, &relayed.log].map(|text| self.recorded(text.as_bytes()));
+            let answer = Answer { stdout, stderr, status: Some(0) };
+            return Ok(Played { event: relayed.event, records: self.journal(&relayed.session), answer });
+        }
         let message = self.adapter.codec().open(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
         let output = self.answer(&frame, &line.environment)?;
         let answer = Answer {

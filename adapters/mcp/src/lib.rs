@@ -11,10 +11,8 @@ pub mod outcome;
 pub mod events;
 pub mod own;
 pub mod denial;
-mod frame;
-mod pairing;
-mod decode;
 pub mod encode;
+mod no_hooks;
 mod install;
 mod examine;
 mod limits;
@@ -42,10 +40,11 @@ pub mod in_process;
 pub mod interceptor;
 
 use phasegate_adapter::{
-    Ability, Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
-    InstallRequest, Installer, Limit, Message as Opened, Places, Problem, Received, Registered, Reply, SessionView,
-    Verdict,
+    Ability, Adapter, Capabilities, Change, Codec, Diagnostics, ExamineRequest, Examined, InstallRequest, Installer,
+    Limit, Places, Problem, Registered,
 };
+
+use no_hooks::NoHooks;
 
 pub use id::Id;
 pub use message::{Kind, Malformed, Message};
@@ -93,7 +92,7 @@ impl Adapter for Mcp {
     }
 
     fn codec(&self) -> &dyn Codec {
-        self
+        &NoHooks
     }
 
     fn installer(&self) -> &dyn Installer {
@@ -102,28 +101,6 @@ impl Adapter for Mcp {
 
     fn diagnostics(&self) -> &dyn Diagnostics {
         self
-    }
-}
-
-impl Codec for Mcp {
-    fn open(&self, frame: &Frame) -> Result<Opened, Problem> {
-        frame::open(frame)
-    }
-
-    fn decode(&self, message: &Opened, session: &SessionView<'_>) -> Result<Decoded, Problem> {
-        decode::decode(message, session)
-    }
-
-    fn reply(&self, message: &Opened, verdict: &Verdict) -> Reply {
-        encode::reply(message, verdict)
-    }
-
-    fn refuse(&self, received: Received<'_>, problem: &Problem) -> Reply {
-        encode::refuse(received, problem)
-    }
-
-    fn warn(&self, _received: Received<'_>, problem: &Problem) -> Reply {
-        encode::warn(problem)
     }
 }
 

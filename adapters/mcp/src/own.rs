@@ -1,7 +1,7 @@
 //! The tools that the guard itself offers: the seed's three, with its arguments and answers.
 
 use phasegate_core::event::By;
-use phasegate_core::{Decision, EventKind, Outcome};
+use phasegate_core::{EventKind, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -70,12 +70,7 @@ pub fn command(call: &Call) -> EventKind {
 /// The result of a call of an own tool, as JSON text.
 #[must_use]
 pub fn result(step: &Outcome, form: Form) -> String {
-    answer(step.result.as_ref(), step.decision.as_ref(), form)
-}
-
-/// The result of a call of an own tool, from the command's answer and the decision on it.
-#[must_use]
-pub fn answer(result: Option<&Value>, decision: Option<&Decision>, form: Form) -> String {
+    let (result, decision) = (step.result.as_ref(), step.decision.as_ref());
     let answer = result.cloned().unwrap_or(Value::Null);
     let failed = answer.get("is_error").and_then(Value::as_bool) == Some(true)
         || decision.is_some_and(|decision| !decision.lets_through());

@@ -14,6 +14,7 @@ use super::recordings::{Recordings, add};
 use crate::blessing::blessing;
 use crate::folders::cases;
 use crate::loading::Loading;
+use crate::relay::{self, Script};
 use crate::trial::{Check, Mismatch};
 
 /// A case as written. Exactly one of `steps`, `refuse` and `warn` is given.
@@ -109,12 +110,11 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
 }
 
 fn compare(adapter: &dyn Adapter, case: &Case, recordings: &Recordings, file: &PathBuf) -> Vec<Mismatch> {
-    let got = match case.reply(adapter, recordings) {
-        Ok(reply) => reply,
+    let played = if relay::plays(adapter) { case.relayed(recordings) } else { case.encoded(adapter, recordings) };
+    let got = match played {
+        Ok(got) => got,
         Err(problem) => return vec![Mismatch::broken("case", problem)],
     };
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let got = Bytes { stdout: text(&got.stdout), stderr: text(&got.stderr), status: got.status };
     if blessing() {
         let text = serde_json::to_string_pretty(&Case { reply: got, ..case.clone() }).unwrap_or_default();
         let written = std::fs::write(file, text + "\n");
@@ -141,6 +141,26 @@ impl Case {
         cells.extend(self.refuse.as_ref().map(|_| "refuse a problem"));
         cells.extend(self.warn.as_ref().map(|_| "warn of a problem"));
         cells
+    }
+
+    fn encoded(&self, adapter: &dyn Adapter, recordings: &Recordings) -> Result<Bytes, String> {
+        let reply = self.reply(adapter, recordings)?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok(Bytes { stdout: text(&reply.stdout), stderr: text(&reply.stderr), status: reply.status })
+    }
+
+    /// What the client gets through the relay, and what the relay logs. A problem denies there in warn mode too.
+    fn relayed(&self, recordings: &Recordings) -> Result<Bytes, String> {
+        let frame = self.frame.read(recordings)?;
+        let frames = self.frame.recording.as_ref().and_then(|name| recordings.get(name));
+        let script = match (&self.steps, self.refuse.as_ref().or(self.warn.as_ref())) {
+            (Some(steps), None) => Script::Outcomes(steps.iter().map(Told::outcome).collect()),
+            (None, Some(trouble)) => Script::Refuses(Problem::new(trouble.code, trouble.message.clone())),
+            _ => return Err("exactly one of `steps`, `refuse` and `warn` is given".into()),
+        };
+        let text = String::from_utf8_lossy(&frame.bytes);
+        let relayed = relay::replied(&text, frames.map_or(&[], Vec::as_slice), script)?;
+        Ok(Bytes { stdout: relayed.to_client, stderr: relayed.log, status: 0 })
     }
 
     fn reply(&self, adapter: &dyn Adapter, recordings: &Recordings) -> Result<Output, String> {

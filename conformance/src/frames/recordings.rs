@@ -6,6 +6,7 @@ use phasegate_adapter::{Adapter, Frame, Memory, SessionView};
 use serde_json::{Value, json};
 
 use crate::loading::Loading;
+use crate::relay;
 use crate::trial::{Check, Mismatch, Trial};
 
 /// The recordings of one adapter, by `VERSION/SCENARIO`: their frames.
@@ -37,8 +38,12 @@ pub(super) fn recordings(loading: &mut Loading, adapter: &str) -> Recordings {
     all
 }
 
-/// What the frames of a recording stand for: the platform's word, the events, the adapter's memory after each.
+/// What the frames of a recording stand for: the platform's word, the events, the adapter's memory after each. The relay
+/// remembers by itself.
 pub(super) fn decoded(adapter: &dyn Adapter, frames: &[String]) -> Result<Vec<Value>, String> {
+    if relay::plays(adapter) {
+        return relay::decoded(frames);
+    }
     let mut memories: BTreeMap<String, Memory> = BTreeMap::new();
     let mut lines = Vec::new();
     for (at, text) in frames.iter().enumerate() {
