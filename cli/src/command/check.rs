@@ -77,7 +77,7 @@ fn without_phases(file: &SourceFile) -> Diagnostic {
         column: 1,
         span: (0, 0),
         message: "the file holds no phases".into(),
-        cause: Some("its front matter has no `tool_permissions`, so it guards nothing".into()),
+        cause: Some("its front matter has no `tool_permissions`, so it has no effect".into()),
         suggestion: Some(
             "put `tool_permissions` with `phases` into its front matter, between the leading `---` lines".into(),
         ),

@@ -49,9 +49,8 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
     };
     let session = session.map(|session| session.id).ok_or_else(|| {
         let named = target.session.as_ref().map(|id| format!(" `{id}`")).unwrap_or_default();
-        Failure::new(format!("no session{named} is known in `{}`", project.root.display())).with_help(
-            "start a session on a platform that phasegate is wired into; `phasegate status` lists those it knows",
-        )
+        Failure::new(format!("no session{named} is known in `{}`", project.root.display()))
+            .with_help("start a session on a platform that phasegate guards; `phasegate status` lists known sessions")
     })?;
     let sign = runtime.sign_of_an_agent(&project)?;
     let by = if sign.is_some() { By::Agent } else { By::Human };

@@ -26,7 +26,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.value(&answer.result);
     } else {
         let skill = args.skill.as_deref().unwrap_or("the skill");
-        context.out.line(format_args!("{skill} is not active any more in session {}", answer.session));
+        context.out.line(format_args!("{skill} is no longer active in session {}", answer.session));
     }
     Ok(Exit::Done)
 }

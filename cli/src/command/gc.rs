@@ -40,7 +40,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure {
             exit: Exit::No,
             code: Some(Code::CommandRefused),
-            message: format!("`phasegate gc` is for a person to say; {}, so it counts as the agent's", because(&sign)),
+            message: format!("only a person may run `phasegate gc`; {}, so it counts as the agent's", because(&sign)),
             help: Some(instead(&sign)),
         });
     }

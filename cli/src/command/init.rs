@@ -126,8 +126,8 @@ fn finish(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
     } else if setting.args.dry_run {
         out.line("nothing was written (`--dry-run`)");
     } else {
-        out.line(format_args!("the texts before are kept in {}", record::path(setting).display()));
-        out.line("new sessions are guarded from now on; `phasegate init --undo` takes it back");
+        out.line(format_args!("the previous versions are kept in {}", record::path(setting).display()));
+        out.line("new sessions are guarded from now on; `phasegate init --undo` reverts it");
     }
     advice.iter().for_each(|advice| out.note(advice));
     Ok(())

@@ -53,11 +53,11 @@ fn finish(args: &Args, context: &Context, due: &[&Reload]) {
         let sessions: Vec<_> = due.iter().map(|reload| as_json(reload)).collect();
         out.value(&json!({"dry_run": args.dry_run, "sessions": sessions}));
     } else if due.is_empty() {
-        out.line("nothing to reload: every session goes by what the configs say");
+        out.line("nothing to reload: every session uses the current configs");
     } else if args.dry_run {
         out.line("nothing was changed (`--dry-run`)");
     } else {
-        out.line("reloaded; runs under way keep the version of their skill to their end");
+        out.line("reloaded; live runs keep the version of their skill until they end");
     }
 }
 

@@ -127,7 +127,7 @@ fn policy(args: &Args, context: &Context) -> Result<(Policy, Option<String>), Fa
     match compiled.diagnostics.iter().find(|found| found.severity == Severity::Error) {
         None => Ok((compiled.policy, skill)),
         Some(first) => Err(Failure::new(format!("{}:{}:{}: {}", first.path, first.line, first.column, first.message))
-            .with_help("`phasegate check` lists every mistake")),
+            .with_help("`phasegate check` lists every error")),
     }
 }
 

@@ -59,6 +59,6 @@ fn end(exit: Exit) -> ! {
 }
 
 fn give_up() {
-    tracing::error!("an answer is stuck: the bridge ends, and the plugin starts another one");
+    tracing::error!("an answer did not arrive: the bridge ends, and the plugin starts another one");
     end(Exit::Failed)
 }

@@ -75,9 +75,7 @@ fn policy(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let (state, text) = match runtime.current(project)? {
         Current::Ready(ready) => ("guarded", format!("policy {}", ready.policy.version)),
         Current::Invalid { diagnostics, .. } => ("policy-invalid", summary(&diagnostics)),
-        Current::Unguarded if remembered.is_some() => {
-            ("policy-missing", "it was guarded and has no config".to_string())
-        }
+        Current::Unguarded if remembered.is_some() => ("policy-missing", "it is guarded but has no config".to_string()),
         Current::Unguarded => ("unguarded", "no config guards it".to_string()),
     };
     Ok(Guarded { state, text })

@@ -62,8 +62,8 @@ fn a_guard_that_is_wired_and_was_heard_of_has_no_problem() {
     says(&good, "sessions: session `s`: last event `tool_call` at ");
     says(&good, "policy: block mode");
     says(&good, "policy: remembered outside of the project: guarded, block mode");
-    says(&good, "fit together");
-    says(&found(&report, "note"), "wall: hurdle only");
+    says(&good, "are consistent");
+    says(&found(&report, "note"), "wall: this user can change the settings");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn each_way_in_which_the_guard_is_not_there_is_a_problem() {
     let gone = wired("2.1.329");
     gone.frame("s", "SessionStart", json!({"source": "startup"}));
     fs::remove_dir_all(gone.root().join(".phasegate")).unwrap();
-    says(&found(&doctor(&gone, &[], 1), "problem"), "policy: the project was guarded and has no config any more");
+    says(&found(&doctor(&gone, &[], 1), "problem"), "policy: the project is guarded but has no config");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_session_that_goes_by_an_earlier_policy_is_noted() {
     let world = wired("2.1.329");
     world.frame("s", "SessionStart", json!({"source": "startup"}));
     world.write(".phasegate/config.yaml", "mode: warn\n");
-    says(&found(&doctor(&world, &[], 0), "note"), "it goes by an earlier policy");
+    says(&found(&doctor(&world, &[], 0), "note"), "it uses an earlier policy");
 }
 
 #[test]

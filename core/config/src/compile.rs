@@ -176,7 +176,7 @@ fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
 
 fn no_effect(name: &str, span: Span) -> Finding {
     Finding::warning(Code::ConfigValue, span, "`form` has no effect here")
-        .cause(format!("a skill file named `{name}` stands in for the shipped skill"))
+        .cause(format!("a skill file named `{name}` replaces the shipped skill"))
         .suggest("remove the key, or the file")
 }
 

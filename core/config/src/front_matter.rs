@@ -78,8 +78,8 @@ fn permissions<'r>(root: &'r Node, findings: &mut Vec<Finding>) -> Option<&'r En
     let nearly: Vec<&Entry> = both().filter(|entry| is_nearly_the_key(&entry.key)).collect();
     for entry in &nearly {
         findings.push(
-            Finding::error(Code::ConfigKeyUnknown, entry.key_span, format!("`{}` is no key here", entry.key))
-                .cause("what stands under it would guard nothing")
+            Finding::error(Code::ConfigKeyUnknown, entry.key_span, format!("`{}` is not a key here", entry.key))
+                .cause("its content would have no effect")
                 .suggest(format!("did you mean `{KEY}`?")),
         );
     }

@@ -39,7 +39,7 @@ pub(super) fn words(past: &Past) -> String {
         "tool_call" => joined(&[field("tool"), &what(event)]),
         "tool_result" => result(event),
         "session_start" => format!("session begins ({})", field("source")),
-        "join" => format!("goes on with runs of session {}", field("from")),
+        "join" => format!("inherits runs of session {}", field("from")),
         "session_end" => "session ends".to_string(),
         "prompt" => joined(&["prompt", &shown(event.get("text"))]),
         "skill" => joined(&["skill", field("name")]),
@@ -48,7 +48,7 @@ pub(super) fn words(past: &Past) -> String {
         "subagent_stop" => format!("subagent {} ends", field("id")),
         "permission" => joined(&["permission", field("outcome")]),
         "config_changed" => format!("settings changed: {}", field("path")),
-        "" => "a message that stands for no event".to_string(),
+        "" => "a message without an event".to_string(),
         name => name.replace('_', " "),
     }
 }

@@ -44,15 +44,15 @@ fn print(context: &Context, report: &Report) {
         out.line(format_args!("  {} {}", "help:".cyan(), finding.code.way_out()));
     }
     for journal in report.journals.iter().filter(|journal| journal.torn > 0) {
-        let text = "bytes of a record that was never answered by end it; the next record cuts them off";
+        let text = "bytes of an incomplete record at its end; the next record removes them";
         out.line(format_args!("{}: {} {text}", "note".cyan(), journal.torn));
         out.line(format_args!("  {} `{}`", "in:".cyan(), journal.path.display()));
     }
     let records: u64 = report.journals.iter().map(|journal| journal.records).sum();
     let verdict = match report.findings.len() {
         0 => "everything fits".green().to_string(),
-        1 => "1 thing does not fit".red().to_string(),
-        many => format!("{many} things do not fit").red().to_string(),
+        1 => "1 problem".red().to_string(),
+        many => format!("{many} problems").red().to_string(),
     };
     out.line(format_args!(
         "{} journals, {records} records, {} stored policies checked: {verdict}",

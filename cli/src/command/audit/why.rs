@@ -83,11 +83,11 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
     row("answer", &format!("{}{code}", event::effect(decision.effect)));
     let gate = match decision.gate {
         Some(Gate::Phase) => decision.line.map_or("the phases of the live runs", because),
-        Some(Gate::Protection) => "it would change what the guard stands on",
-        Some(Gate::Pin) => "its server describes the tool otherwise than when it was first seen",
+        Some(Gate::Protection) => "it would change a protected path",
+        Some(Gate::Pin) => "the tool's description changed since it was first seen",
         Some(Gate::Control) => "a command that was refused",
-        Some(Gate::Input) => "the guard could not work as it should",
-        None => "no run had a say",
+        Some(Gate::Input) => "the guard could not decide",
+        None => "no run judged it",
     };
     row("because", gate);
     for (label, text) in [("reason", &decision.reason), ("recovery", &decision.recovery)] {
@@ -106,13 +106,13 @@ fn because(line: Line) -> &'static str {
     match line {
         Line::GlobalForbidden => "row 1: the skill forbids it in every phase",
         Line::Allowed => "row 2: the current phase allows it",
-        Line::Returned => "row 2p: the phase before allows it, and no call of the present one has succeeded yet",
-        Line::Entered => "row 3: a following phase allows it, and the way there is open",
-        Line::NotDone => "row 3c: a following phase allows it, and something on the way there is missing",
-        Line::Back => "row 4: a phase that a way back leads to allows it",
+        Line::Returned => "row 2p: the phase before allows it, and no call of the current one has succeeded yet",
+        Line::Entered => "row 3: a following phase allows it and is reachable",
+        Line::NotDone => "row 3c: a following phase allows it and is not yet reachable",
+        Line::Back => "row 4: the target of a rollback edge allows it",
         Line::Forbidden => "row 5: the current phase forbids it",
-        Line::Unlisted => "row 6a: nothing that matters lists it, and the skill lets that pass",
-        Line::UnlistedDenied => "row 6b: nothing that matters lists it, and the skill denies that",
+        Line::Unlisted => "row 6a: no reachable phase lists it, and the skill allows unlisted calls",
+        Line::UnlistedDenied => "row 6b: no reachable phase lists it, and the skill denies unlisted calls",
     }
 }
 

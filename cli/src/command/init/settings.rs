@@ -34,7 +34,7 @@ pub(crate) fn changes(setting: &Setting<'_>) -> Result<Option<Change>, Failure> 
         return Err(Failure {
             exit: Exit::No,
             code: compiled.diagnostics.first().map(|found| found.code),
-            message: format!("the config would have mistakes, so nothing is written:\n{}", mistakes.join("\n")),
+            message: format!("the config would have errors, so nothing is written:\n{}", mistakes.join("\n")),
             help,
         });
     }

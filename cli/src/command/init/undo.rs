@@ -119,7 +119,7 @@ fn finish(setting: &Setting<'_>, changes: &[Change], touched: &[PathBuf]) {
         return;
     }
     for path in &left {
-        out.note(format_args!("`{path}` was changed since `phasegate init` and is left as it is"));
+        out.note(format_args!("`{path}` changed since `phasegate init` and stays as it is"));
     }
     match (changed.is_empty(), setting.args.dry_run) {
         (true, _) => out.line("nothing to undo"),

@@ -62,7 +62,7 @@ impl Listening {
             None if loopback => Tokens::default(),
             None => {
                 let help = "name a file of tokens with `--token-file`, or listen at `127.0.0.1`";
-                return Err(Failure::new(format!("others than this machine can reach `{address}`")).with_help(help));
+                return Err(Failure::new(format!("other machines can reach `{address}`")).with_help(help));
             }
         };
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone(), loopback };
@@ -91,8 +91,8 @@ fn tokens(path: &Path) -> Result<Tokens, Failure> {
     let failed = |what: String| Failure::new(format!("`{}`: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     if exposed(path) {
-        let help = format!("take their rights away: `chmod 600 {}`", path.display());
-        return Err(failed("others than its owner can read or change the tokens".into()).with_help(help));
+        let help = format!("restrict access: `chmod 600 {}`", path.display());
+        return Err(failed("other users than the owner can read or change the tokens".into()).with_help(help));
     }
     Tokens::parse(&text).map_err(|bad| {
         let place = if bad.line == 0 { String::new() } else { format!("line {}: ", bad.line) };

@@ -110,7 +110,7 @@ fn command(builder: &mut Builder<'_>, source: &MatcherObject, span: Span) -> Opt
 
 fn equality_only(span: Span) -> Finding {
     Finding::error(Code::MatcherUnsupported, span, "a command can be compared for equality only")
-        .cause("what a command line does cannot be told from how it begins")
+        .cause("the beginning of a command does not determine what it does")
         .suggest("write `command: \"the whole line\"`")
 }
 

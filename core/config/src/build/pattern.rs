@@ -67,8 +67,9 @@ fn star_inside(whole: &str, span: Span) -> Finding {
 }
 
 fn with_parentheses(whole: &str, name: &str, inside: &str, span: Span) -> Finding {
-    let finding = Finding::error(Code::MatcherUnsupported, span, format!("`{whole}` is no pattern for a tool's name"))
-        .cause("a name says nothing about arguments");
+    let finding =
+        Finding::error(Code::MatcherUnsupported, span, format!("`{whole}` is not a pattern for a tool's name"))
+            .cause("a name says nothing about arguments");
     if inside.contains('*') {
         return finding.suggest(format!("write `{{tool: {name}, command: \"the whole line\"}}`"));
     }

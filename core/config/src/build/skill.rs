@@ -66,11 +66,11 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
                 Some(word) => Finding::error(
                     Code::ConfigValue,
                     node.span,
-                    format!("`{label}` is no label: the `@` belongs to matchers"),
+                    format!("`{label}` is not a label: the `@` belongs to matchers"),
                 )
                 .suggest(format!("write `{word}`")),
                 None if label.is_empty() || label.contains(char::is_whitespace) => {
-                    Finding::error(Code::ConfigValue, node.span, format!("`{label}` is no label"))
+                    Finding::error(Code::ConfigValue, node.span, format!("`{label}` is not a label"))
                         .suggest("a label is one word, such as `read`")
                 }
                 None => continue,

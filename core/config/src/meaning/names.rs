@@ -78,9 +78,9 @@ fn finding(doubt: &Doubt, span: Span, lost: Option<Lost>) -> Finding {
     let cause = match lost {
         // Tools without labels are taken to have it.
         Lost::Forbidden if doubt.key.is_none() => "a label that no tool has forbids no tool that has labels",
-        Lost::Forbidden => "what matches no call forbids nothing",
-        Lost::Condition(Decides::Shut) => "what matches no call is never seen, so the condition can never hold",
-        Lost::Condition(Decides::Open) => "what matches no call is never seen, so the `not` always holds",
+        Lost::Forbidden => "a pattern that matches no call forbids nothing",
+        Lost::Condition(Decides::Shut) => "no call matches the pattern, so the condition can never hold",
+        Lost::Condition(Decides::Open) => "no call matches the pattern, so the `not` always holds",
     };
     let real = doubt.key.map(|key| format!(" If the name is right, list it under `{key}`")).unwrap_or_default();
     Finding::error(Code::MatcherNeverMatches, span, doubt.message.clone())

@@ -62,17 +62,15 @@ fn unknown_key(key: &str, known: &[String], node: &Node) -> Finding {
             .suggest("remove the key");
     }
     let known = known.iter().map(String::as_str);
-    Finding::error(Code::ConfigKeyUnknown, span, format!("`{key}` is no key here")).suggest(
-        did_you_mean(key, known.clone())
-            .unwrap_or_else(|| format!("the keys that mean something here: {}", listed(known))),
-    )
+    Finding::error(Code::ConfigKeyUnknown, span, format!("`{key}` is not a key here"))
+        .suggest(did_you_mean(key, known.clone()).unwrap_or_else(|| format!("the valid keys: {}", listed(known))))
 }
 
 fn wrong_type(problem: &Problem, kinds: &[String], node: &Node) -> Finding {
     let subject = problem.pointer.last().map_or_else(|| "the config".to_string(), |key| format!("`{key}`"));
     if subject == "`command`" && matches!(node.content, Content::Map(_) | Content::List(_)) {
         return Finding::error(Code::MatcherUnsupported, node.span, "a command can be compared for equality only")
-            .cause("what a command line does cannot be told from how it begins")
+            .cause("the beginning of a command does not determine what it does")
             .suggest("write `command: \"the whole line\"`");
     }
     let wanted = kinds.iter().map(|kind| kind_word(kind)).collect::<Vec<_>>().join(" or ");

@@ -12,8 +12,8 @@ use crate::timestamp::timestamp;
 /// When the bridge that the plugin starts was last at work here, and by which version of which program.
 pub(super) fn examine(locations: &Locations, project: &Project, adapter: &dyn Adapter) -> Finding {
     let Some(beat) = Beat::read(project, adapter.id()) else {
-        let what = "the plugin was never seen at work in this project; a client that cannot load it says nothing";
-        return Finding::new(Level::Warning, what).with("start a session of the client here, and ask again");
+        let what = "the plugin has never run in this project; a client that cannot load it reports nothing";
+        return Finding::new(Level::Warning, what).with("start a session of the client here, and run this again");
     };
     let client = if beat.client_version.is_empty() { String::new() } else { format!(" in {}", beat.client_version) };
     let this = env!("CARGO_PKG_VERSION");
@@ -22,21 +22,19 @@ pub(super) fn examine(locations: &Locations, project: &Project, adapter: &dyn Ad
             "the plugin's file was changed after the plugin was last loaded{client}, at {}",
             timestamp(beat.started)
         );
-        return Finding::new(Level::Warning, what).with("start the client anew, and ask again");
+        return Finding::new(Level::Warning, what).with("restart the client, and run this again");
     }
     if beat.version != this {
         let what = format!("the plugin's bridge{client} is of version {}; this is {this}", beat.version);
-        return Finding::new(Level::Warning, what).with("start the client anew");
+        return Finding::new(Level::Warning, what).with("restart the client");
     }
     let last = timestamp(beat.last);
     match (beat.alive(), beat.ended) {
-        (true, _) => {
-            Finding::new(Level::Ok, format!("the plugin is at work{client}: its bridge last answered at {last}"))
-        }
-        (false, true) => Finding::new(Level::Ok, format!("the plugin was last at work{client} at {last}")),
+        (true, _) => Finding::new(Level::Ok, format!("the plugin runs{client}: its bridge last answered at {last}")),
+        (false, true) => Finding::new(Level::Ok, format!("the plugin last ran{client} at {last}")),
         (false, false) => {
             let what = format!("the plugin's bridge{client} last answered at {last}, and did not end with its client");
-            Finding::new(Level::Note, what).with("nothing is let through without it; the next call starts another one")
+            Finding::new(Level::Note, what).with("without it every call is denied; the next call starts another one")
         }
     }
 }

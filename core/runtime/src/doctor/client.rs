@@ -86,7 +86,7 @@ fn program_finding(program: &str) -> Finding {
     let Some(path) = find(program) else {
         return Finding::new(
             Level::Problem,
-            format!("the hooks start `{program}`, which is not there: every call is denied"),
+            format!("the hooks start `{program}`, which does not exist: every call is denied"),
         )
         .with("run `phasegate init` again");
     };
@@ -103,7 +103,7 @@ fn program_finding(program: &str) -> Finding {
         }
         Some(text) => {
             let what = format!("the hooks start `{program}`, which says `{}`; this is {this}", text.trim());
-            Finding::new(Level::Warning, what).with("run `phasegate init` again with the program that shall guard")
+            Finding::new(Level::Warning, what).with("run `phasegate init` again with the program to use")
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
         }
         Ok(Current::Unguarded) => {
             let what = match remembered {
-                Some(_) => "the project was guarded and has no config any more",
+                Some(_) => "the project is guarded but has no config",
                 None => "no config guards the project",
             };
             found.push(Finding::new(Level::Problem, what).with("run `phasegate init`"));
@@ -52,7 +52,7 @@ fn ready_findings(ready: &Ready) -> Vec<Finding> {
     }
     found.push(match ready.strictest() {
         Mode::Block => Finding::new(Level::Ok, "block mode: violations are denied"),
-        Mode::Warn => Finding::new(Level::Note, "warn mode: violations are told and go on")
+        Mode::Warn => Finding::new(Level::Note, "warn mode: violations run and are reported")
             .with("set `mode: block` in `.phasegate/config.yaml` to deny them"),
     });
     if !ready.own {

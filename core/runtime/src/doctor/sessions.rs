@@ -24,7 +24,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
         let what = "no event of any session ever arrived here";
         return vec![
             Finding::new(Level::Warning, what)
-                .with("start a session of the platform here, let it call a tool, and ask again"),
+                .with("start a session of the platform here, call a tool, and run this again"),
         ];
     }
     let current = match runtime.current(project) {
@@ -61,8 +61,7 @@ fn one(project: &Project, session: &SessionInfo, current: Option<&str>) -> Findi
             .with("run `phasegate check`, and `phasegate audit show` for what happened");
     }
     if current.is_some_and(|current| current != session.policy) {
-        return Finding::new(Level::Note, format!("{what}; it goes by an earlier policy"))
-            .with("run `phasegate reload`");
+        return Finding::new(Level::Note, format!("{what}; it uses an earlier policy")).with("run `phasegate reload`");
     }
     Finding::new(Level::Ok, what)
 }

@@ -16,7 +16,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project, progress: &mut dyn F
         return vec![Finding::new(Level::Note, what)];
     }
     let mut found = vec![match project.check_folders(folder) {
-        Ok(()) => Finding::new(Level::Ok, format!("`{}` is this user's alone to write", folder.display())),
+        Ok(()) => Finding::new(Level::Ok, format!("only this user can write to `{}`", folder.display())),
         Err(problem) => Finding::new(Level::Problem, problem.message).with(problem.code.way_out()),
     }];
     if std::env::var_os("PHASEGATE_STATE_DIR").is_some_and(|value| !value.is_empty()) {
@@ -26,13 +26,13 @@ pub(super) fn examine(runtime: &Runtime, project: &Project, progress: &mut dyn F
     let report = verify(&runtime.locations, project, progress);
     let records: u64 = report.journals.iter().map(|journal| journal.records).sum();
     if report.fits() {
-        let what = format!("{} journals with {records} records fit together", report.journals.len());
+        let what = format!("{} journals with {records} records are consistent", report.journals.len());
         found.push(Finding::new(Level::Ok, what));
     }
     for finding in report.findings.iter().take(MOST) {
         let record = finding.record.map(|seq| format!(", record {seq}")).unwrap_or_default();
         let what = format!("`{}`{record}: {} [{}]", finding.path.display(), finding.message, finding.code);
-        found.push(Finding::new(Level::Problem, what).with("`phasegate audit verify` says all"));
+        found.push(Finding::new(Level::Problem, what).with("`phasegate audit verify` lists all"));
     }
     found
 }

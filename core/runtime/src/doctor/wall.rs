@@ -1,4 +1,4 @@
-//! What stands above the guard: a wall, or a hurdle only.
+//! Whether other users' files protect the guard, or only its own checks.
 
 use std::path::Path;
 
@@ -19,15 +19,15 @@ pub(super) fn examine(runtime: &Runtime, managed: bool, adapters: &[&'static dyn
         let what = "the machine's settings start the guard, and belong to this user, who can change them";
         found.push(Finding::new(Level::Warning, what).with("give them to another user"));
     } else {
-        let what = "hurdle only: the settings that start the guard are this user's, so a program that he lets run with \
-                    his rights can take it away";
-        found.push(Finding::new(Level::Note, what).with("have the hooks put into the machine's settings"));
+        let what = "this user can change the settings that start the guard, and so can every program that runs with \
+                    this user's rights";
+        found.push(Finding::new(Level::Note, what).with("to prevent that, put the hooks into the machine's settings"));
     }
     let state = own(&runtime.locations.state).then_some("the state");
     let parts: Vec<_> = state.into_iter().chain(own(&program).then_some("the guard's program")).collect();
     if !parts.is_empty() {
         let what = format!("{} can be changed by any program that runs as this user", parts.join(" and "));
-        found.push(Finding::new(Level::Note, what).with("run agents as a user of their own where that matters"));
+        found.push(Finding::new(Level::Note, what).with("to prevent that, run agents as another user"));
     }
     found
 }
