@@ -106,7 +106,7 @@ fn each_way_in_which_the_guard_is_not_there_is_a_problem() {
 #[test]
 fn a_program_that_is_gone_or_another_is_told() {
     for (program_text, level, says_so) in [
-        (None, "problem", "which is not there"),
+        (None, "problem", "which does not exist"),
         (Some("exit 1"), "problem", "which cannot be run"),
         (Some("echo phasegate 0.0.0"), "warning", "which says `phasegate 0.0.0`"),
         (Some(concat!("echo phasegate ", env!("CARGO_PKG_VERSION"))), "note", "another file of the same version"),
