@@ -15,6 +15,7 @@ pub mod walkthrough;
 pub mod upstream;
 pub mod session;
 mod relay;
+mod bridge;
 pub mod player;
 pub mod demo;
 pub mod expected;

@@ -1,5 +1,5 @@
-//! Playing a recorded session with a state folder of its own, by what ships: a process of the real binary for every frame,
-//! or the relay.
+//! Playing a recorded session with a state folder of its own, by what ships: the relay for a client of servers, one bridge
+//! for all frames of a platform with a plugin, else a process of the real binary for every frame.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -13,6 +13,7 @@ use phasegate_runtime::{Locations, Project, Runtime};
 use phasegate_service::ProjectGuard;
 use serde_json::Value;
 
+use crate::bridge::Bridge;
 use crate::relay::{self, Player};
 use crate::session::{Answer, BASE, Recorded, Session};
 
@@ -21,8 +22,11 @@ pub struct Stage {
     adapter: &'static dyn Adapter,
     folder: PathBuf,
     seen: usize,
+    client_version: String,
     /// The relay, for a client of servers.
     relay: Option<Player>,
+    /// The bridge, for a platform with a plugin; the first frame starts it.
+    bridge: Option<Bridge>,
 }
 
 /// What came of one frame.
@@ -50,7 +54,8 @@ impl Stage {
             std::fs::create_dir_all(folder.join(name)).map_err(failed)?;
         }
         let folder = folder.canonicalize().map_err(failed)?;
-        let mut stage = Self { adapter, folder, seen: 0, relay: None };
+        let client_version = session.about.client_version.clone();
+        let mut stage = Self { adapter, folder, seen: 0, client_version, relay: None, bridge: None };
         if relay::plays(adapter) {
             let runtime = Runtime::new(stage.locations(), phasegate_adapters::all());
             let project = Project::find(&runtime.locations, &stage.folder.join("project"));
@@ -75,7 +80,7 @@ impl Stage {
         String::from_utf8_lossy(text).replace(&*self.folder.to_string_lossy(), BASE)
     }
 
-    /// Plays one frame: through the relay in memory for a client of servers, else by a process of its own.
+    /// Plays one frame.
     ///
     /// # Errors
     ///
@@ -89,33 +94,51 @@ impl Stage {
             return Ok(Played { event: relayed.event, records: self.journal(&relayed.session), answer });
         }
         let message = self.adapter.codec().open(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
-        let output = self.answer(&frame, &line.environment)?;
-        let answer = Answer {
-            stdout: self.recorded(&output.stdout),
-            stderr: self.recorded(&output.stderr),
-            status: output.status.code(),
-        };
+        let answer = if self.adapter.bridged() { self.ask(&frame)? } else { self.run(&frame, &line.environment)? };
         Ok(Played { records: self.journal(&message.session), event: message.event, answer })
     }
 
-    fn answer(&self, frame: &str, environment: &BTreeMap<String, String>) -> Result<std::process::Output, String> {
-        let binary = binary()?;
-        let failed = |error: std::io::Error| format!("{}: {error}", binary.display());
-        let mut command = Command::new(&binary);
-        let project = self.folder.join("project");
-        command.args(["hook", self.adapter.id()]).current_dir(&project).env_clear();
-        command.env("HOME", self.folder.join("home")).env("PHASEGATE_STATE_DIR", self.folder.join("state"));
-        command.env("PHASEGATE_MACHINE_DIR", self.folder.join("machine"));
-        for variable in self.adapter.installer().places().project_variables {
-            command.env(variable, &project);
-        }
-        command.envs(environment).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    /// Sends a frame to the bridge; the first one starts it.
+    fn ask(&mut self, frame: &str) -> Result<Answer, String> {
+        let mut bridge = match self.bridge.take() {
+            Some(bridge) => bridge,
+            None => {
+                let project = self.folder.join("project");
+                Bridge::start(self.command()?, self.adapter.id(), &self.client_version, &project)?
+            }
+        };
+        let answer = bridge.ask(frame)?;
+        self.bridge = Some(bridge);
+        Ok(Answer { stdout: self.recorded(answer.stdout.as_bytes()), ..answer })
+    }
+
+    /// Gives a frame to a hook, which is a process of its own.
+    fn run(&self, frame: &str, environment: &BTreeMap<String, String>) -> Result<Answer, String> {
+        let mut command = self.command()?;
+        command.args(["hook", self.adapter.id()]).envs(environment);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |error: std::io::Error| format!("the hook: {error}");
         let mut child = command.spawn().map_err(failed)?;
         if let Some(mut stdin) = child.stdin.take() {
             // A hook that does not read all of its input closes the pipe; its answer still counts.
             drop(stdin.write_all(frame.as_bytes()));
         }
-        child.wait_with_output().map_err(failed)
+        let output = child.wait_with_output().map_err(failed)?;
+        let (stdout, stderr) = (self.recorded(&output.stdout), self.recorded(&output.stderr));
+        Ok(Answer { stdout, stderr, status: output.status.code() })
+    }
+
+    /// The real binary in the project, with no environment but this stage's.
+    fn command(&self) -> Result<Command, String> {
+        let mut command = Command::new(binary()?);
+        let project = self.folder.join("project");
+        command.current_dir(&project).env_clear();
+        command.env("HOME", self.folder.join("home")).env("PHASEGATE_STATE_DIR", self.folder.join("state"));
+        command.env("PHASEGATE_MACHINE_DIR", self.folder.join("machine"));
+        for variable in self.adapter.installer().places().project_variables {
+            command.env(variable, &project);
+        }
+        Ok(command)
     }
 
     /// Whether the journals that the frames led to fit together, and every event in them is decided again to the same
@@ -124,7 +147,9 @@ impl Stage {
     /// # Errors
     ///
     /// What does not fit, or which record comes out otherwise.
-    pub fn believed(&self) -> Result<(), String> {
+    pub fn believed(&mut self) -> Result<(), String> {
+        // The bridge writes its last state when it ends.
+        self.bridge = None;
         let runtime = Runtime::new(self.locations(), phasegate_adapters::all());
         let project = Project::find(&runtime.locations, &self.folder.join("project"));
         let report = verify(&runtime.locations, &project, &mut |_, _| {});
