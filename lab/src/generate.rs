@@ -4,6 +4,7 @@ mod generated;
 mod codes;
 mod attacks;
 mod cli;
+mod config;
 mod faults;
 mod platforms;
 mod programs;
@@ -40,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result {
 
 fn all() -> Result<Vec<Generated>> {
     let programs = programs::text()?;
-    let mut files = vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?];
+    let mut files =
+        vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?, config::page()?];
     files.extend([attacks::page()?, programs]);
     files.extend(schemas::files());
     files.extend(shims::files()?);

@@ -10,6 +10,7 @@
 mod agree;
 mod cases;
 mod levels;
+mod manual;
 #[cfg(feature = "schema")]
 mod schema;
 mod search;
