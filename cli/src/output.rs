@@ -52,7 +52,7 @@ impl From<Problem> for Failure {
             exit: Exit::Failed,
             code: Some(problem.code),
             message: problem.message,
-            help: Some(problem.code.way_out().to_string()),
+            help: Some(problem.code.remedy().to_string()),
         }
     }
 }

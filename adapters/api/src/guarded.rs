@@ -330,7 +330,7 @@ pub fn every_call(tool: &str, server: Option<&str>, labels: Option<phasegate_cor
         input: Value::Null,
         labels,
         background: false,
-        reading: phasegate_core::tool::Reading::default(),
+        analysis: phasegate_core::analysis::CallAnalysis::default(),
     }
 }
 

@@ -22,7 +22,7 @@ impl Problem {
     /// The text for an agent or a user: code, message and remedy.
     #[must_use]
     pub fn text(&self) -> String {
-        format!("phasegate [{}]: {}. {}.", self.code, self.message, capitalised(self.code.way_out()))
+        format!("phasegate [{}]: {}. {}.", self.code, self.message, capitalised(self.code.remedy()))
     }
 }
 

@@ -111,7 +111,7 @@ fn tool_call(call: wire::ToolUse, by: &str, pairing: &mut Pairing) -> Vec<EventK
     }
     let named = tools::canonical(call.tool_name, call.mcp_server);
     let skill = (named.server.is_none() && named.tool == "Skill").then(|| skill(&call.tool_input)).flatten();
-    let reading = tools::reading(&named, &call.tool_input);
+    let analysis = tools::analysis(&named, &call.tool_input);
     let Named { tool, native, server } = named;
     let call = EventKind::ToolCall {
         id: call.tool_use_id,
@@ -121,7 +121,7 @@ fn tool_call(call: wire::ToolUse, by: &str, pairing: &mut Pairing) -> Vec<EventK
         background: call.tool_input.get("run_in_background").and_then(Value::as_bool) == Some(true),
         input: call.tool_input,
         labels: None,
-        reading,
+        analysis,
     };
     std::iter::once(call).chain(skill).collect()
 }

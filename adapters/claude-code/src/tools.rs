@@ -1,6 +1,6 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
-use phasegate_core::tool::{Access, PathUse, Reading};
+use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
 use serde_json::Value;
 
 use crate::wire::McpServer;
@@ -54,20 +54,20 @@ fn normalised(server: &str) -> String {
 }
 
 /// The paths that one of the client's own file tools would touch.
-pub(crate) fn reading(tool: &Named, input: &Value) -> Reading {
+pub(crate) fn analysis(tool: &Named, input: &Value) -> CallAnalysis {
     let access = match tool.tool.as_str() {
         _ if tool.server.is_some() => None,
         "Read" | "NotebookRead" | "Grep" | "Glob" | "LS" => Some(Access::Read),
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Some(Access::Write),
         _ => None,
     };
-    let Some(access) = access else { return Reading::default() };
+    let Some(access) = access else { return CallAnalysis::default() };
     let paths = ["file_path", "notebook_path", "path"]
         .into_iter()
         .filter_map(|name| input.get(name)?.as_str())
         .map(|written| PathUse { written: written.to_owned(), resolved: None, access })
         .collect();
-    Reading { paths, ..Reading::default() }
+    CallAnalysis { paths, ..CallAnalysis::default() }
 }
 
 #[cfg(test)]

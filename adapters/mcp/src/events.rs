@@ -1,8 +1,9 @@
 //! Messages as neutral events: the pieces of which the adapter's decoding and the relay are made.
 
 use phasegate_core::EventKind;
+use phasegate_core::analysis::CallAnalysis;
 use phasegate_core::event::Outcome;
-use phasegate_core::tool::{Labels, Reading};
+use phasegate_core::tool::Labels;
 use serde_json::Value;
 
 use crate::call::Call;
@@ -33,7 +34,7 @@ pub fn tool_call(call: &Call, named: Named<'_>) -> EventKind {
         input: call.input.clone(),
         labels: named.labels,
         background: false,
-        reading: Reading::default(),
+        analysis: CallAnalysis::default(),
     }
 }
 

@@ -5,7 +5,7 @@ mod call;
 
 use phasegate_adapter::{Decoded, Message, Problem, SessionView};
 use phasegate_core::event::{Agent, By, SessionSource};
-use phasegate_core::{Code, Event, EventKind, spoken};
+use phasegate_core::{Code, Event, EventKind, slash_command};
 use serde_json::Value;
 
 use crate::memory::Kept;
@@ -83,7 +83,7 @@ fn prompted(message: &Told<'_>, kept: &mut Kept) -> Result<Vec<EventKind>, Probl
         // While a call runs, the keys may be its own: the client takes prompts through a server, too.
         let interactive = if typed && !kept.busy() { message.head.terminal } else { Some(false) };
         // The agent gets it when its turn is over: until then its calls go on.
-        if kept.works(&session.id) && !spoken::addressed(&text) {
+        if kept.works(&session.id) && !slash_command::addressed(&text) {
             return Ok(vec![EventKind::Message { id: chat.message.id, role: "user".into(), text, complete: true }]);
         }
         return Ok(vec![EventKind::Prompt { text, interactive }]);

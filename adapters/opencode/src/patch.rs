@@ -1,6 +1,6 @@
 //! The paths that a patch text names.
 
-use phasegate_core::tool::{Access, PathUse};
+use phasegate_core::analysis::{Access, PathUse};
 
 /// How the lines begin that name a file, and what becomes of that file.
 const HEADS: [(&str, Access); 4] = [
@@ -32,7 +32,7 @@ pub(crate) fn paths(patch: &str) -> Vec<PathUse> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::tool::Access;
+    use phasegate_core::analysis::Access;
 
     #[test]
     fn every_file_of_a_patch_is_named() {

@@ -1,7 +1,8 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
 use phasegate_adapter::Problem;
-use phasegate_core::tool::{Access, Labels, NETWORK, PathUse, READ, Reading};
+use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
+use phasegate_core::tool::{Labels, NETWORK, READ};
 use serde_json::Value;
 
 use crate::patch;
@@ -107,23 +108,23 @@ fn only_adds(input: &Value) -> bool {
 }
 
 /// The paths that one of the client's own file tools would touch.
-pub(crate) fn reading(named: &Named, input: &Value) -> Reading {
+pub(crate) fn analysis(named: &Named, input: &Value) -> CallAnalysis {
     let native = named.native.as_deref().filter(|_| named.server.is_none());
     let access = match native {
         Some("read" | "grep" | "glob" | "list" | "lsp") => Access::Read,
         Some("edit" | "write" | "multiedit" | "patch") => Access::Write,
         Some("apply_patch") => {
             let text = input.get("patchText").and_then(Value::as_str).unwrap_or_default();
-            return Reading { paths: patch::paths(text), ..Reading::default() };
+            return CallAnalysis { paths: patch::paths(text), ..CallAnalysis::default() };
         }
-        _ => return Reading::default(),
+        _ => return CallAnalysis::default(),
     };
     let paths = ["filePath", "path"]
         .into_iter()
         .filter_map(|name| input.get(name)?.as_str())
         .map(|written| PathUse { written: written.to_owned(), resolved: None, access })
         .collect();
-    Reading { paths, ..Reading::default() }
+    CallAnalysis { paths, ..CallAnalysis::default() }
 }
 
 #[cfg(test)]

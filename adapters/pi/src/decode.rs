@@ -64,7 +64,7 @@ fn tool_call(call: wire::ToolCall, message: &Told<'_>, pairing: &mut Pairing) ->
         pairing.opened(id, &call.tool_name, &call.input);
     }
     let skill = tools::skill_of(&call.tool_name, &call.input);
-    let reading = tools::reading(&call.tool_name, &call.input);
+    let analysis = tools::analysis(&call.tool_name, &call.input);
     let everywhere = message.beside("loaded").is_some_and(|how| how == "user");
     let Named { tool, native, server, labels } = tools::canonical(call.tool_name, everywhere);
     let call = EventKind::ToolCall {
@@ -75,7 +75,7 @@ fn tool_call(call: wire::ToolCall, message: &Told<'_>, pairing: &mut Pairing) ->
         background: false,
         input: call.input,
         labels,
-        reading,
+        analysis,
     };
     let skill = skill.map(|name| EventKind::Skill { name, args: None, by: By::Agent });
     std::iter::once(call).chain(skill).collect()

@@ -1,7 +1,8 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
+use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
 use phasegate_core::event::builtin_labels;
-use phasegate_core::tool::{AGENT, Access, Labels, PathUse, Reading};
+use phasegate_core::tool::{AGENT, Labels};
 use serde_json::Value;
 
 /// The client's own tools, by its names for them, and the canonical names.
@@ -68,17 +69,17 @@ pub(crate) fn is_shell(native: &str) -> bool {
 }
 
 /// The paths that one of the client's own file tools would touch.
-pub(crate) fn reading(native: &str, input: &Value) -> Reading {
+pub(crate) fn analysis(native: &str, input: &Value) -> CallAnalysis {
     let access = match native {
         "read" | "grep" | "find" | "ls" => Access::Read,
         "edit" | "write" => Access::Write,
-        _ => return Reading::default(),
+        _ => return CallAnalysis::default(),
     };
     // Without one, those that search begin in the session's folder.
     let given = input.get("path").and_then(Value::as_str);
     let written = given.map(written).or_else(|| matches!(native, "grep" | "find" | "ls").then(|| ".".to_owned()));
     let paths = written.into_iter().map(|written| PathUse { written, resolved: None, access }).collect();
-    Reading { paths, ..Reading::default() }
+    CallAnalysis { paths, ..CallAnalysis::default() }
 }
 
 /// A path as the client reads it: any blank of Unicode is a space, and a mark that mentions a file is taken off.
@@ -103,7 +104,7 @@ pub(crate) fn skill_of(native: &str, input: &Value) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::{canonical, native, reading, skill_of};
+    use super::{analysis, canonical, native, skill_of};
 
     #[test]
     fn names_go_both_ways() {
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn paths_are_read_as_the_client_reads_them() {
         let paths =
-            |tool: &str, input| reading(tool, &input).paths.into_iter().map(|path| path.written).collect::<Vec<_>>();
+            |tool: &str, input| analysis(tool, &input).paths.into_iter().map(|path| path.written).collect::<Vec<_>>();
         assert_eq!(paths("write", json!({"path": "@.pi/settings.json"})), [".pi/settings.json"]);
         assert_eq!(paths("edit", json!({"path": "a\u{202f}b"})), ["a b"]);
         assert_eq!(paths("grep", json!({"pattern": "x"})), ["."]);

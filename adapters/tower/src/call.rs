@@ -2,7 +2,8 @@
 
 use phasegate_adapter::guarded::Denial;
 use phasegate_core::EventKind;
-use phasegate_core::tool::{Labels, Reading};
+use phasegate_core::analysis::CallAnalysis;
+use phasegate_core::tool::Labels;
 use serde_json::Value;
 
 /// A tool call.
@@ -59,7 +60,7 @@ impl Call {
             input: self.input.clone(),
             labels: self.labels.clone(),
             background: false,
-            reading: Reading::default(),
+            analysis: CallAnalysis::default(),
         }
     }
 }

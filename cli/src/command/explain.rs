@@ -50,7 +50,7 @@ fn one(code: Code, context: &Context) {
     }
     context.out.line(format_args!("{} ({})", code.id().bold(), code.area().word()));
     context.out.line(format_args!("  {}", code.summary()));
-    context.out.line(format_args!("  {} {}", "way out:".cyan(), code.way_out()));
+    context.out.line(format_args!("  {} {}", "way out:".cyan(), code.remedy()));
 }
 
 fn all(context: &Context) {
@@ -65,5 +65,5 @@ fn all(context: &Context) {
 }
 
 fn as_json(code: Code) -> Value {
-    json!({"code": code.id(), "area": code.area().word(), "summary": code.summary(), "way_out": code.way_out()})
+    json!({"code": code.id(), "area": code.area().word(), "summary": code.summary(), "way_out": code.remedy()})
 }

@@ -61,7 +61,7 @@ fn rows(world: &World) -> Vec<(&'static str, Vec<u8>, Code)> {
 
 fn told(output: &std::process::Output, code: Code, name: &str) {
     match reply(output) {
-        Reply::Told(text) => assert!(text.contains(code.id()) && text.contains(&code.way_out()[1..]), "{name}: {text}"),
+        Reply::Told(text) => assert!(text.contains(code.id()) && text.contains(&code.remedy()[1..]), "{name}: {text}"),
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -71,7 +71,7 @@ fn in_block_mode_each_is_denied_with_its_code_and_a_way_out() {
     let world = World::guarded("block");
     for (name, bytes, code) in rows(&world) {
         let text = denied(&world.hook(bytes), code.id());
-        assert!(text.contains(&code.way_out()[1..]), "{name}: {text}");
+        assert!(text.contains(&code.remedy()[1..]), "{name}: {text}");
     }
 }
 

@@ -36,7 +36,7 @@ fn every_code_is_listed_and_explained() {
     let world = World::unguarded();
     assert_eq!(json(&world, &["--json", "explain"]).as_array().unwrap().len(), Code::ALL.len());
     for code in Code::ALL {
-        assert!(world.run(&["explain", code.id()], 0).contains(code.way_out()));
+        assert!(world.run(&["explain", code.id()], 0).contains(code.remedy()));
     }
 }
 

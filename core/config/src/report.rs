@@ -79,7 +79,7 @@ impl Finding {
             span: (self.span.start, self.span.end.saturating_sub(self.span.start)),
             message: self.message,
             cause: self.cause,
-            suggestion: Some(self.suggestion.unwrap_or_else(|| self.code.way_out().to_string())),
+            suggestion: Some(self.suggestion.unwrap_or_else(|| self.code.remedy().to_string())),
         }
     }
 }

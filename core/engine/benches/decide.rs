@@ -56,7 +56,7 @@ fn policy(size: Size) -> Policy {
         name: format!("skill_{at:03}"),
         description: String::new(),
         version: format!("v{at}"),
-        seed: false,
+        compat: false,
         mode: Some(Mode::Block),
         scope: Scope::Session,
         unlisted: Unlisted::ReadOnly,

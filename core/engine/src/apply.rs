@@ -5,8 +5,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 
+use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
-use crate::event::{By, Outcome, SessionSource};
+use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::policy::Scope;
 use crate::state::{
@@ -104,7 +105,7 @@ impl Session {
             }
             Change::CallAsked { call } => self.change_call(*call, |call| call.asked = true),
             Change::CallAgentEnded { call } => self.change_call(*call, |call| call.ended = true),
-            Change::CallOutcome { call, outcome: Outcome::Launched } => {
+            Change::CallOutcome { call, outcome: CallOutcome::Launched } => {
                 self.change_call(*call, |call| call.launched = true);
             }
             Change::CallOutcome { call, .. } => self.calls.retain(|open| open.number != *call),

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::{By, SessionSource};
 use crate::code::Code;
-use crate::event::{By, Outcome, SessionSource};
+use crate::outcome::CallOutcome;
 use crate::policy::{Mode, Scope};
 use crate::state::{OpenCall, Run, Status};
 
@@ -75,7 +76,7 @@ pub enum Change {
         /// The number of the call.
         call: u64,
         /// How it ended.
-        outcome: Outcome,
+        outcome: CallOutcome,
     },
     /// The outcome before this change means something to a run in which the call was decided.
     Proved(Proved),

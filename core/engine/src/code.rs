@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 macro_rules! codes {
-    ($( $(#[doc = $doc:literal])* $name:ident = $id:literal, $area:ident, $summary:literal, $way_out:literal; )*) => {
+    ($( $(#[doc = $doc:literal])* $name:ident = $id:literal, $area:ident, $summary:literal, $remedy:literal; )*) => {
         /// A stable reason. Its word form is kebab-case.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Code {
@@ -30,8 +30,8 @@ macro_rules! codes {
 
             /// What to do about it, in a sentence.
             #[must_use]
-            pub fn way_out(self) -> &'static str {
-                match self { $( Self::$name => $way_out, )* }
+            pub fn remedy(self) -> &'static str {
+                match self { $( Self::$name => $remedy, )* }
             }
 
             /// Where it comes from.

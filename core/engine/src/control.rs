@@ -6,28 +6,21 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
+use crate::cause::By;
 use crate::change::Change;
-use crate::code::Code;
-use crate::decision::{Decision, Effect, Gate};
+use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::eval::{World, texts};
-use crate::event::By;
-use crate::graph;
+use crate::graph::{self, Here};
 use crate::moves;
-use crate::pins;
+use crate::pinning;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
-use crate::spoken;
+use crate::slash_command;
 use crate::state::{Run, State, Status};
 use crate::tool::SKILL;
 
-/// A refusal of a command.
-pub(crate) struct Refused {
-    code: Code,
-    text: String,
-}
-
 /// The answer of a command.
-pub(crate) type Answer = Result<Value, Refused>;
+pub(crate) type Answer = Result<Value, DenialKind>;
 
 /// A control command.
 pub(crate) struct Command<'a> {
@@ -44,7 +37,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     match name {
         "activate_skill" => {
             let args = only(&["skill_name", "mode"])?;
-            let skill = args.text("skill_name")?.ok_or_else(|| invalid("`activate_skill` needs `skill_name`"))?;
+            let skill = args.required("skill_name")?;
             let mode = args.text("mode")?.map(mode_of).transpose()?;
             activate(policy, draft, skill, mode, by)
         }
@@ -59,7 +52,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
         "approve" => {
             let args = only(&["name"])?;
             human(by, name)?;
-            approve(world, draft, args.text("name")?.ok_or_else(|| invalid("`approve` needs `name`"))?, by)
+            approve(world, draft, args.required("name")?, by)
         }
         "skip_phase" => {
             let args = only(&["skill_name"])?;
@@ -69,7 +62,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
         "set_mode" => {
             let args = only(&["skill_name", "mode"])?;
             human(by, name)?;
-            let mode = mode_of(args.text("mode")?.ok_or_else(|| invalid("`set_mode` needs `mode`"))?)?;
+            let mode = mode_of(args.required("mode")?)?;
             set_mode(draft, args.text("skill_name")?, mode)
         }
         // The runtime has chosen the policy anew before it stepped this.
@@ -78,32 +71,31 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             human(by, name)?;
             Ok(json!({"status": "reloaded", "policy_version": policy.version}))
         }
-        _ => Err(Refused { code: Code::CommandUnknown, text: format!("there is no command `{name}`") }),
+        _ => Err(DenialKind::CommandUnknown { name: name.to_string() }),
     }
 }
 
 /// Carries out the command that a prompt is, for a person who typed it; `None` if the prompt is addressed to others.
-pub(crate) fn spoken(
+pub(crate) fn slash_command(
     world: &mut World<'_>,
     policy: &Policy,
     draft: &mut Draft,
     prompt: &str,
     typed: bool,
 ) -> Option<Answer> {
-    let spoken = match spoken::command(prompt)? {
+    let spoken = match slash_command::command(prompt)? {
         Ok(spoken) => spoken,
-        Err(text) => return Some(Err(invalid(&text))),
+        Err(invalid) => return Some(Err(DenialKind::CommandInvalid(invalid))),
     };
     if !typed {
-        let text = format!("`{}` counts only where a person types it into a session in a terminal", prompt.trim_end());
-        return Some(Err(Refused { code: Code::CommandRefused, text }));
+        return Some(Err(DenialKind::NotTyped { prompt: prompt.trim_end().to_string() }));
     }
     let given = Command { by: By::Human, name: spoken.name, args: &spoken.args };
     let already = draft.announced().len();
     let answer = command(world, policy, draft, &given);
     Some(answer.map(|mut told| {
         let skill = draft.announced().get(already).and_then(|id| draft.run(id)).map(|run| run.skill.clone());
-        let text = spoken::told(spoken.name, &told, skill.as_deref());
+        let text = slash_command::reported(spoken.name, &told, skill.as_deref());
         if let Value::Object(fields) = &mut told {
             fields.insert("text".to_string(), Value::from(text));
         }
@@ -114,16 +106,6 @@ pub(crate) fn spoken(
 /// The names of all commands.
 pub const COMMANDS: [&str; 7] =
     ["activate_skill", "deactivate_skill", "get_skill_phase", "approve", "skip_phase", "set_mode", "reload"];
-
-impl Refused {
-    pub(crate) fn decision(&self) -> Decision {
-        Decision::problem(Effect::Deny, Gate::Control, self.code, self.text.clone())
-    }
-
-    pub(crate) fn result(&self) -> Value {
-        json!({"is_error": true, "code": self.code.id(), "text": self.text})
-    }
-}
 
 /// A skill was invoked: its run begins, unless it is under way.
 pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: &str, by: By) {
@@ -143,12 +125,11 @@ pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
 
 fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, by: By) -> Answer {
     if let Some(run) = draft.state().live_runs().last() {
-        let text = format!("skill \"{}\" is already active; call deactivate_skill first", run.skill);
-        return Err(Refused { code: Code::SkillActive, text });
+        return Err(DenialKind::SkillActive { skill: run.skill.clone() });
     }
     let Some(skill) = policy.skill(name) else {
-        let text = format!("unknown skill \"{name}\"; available skills: [{}]", available(policy).join(", "));
-        return Err(Refused { code: Code::SkillUnknown, text });
+        let available = available(policy).into_iter().map(ToString::to_string).collect();
+        return Err(DenialKind::SkillUnknown { name: name.to_string(), available });
     };
     let mode = begin(draft, skill, mode, by, None);
     let first = skill.phases.first();
@@ -211,9 +192,8 @@ fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: O
         (By::Agent | By::Platform, LeaveSkill::Human) => false,
     };
     if !may {
-        let who =
-            if leave == LeaveSkill::Human { "only a person may deactivate it" } else { "its last phase is not done" };
-        return Err(Refused { code: Code::SkillNotLeft, text: format!("skill \"{}\" stays active: {who}", run.skill) });
+        let person_only = leave == LeaveSkill::Human;
+        return Err(DenialKind::SkillNotLeft { skill: run.skill.clone(), person_only });
     }
     let id = run.id.clone();
     end(draft, &id, if done { Status::Finished } else { Status::Left }, by);
@@ -228,8 +208,11 @@ fn end(draft: &mut Draft, id: &str, status: Status, by: By) {
 }
 
 fn approve(world: &mut World<'_>, draft: &mut Draft, name: &str, by: By) -> Answer {
-    match pins::accept(&draft.state().project, name) {
-        Some(accepted) => draft.change(accepted.map_err(|text| invalid(&text))?),
+    match pinning::accept(&draft.state().project, name) {
+        Some(accepted) => {
+            let unchanged = || DenialKind::CommandInvalid(InvalidCommand::NoToolChanged { name: name.to_string() });
+            draft.change(accepted.ok_or_else(unchanged)?);
+        }
         None => {
             draft.change(Change::Approved { name: name.to_string(), by });
             world.approved(name);
@@ -239,16 +222,16 @@ fn approve(world: &mut World<'_>, draft: &mut Draft, name: &str, by: By) -> Answ
 }
 
 fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {
-    let run = target(draft.state(), name).ok_or_else(|| invalid("no skill is active"))?;
+    let run = target(draft.state(), name).ok_or(DenialKind::CommandInvalid(InvalidCommand::NoSkillActive))?;
     let (id, skill) = (run.id.clone(), run.skill.clone());
     let moved = policy.skill_version(&run.skill, &run.version).and_then(|skill| moves::skip(run, skill));
-    draft.change(moved.ok_or_else(|| invalid("no phase follows the current one"))?);
+    draft.change(moved.ok_or(DenialKind::CommandInvalid(InvalidCommand::NoPhaseFollows))?);
     draft.announce(&id);
     Ok(json!({"status": "skipped", "skill": skill, "current_phase": draft.run(&id).map(|run| run.phase.as_str())}))
 }
 
 fn set_mode(draft: &mut Draft, name: Option<&str>, mode: Mode) -> Answer {
-    let run = target(draft.state(), name).ok_or_else(|| invalid("no skill is active"))?;
+    let run = target(draft.state(), name).ok_or(DenialKind::CommandInvalid(InvalidCommand::NoSkillActive))?;
     let (id, skill) = (run.id.clone(), run.skill.clone());
     draft.announce(&id);
     draft.change(Change::RunMode { run: id, mode });
@@ -262,7 +245,7 @@ fn finished(world: &mut World<'_>, policy: &Policy, state: &State, id: &str) -> 
         let here = skill.phase_index(&run.phase).unwrap_or_default();
         let Some(phase) = skill.phases.get(here) else { return false };
         let done = world.done(run, phase);
-        graph::can_finish(world, skill, run, (here, done))
+        graph::can_finish(world, skill, run, Here { index: here, done })
     })
 }
 
@@ -307,20 +290,18 @@ fn forbidden(skill: &Skill, own: &[crate::matcher::Matcher]) -> Vec<String> {
     texts(own).into_iter().chain(texts(&skill.global_forbidden)).collect()
 }
 
-fn human(by: By, name: &str) -> Result<(), Refused> {
+fn human(by: By, name: &str) -> Result<(), DenialKind> {
     match by {
         By::Human => Ok(()),
-        By::Agent | By::Platform => {
-            Err(Refused { code: Code::CommandRefused, text: format!("`{name}` is for a person to say") })
-        }
+        By::Agent | By::Platform => Err(DenialKind::CommandRefused { name: name.to_string() }),
     }
 }
 
-fn mode_of(text: &str) -> Result<Mode, Refused> {
+fn mode_of(text: &str) -> Result<Mode, DenialKind> {
     match text {
         "warn" => Ok(Mode::Warn),
         "block" => Ok(Mode::Block),
-        _ => Err(Refused { code: Code::ModeUnknown, text: format!("unknown mode \"{text}\"; modes: [warn, block]") }),
+        _ => Err(DenialKind::ModeUnknown { name: text.to_string() }),
     }
 }
 
@@ -332,31 +313,40 @@ pub(crate) fn word(mode: Mode) -> &'static str {
     }
 }
 
-fn invalid(text: &str) -> Refused {
-    Refused { code: Code::CommandInvalid, text: text.to_string() }
+/// The arguments of a command, none of them unknown.
+struct Arguments<'a> {
+    command: &'a str,
+    fields: Option<&'a Map<String, Value>>,
 }
 
-/// The arguments of a command, none of them unknown.
-struct Arguments<'a>(Option<&'a Map<String, Value>>);
-
-fn arguments<'a>(name: &str, args: &'a Value, known: &[&str]) -> Result<Arguments<'a>, Refused> {
+fn arguments<'a>(command: &'a str, args: &'a Value, known: &[&str]) -> Result<Arguments<'a>, DenialKind> {
+    let named = || command.to_string();
     let fields = match args {
-        Value::Null => return Ok(Arguments(None)),
+        Value::Null => return Ok(Arguments { command, fields: None }),
         Value::Object(fields) => fields,
-        _ => return Err(invalid(&format!("the arguments of `{name}` are an object"))),
+        _ => return Err(DenialKind::CommandInvalid(InvalidCommand::ArgumentsNotObject { command: named() })),
     };
     match fields.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(invalid(&format!("`{name}` has no argument `{key}`"))),
-        None => Ok(Arguments(Some(fields))),
+        Some(key) => {
+            let invalid = InvalidCommand::ArgumentUnknown { command: named(), argument: key.clone() };
+            Err(DenialKind::CommandInvalid(invalid))
+        }
+        None => Ok(Arguments { command, fields: Some(fields) }),
     }
 }
 
 impl<'a> Arguments<'a> {
-    fn text(&self, key: &str) -> Result<Option<&'a str>, Refused> {
-        match self.0.and_then(|fields| fields.get(key)) {
+    fn text(&self, key: &str) -> Result<Option<&'a str>, DenialKind> {
+        match self.fields.and_then(|fields| fields.get(key)) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(invalid(&format!("`{key}` is a text"))),
+            Some(_) => Err(DenialKind::CommandInvalid(InvalidCommand::ArgumentNotText { argument: key.to_string() })),
         }
+    }
+
+    fn required(&self, argument: &'static str) -> Result<&'a str, DenialKind> {
+        let command = || self.command.to_string();
+        self.text(argument)?
+            .ok_or_else(|| DenialKind::CommandInvalid(InvalidCommand::ArgumentMissing { command: command(), argument }))
     }
 }

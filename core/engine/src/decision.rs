@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::code::Code;
 use crate::decide::Line;
+use crate::policy::Mode;
 
 /// What is answered, from lenient to strict: the strictest of several wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,6 +25,15 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// What the mode of a run makes of a violation.
+    #[must_use]
+    pub fn of_violation(mode: Mode) -> Self {
+        match mode {
+            Mode::Warn => Self::Warn,
+            Mode::Block => Self::Deny,
+        }
+    }
+
     /// The effect's word in transcripts: `allow`, `warn`, `ask` or `deny`.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -128,7 +138,7 @@ impl Decision {
 
     /// An answer that does not come from a run: a problem with input, policy, state or a command.
     pub fn problem(effect: Effect, gate: Gate, code: Code, reason: String) -> Self {
-        Self { effect, code: Some(code), gate: Some(gate), reason, recovery: code.way_out().into(), ..Self::allow() }
+        Self { effect, code: Some(code), gate: Some(gate), reason, recovery: code.remedy().into(), ..Self::allow() }
     }
 
     /// Whether the call may run now.

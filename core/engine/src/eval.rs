@@ -5,10 +5,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::condition::{CallTest, Condition, FileIs, Truth, Wanted};
+use crate::cause::By;
+use crate::condition::{CallTest, Condition, Truth, Wanted};
 use crate::decide::Done;
-use crate::event::{By, Outcome};
 use crate::fact::{FactKey, Facts};
+use crate::outcome::CallOutcome;
 use crate::policy::{Optional, Phase, Skill};
 use crate::state::Run;
 
@@ -92,10 +93,9 @@ impl<'a> World<'a> {
             Condition::Any(parts) => parts.iter().fold(Truth::No, |any, part| any.max(self.truth(part, run, seen))),
             Condition::Not(inner) => self.truth(inner, run, seen).negated(),
             Condition::Call(test) => Truth::of(has_evidence(run, test, seen)),
-            Condition::File(test) => {
-                let key = test.key();
-                let Some(fact) = self.facts.get(&key) else {
-                    self.wanted.push(key);
+            Condition::Fact(test) => {
+                let Some(fact) = self.facts.get(&test.fact) else {
+                    self.wanted.push(test.fact.clone());
                     return Truth::Unknown;
                 };
                 test.truth(fact)
@@ -122,7 +122,7 @@ impl<'a> World<'a> {
                 out.calls.push(test);
                 out.words.push(describe(condition));
             }
-            Condition::Not(_) | Condition::File(_) | Condition::Approved(_) => out.words.push(describe(condition)),
+            Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) => out.words.push(describe(condition)),
         }
     }
 }
@@ -151,24 +151,7 @@ pub(crate) fn describe(condition: &Condition) -> String {
         Condition::Not(inner) => format!("not ({})", describe(inner)),
         Condition::Call(test) => format!("{}: {}", wanted_word(test.wanted), test.matcher.text),
         Condition::Approved(name) => format!("approved: {name}"),
-        Condition::File(test) => match &test.is {
-            FileIs::Exists(true) => format!("file {} exists", test.path),
-            FileIs::Exists(false) => format!("file {} does not exist", test.path),
-            FileIs::Sha256(digest) => format!("file {} has the digest {digest}", test.path),
-            FileIs::Contains { text, at_least, at_most } => {
-                format!("file {} contains `{text}` {}", test.path, times(*at_least, *at_most))
-            }
-        },
-    }
-}
-
-fn times(at_least: u64, at_most: Option<u64>) -> String {
-    match (at_least, at_most) {
-        (1, None) => "at least once".to_string(),
-        (least, None) => format!("at least {least} times"),
-        (0, Some(most)) => format!("at most {most} times"),
-        (least, Some(most)) if least == most => format!("exactly {least} times"),
-        (least, Some(most)) => format!("{least} to {most} times"),
+        Condition::Fact(test) => test.text.clone(),
     }
 }
 
@@ -180,14 +163,14 @@ fn wanted_word(wanted: Wanted) -> &'static str {
 }
 
 /// The word of an outcome.
-pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
+pub(crate) fn outcome_word(outcome: CallOutcome) -> &'static str {
     match outcome {
-        Outcome::Ok => "ok",
-        Outcome::Failed => "failed",
-        Outcome::Refused => "refused",
-        Outcome::Launched => "launched",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Unknown => "unknown",
+        CallOutcome::Ok => "ok",
+        CallOutcome::Failed => "failed",
+        CallOutcome::Refused => "refused",
+        CallOutcome::Launched => "launched",
+        CallOutcome::Cancelled => "cancelled",
+        CallOutcome::Unknown => "unknown",
     }
 }
 

@@ -1,6 +1,5 @@
 //! Events: the closed list of things a platform can tell us, in the form that transcripts and journals use.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,8 +7,14 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::analysis::CallAnalysis;
+use crate::builtin_tools::{known_labels, split_native};
 use crate::state::Run;
-use crate::tool::{Call, Labels, Reading, Tool};
+use crate::tool::{Call, Labels, Tool};
+
+pub use crate::builtin_tools::builtin_labels;
+pub use crate::cause::{By, SessionSource};
+pub use crate::outcome::{CallOutcome, CallOutcome as Outcome, PermissionOutcome};
 
 /// Something that happened or is about to happen, with who and when.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,8 +123,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         background: bool,
         /// The call analysis: simple commands, paths; absent if nothing is known.
-        #[serde(default, skip_serializing_if = "Reading::is_empty")]
-        reading: Reading,
+        #[serde(default, rename = "reading", alias = "analysis", skip_serializing_if = "CallAnalysis::is_empty")]
+        analysis: CallAnalysis,
     },
     /// A call ended, or was started in the background.
     ToolResult {
@@ -241,78 +246,6 @@ pub enum EventKind {
     },
 }
 
-/// How a session began.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionSource {
-    /// A new session that does not continue another.
-    Startup,
-    /// An earlier session is resumed.
-    Resume,
-    /// A fork of an earlier session.
-    Fork,
-    /// The user cleared the conversation.
-    Clear,
-    /// The conversation was compacted; the session continues.
-    Compact,
-    /// A process started by a guarded session.
-    Child,
-}
-
-/// How a call ended.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallOutcome {
-    /// It succeeded; for a call that runs a program, with a known exit status 0.
-    Ok,
-    /// It ran and failed.
-    Failed,
-    /// It never ran: the user or another guard refused it.
-    Refused,
-    /// It was started in the background; its end is still to come.
-    Launched,
-    /// It was interrupted.
-    Cancelled,
-    /// Nobody knows.
-    Unknown,
-}
-
-/// [`CallOutcome`], by the name that it had.
-pub use CallOutcome as Outcome;
-
-/// The result of a question to the user.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PermissionOutcome {
-    /// The user was asked.
-    Asked,
-    /// The user agreed.
-    Granted,
-    /// The user refused.
-    Refused,
-}
-
-/// Who caused an event.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// The guarded agent, or a command that may be the agent's.
-    Agent,
-    /// The platform itself.
-    Platform,
-    /// A person, not through the agent.
-    Human,
-}
-
-/// The server and the tool in a name that hosts give to the tools of MCP servers: `mcp__SERVER__TOOL`.
-pub(crate) fn split_native(tool: &str) -> Option<(&str, &str)> {
-    tool.strip_prefix("mcp__")?.split_once("__").filter(|(server, name)| !server.is_empty() && !name.is_empty())
-}
-
 const ENVELOPE: [&str; 6] = ["session", "time", "cwd", "principal", "permission_mode", "agent"];
 
 impl Event {
@@ -383,7 +316,7 @@ impl Event {
     /// The call of a `tool_call` event, with the built-in tools' labels where the event has none.
     #[must_use]
     pub fn call(&self) -> Option<Call> {
-        let EventKind::ToolCall { id, tool, native, server, input, labels, background, reading } = &self.kind else {
+        let EventKind::ToolCall { id, tool, native, server, input, labels, background, analysis } = &self.kind else {
             return None;
         };
         // `mcp__lsp__apply_edit` without a server is `apply_edit` of `lsp`, under the name that hosts show.
@@ -397,7 +330,7 @@ impl Event {
             id: id.clone(),
             tool: Tool { name, native, server, labels },
             input: input.clone(),
-            reading: reading.clone(),
+            analysis: analysis.clone(),
             background: *background,
         })
     }
@@ -495,46 +428,4 @@ impl EventKind {
         }
         Ok(())
     }
-}
-
-/// What is known of the labels of a tool: those of the built-in tools; none of a server's.
-fn known_labels(server: Option<&str>, tool: &str) -> Labels {
-    if server.is_none() { builtin_labels(tool) } else { Labels::new() }
-}
-
-/// What the built-in tools of agent hosts can do, under their canonical names.
-///
-/// A shell counts as writing and executing until its command line is read.
-#[must_use]
-pub fn builtin_labels(tool: &str) -> Labels {
-    use crate::tool::{BASH, EXECUTE, NETWORK, READ, SHELL, WRITE};
-    let words: &[&str] = match tool {
-        "Read"
-        | "Grep"
-        | "Glob"
-        | "LS"
-        | "NotebookRead"
-        | "Skill"
-        | "TodoWrite"
-        | "ToolSearch"
-        | "AskUserQuestion"
-        | "EnterPlanMode"
-        | "ExitPlanMode"
-        | "TaskGet"
-        | "TaskList"
-        | "TaskOutput"
-        | "TaskCreate"
-        | "TaskUpdate"
-        | "BashOutput"
-        | "LSP"
-        | "ListMcpResourcesTool"
-        | "ReadMcpResourceTool" => &[READ],
-        "WebFetch" | "WebSearch" => &[READ, NETWORK],
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => &[WRITE],
-        BASH => &[WRITE, EXECUTE, SHELL],
-        // Starting a subagent changes nothing by itself: its calls are events of their own.
-        "Agent" => &["delegate", READ],
-        _ => &[],
-    };
-    words.iter().map(|word| (*word).to_string()).collect::<BTreeSet<_>>()
 }

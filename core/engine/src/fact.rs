@@ -1,34 +1,60 @@
 //! Facts: what lies outside the journal, asked for by key and given with its source.
+//!
+//! The set of facts is open. The engine knows no fact by name: it asks by source and arguments, and compares values.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// What the engine wants to know about the world before it can decide.
+/// What the engine wants to know about the world before it can decide: a source and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FactKey {
-    /// Whether the file at this path exists, and the digest of its bytes. Paths are relative to the project.
-    File(String),
-    /// How often a text occurs in a file, without overlaps.
-    Count {
-        /// The file's path, relative to the project.
-        path: String,
-        /// The text that is counted, byte for byte; an empty one is never known.
-        text: String,
-    },
+pub struct FactKey {
+    source: String,
+    /// The arguments as text: a string as it is, every other value as JSON.
+    args: String,
+}
+
+impl FactKey {
+    /// The key of what a source answers to these arguments: a text, a list or an object.
+    #[must_use]
+    pub fn new(source: &str, args: &Value) -> Self {
+        let args = match args {
+            Value::String(text) if !reads_as_json(text) => text.clone(),
+            args => args.to_string(),
+        };
+        Self { source: source.to_string(), args }
+    }
+
+    /// The name of the source, for example `file`. It has no colon.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The arguments, in the form that the source asks for.
+    #[must_use]
+    pub fn args(&self) -> Value {
+        let json = reads_as_json(&self.args).then(|| serde_json::from_str(&self.args).ok()).flatten();
+        json.unwrap_or_else(|| Value::from(self.args.as_str()))
+    }
+}
+
+/// Whether a text could be taken for the JSON of arguments.
+fn reads_as_json(text: &str) -> bool {
+    text.starts_with(['[', '{', '"'])
 }
 
 /// The answer to a [`FactKey`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactValue {
-    /// The file exists and its bytes have this SHA-256 digest (hexadecimal).
-    File(String),
-    /// The file does not exist.
+    /// What was asked about is there, and this is its value.
+    #[serde(alias = "file", alias = "count")]
+    Known(Value),
+    /// What was asked about does not exist.
     Absent,
-    /// The text occurs so many times, overlaps not counted.
-    Count(u64),
     /// It could not be found out. Satisfies nothing.
     Unknown,
 }
@@ -46,7 +72,7 @@ pub enum Source {
 }
 
 /// A value, and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
     /// The answer to the key it is kept under.
@@ -66,25 +92,18 @@ impl From<FactValue> for Fact {
 pub type Facts = BTreeMap<FactKey, Fact>;
 
 impl Serialize for FactKey {
+    /// Writes `SOURCE:ARGUMENTS`, for example `file:plan.md` or `count:["plan.md","- [x]"]`.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::File(path) => serializer.collect_str(&format_args!("file:{path}")),
-            Self::Count { path, text } => {
-                serializer.collect_str(&format_args!("count:{}", serde_json::json!([path, text])))
-            }
-        }
+        serializer.collect_str(&format_args!("{}:{}", self.source, self.args))
     }
 }
 
 impl<'de> Deserialize<'de> for FactKey {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        if let Some(path) = text.strip_prefix("file:") {
-            return Ok(Self::File(path.into()));
+        match text.split_once(':') {
+            Some((source, args)) => Ok(Self { source: source.to_string(), args: args.to_string() }),
+            None => Err(serde::de::Error::custom("a fact key is a source, a colon and arguments")),
         }
-        text.strip_prefix("count:")
-            .and_then(|rest| serde_json::from_str::<(String, String)>(rest).ok())
-            .map(|(path, text)| Self::Count { path, text })
-            .ok_or_else(|| serde::de::Error::custom("a fact key begins with `file:` or `count:`"))
     }
 }

@@ -1,4 +1,4 @@
-//! The ways forward: which following phase allows a call, and whether the way to it is open.
+//! Transitions: which following phase allows a call, and whether the way to it is open.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -9,9 +9,9 @@ use crate::eval::World;
 use crate::policy::{Edge, Phase, Skill};
 use crate::state::Run;
 
-/// The way to a following phase.
+/// A transition to a following phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct Transition {
     /// The phase it leads to.
     pub(crate) to: usize,
     /// The phases strictly between, in order.
@@ -28,19 +28,28 @@ enum Found {
     From(usize),
 }
 
+/// The current phase of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    /// Its index in the skill.
+    pub(crate) index: usize,
+    /// Whether it is done.
+    pub(crate) done: Done,
+}
+
 /// Finds the first following phase (in order, or along the edges) that `wanted` accepts.
 pub(crate) fn find(
     world: &mut World<'_>,
     skill: &Skill,
     run: &Run,
-    here: (usize, Done),
+    here: Here,
     wanted: &mut dyn FnMut(&Phase) -> bool,
-) -> Option<Way> {
-    let any = search(skill, here.0, &mut |_, _| true);
+) -> Option<Transition> {
+    let any = search(skill, here.index, &mut |_, _| true);
     let to = any.order.iter().copied().find(|index| skill.phases.get(*index).is_some_and(&mut *wanted))?;
-    let open = search(skill, here.0, &mut |from, edge| {
+    let open = search(skill, here.index, &mut |from, edge| {
         let passable = match skill.phases.get(from) {
-            _ if from == here.0 => here.1 != Done::No || edge.early,
+            _ if from == here.index => here.done != Done::No || edge.early,
             Some(phase) => phase.done_when.is_none() || world.optional(run, phase),
             None => false,
         };
@@ -50,20 +59,20 @@ pub(crate) fn find(
     let admitted = world.holds(requires, run);
     let reached = open.order.contains(&to);
     let between = if reached { open.path(to) } else { any.path(to) };
-    Some(Way { to, between, open: reached && admitted })
+    Some(Transition { to, between, open: reached && admitted })
 }
 
 /// Whether nothing is left to do: the current phase is done, and all that could follow may be passed over.
-pub(crate) fn can_finish(world: &mut World<'_>, skill: &Skill, run: &Run, here: (usize, Done)) -> bool {
-    if here.1 == Done::No {
+pub(crate) fn can_finish(world: &mut World<'_>, skill: &Skill, run: &Run, here: Here) -> bool {
+    if here.done == Done::No {
         return false;
     }
-    let reached = search(skill, here.0, &mut |from, edge| {
-        let passable = from == here.0 || skill.phases.get(from).is_some_and(|phase| world.optional(run, phase));
+    let reached = search(skill, here.index, &mut |from, edge| {
+        let passable = from == here.index || skill.phases.get(from).is_some_and(|phase| world.optional(run, phase));
         world.holds(edge.when.as_ref(), run) && passable
     });
     let terminal = |index: usize| skill.phases.get(index).is_some_and(|phase| phase.next.is_empty());
-    terminal(here.0)
+    terminal(here.index)
         || reached
             .order
             .iter()

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::decide::{Line, Next, Situation, decide};
 use crate::eval::World;
-use crate::graph::{self, Way};
+use crate::graph::{self, Here, Transition};
 use crate::matcher::{Matcher, Subject, Use};
 use crate::policy::{Phase, Skill, Unlisted};
 use crate::state::Run;
@@ -21,30 +21,30 @@ pub(crate) struct Caller<'a> {
 
 /// What the table says of a call in a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Verdict {
+pub(crate) struct Ruling {
     pub(crate) line: Line,
     /// The phase a move leads to, or the one that a violation of `not-done` would need.
-    pub(crate) way: Option<Way>,
+    pub(crate) transition: Option<Transition>,
 }
 
-/// A call held against one skill: the labels it has there.
-pub(crate) struct Held<'a> {
+/// A call as one skill sees it: with the labels that it has there.
+pub(crate) struct SkillCall<'a> {
     skill: &'a Skill,
     call: &'a Call,
     labels: Labels,
     caller: Caller<'a>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> SkillCall<'a> {
     pub(crate) fn new(skill: &'a Skill, call: &'a Call, caller: Caller<'a>) -> Self {
-        let mut held = Self { skill, call, labels: call.tool.labels.clone(), caller };
-        let mut labels = held.labels.clone();
+        let mut this = Self { skill, call, labels: call.tool.labels.clone(), caller };
+        let mut labels = this.labels.clone();
         for note in &skill.tools {
-            let (permits, forbids) = (held.one(&note.matcher, Use::Permit), held.one(&note.matcher, Use::Forbid));
+            let (permits, forbids) = (this.one(&note.matcher, Use::Permit), this.one(&note.matcher, Use::Forbid));
             labels.extend(note.labels.iter().filter(|label| if *label == READ { permits } else { forbids }).cloned());
         }
-        held.labels = labels;
-        held
+        this.labels = labels;
+        this
     }
 
     /// Whether one matcher applies.
@@ -70,7 +70,7 @@ impl<'a> Held<'a> {
 
     /// Whether a phase that is not current would take the call. The seed does not ask what it forbids.
     fn belongs_to(&self, phase: &Phase) -> bool {
-        self.any(&phase.allowed, Use::Permit) && (self.skill.seed || !self.any(&phase.forbidden, Use::Forbid))
+        self.any(&phase.allowed, Use::Permit) && (self.skill.compat || !self.any(&phase.forbidden, Use::Forbid))
     }
 
     fn passes_unlisted(&self) -> bool {
@@ -82,39 +82,43 @@ impl<'a> Held<'a> {
     }
 
     /// Judges the call in a run of the skill.
-    pub(crate) fn judge(&self, world: &mut World<'_>, run: &Run) -> Verdict {
+    pub(crate) fn judge(&self, world: &mut World<'_>, run: &Run) -> Ruling {
         let skill = self.skill;
         let here = skill.phase_index(&run.phase).unwrap_or_default();
         let Some(phase) = skill.phases.get(here) else {
-            return Verdict { line: Line::UnlistedDenied, way: None };
+            return Ruling { line: Line::UnlistedDenied, transition: None };
         };
         let allowed = self.any(&phase.allowed, Use::Permit);
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
         let done = world.done(run, phase);
         let settled = global_forbidden || (allowed && !forbidden);
-        let way = if settled {
+        let transition = if settled {
             None
         } else {
-            graph::find(world, skill, run, (here, done), &mut |next| self.belongs_to(next))
+            graph::find(world, skill, run, Here { index: here, done }, &mut |next| self.belongs_to(next))
         };
-        let back = if settled { None } else { self.way_back(world, run, phase) };
+        let back = if settled { None } else { self.rollback(world, run, phase) };
         let line = decide(Situation {
             global_forbidden,
             allowed,
             forbidden,
             returns: self.returns(run),
             done,
-            next: match &way {
+            next: match &transition {
                 None => Next::None,
-                Some(way) if way.open => Next::Open,
+                Some(transition) if transition.open => Next::Open,
                 Some(_) => Next::Closed,
             },
             back: back.is_some(),
             unlisted_passes: self.passes_unlisted(),
         });
-        let way = if line == Line::Back { back.map(|to| Way { to, between: Vec::new(), open: true }) } else { way };
-        Verdict { line, way }
+        let transition = if line == Line::Back {
+            back.map(|to| Transition { to, between: Vec::new(), open: true })
+        } else {
+            transition
+        };
+        Ruling { line, transition }
     }
 
     fn returns(&self, run: &Run) -> bool {
@@ -124,7 +128,7 @@ impl<'a> Held<'a> {
             .is_some_and(|phase| self.any(&phase.allowed, Use::Permit) && !self.any(&phase.forbidden, Use::Forbid))
     }
 
-    fn way_back(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {
+    fn rollback(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {
         phase.back.iter().find_map(|back| {
             let target = self.skill.phases.get(back.to)?;
             let open = (!back.on_failure || run.failed)

@@ -3,50 +3,112 @@
 //! One pure function, [`step`], decides an event; [`State::apply`] applies the changes that it answers.
 //! No files, no clock, no randomness, no async: the crate has no `std` to reach them with.
 //! The modules are listed in reading order.
+//!
+//! # One decision
+//!
+//! A skill asks for a look at the code before an edit. The edit is denied until the look has succeeded.
+//!
+//! ```
+//! use phasegate_core::{Code, Effect, Event, Facts, Policy, State, step};
+//! use serde_json::{Value, json};
+//!
+//! let tool = |name: &str| json!({"text": name, "tool": {"exact": name}, "server": "bare"});
+//! let looked = json!({"call": {"atom": 0, "wanted": {"outcome": "ok"}, "matcher": tool("Read")}});
+//! let phase = |name: &str, allowed: Value, done_when: Value, next: Value| {
+//!     json!({
+//!         "name": name, "description": "", "allowed": [allowed], "forbidden": [], "requires": null,
+//!         "done_when": done_when, "optional": "no", "leave": "on_call", "next": next, "back": [],
+//!     })
+//! };
+//! let skill = json!({
+//!     "name": "look-first", "description": "Look, then edit.", "version": "1", "seed": false, "mode": "block",
+//!     "scope": "session", "unlisted": "read_only", "leave_skill": "finished", "servers": [], "tools": [],
+//!     "global_forbidden": [],
+//!     "phases": [
+//!         phase("look", tool("Read"), looked, json!([{"to": 1}])),
+//!         phase("edit", tool("Edit"), Value::Null, json!([])),
+//!     ],
+//! });
+//! // `phasegate-config` compiles such a policy from YAML.
+//! let policy: Policy = serde_json::from_value(json!({"version": "1", "skills": [skill]}))?;
+//!
+//! let mut state = State::default();
+//! let mut play = |event: Value| -> Result<_, String> {
+//!     let outcome = step(&policy, &state, &Event::from_value(event)?, &Facts::new());
+//!     outcome.apply_to(&mut state); // a journal stores `outcome.changes` first
+//!     Ok(outcome.decision)
+//! };
+//! play(json!({"event": "skill", "name": "look-first", "by": "human"}))?;
+//!
+//! let edit = json!({"event": "tool_call", "id": "1", "tool": "Edit", "input": {"file_path": "a.rs"}});
+//! let denied = play(edit.clone())?.ok_or("a call is decided")?;
+//! assert_eq!((denied.effect, denied.code), (Effect::Deny, Some(Code::NotDone)));
+//! assert_eq!(denied.next_calls[0].tool, "Read");
+//!
+//! play(json!({"event": "tool_call", "id": "2", "tool": "Read", "input": {}}))?;
+//! play(json!({"event": "tool_result", "id": "2", "outcome": "ok"}))?;
+//! let allowed = play(edit)?.ok_or("a call is decided")?;
+//! assert_eq!((allowed.effect, allowed.phase.as_deref()), (Effect::Allow, Some("edit")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![no_std]
 extern crate alloc;
 
 pub mod example;
+pub mod redacted;
+pub mod analysis;
 pub mod tool;
-pub mod event;
+pub mod builtin_tools;
+pub mod outcome;
+pub mod cause;
 pub mod matcher;
-pub mod shortened;
 pub mod fact;
+pub mod fact_test;
 pub mod condition;
 pub mod policy;
-pub mod state;
+pub mod redaction;
 pub mod code;
-pub mod change;
-mod apply;
-mod draft;
-pub mod record;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 pub mod decide;
 pub mod decision;
+pub mod pins;
+pub mod state;
+pub mod event;
+pub mod change;
+mod apply;
+pub mod record;
+mod draft;
 mod eval;
 mod graph;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod judge;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod moves;
-pub mod pins;
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+mod run_verdict;
+pub mod denial;
+mod rendering;
+mod gate;
+mod remedy;
+mod gates;
+mod pinning;
 mod observe;
-mod control;
-mod joining;
-pub mod spoken;
-mod guidance;
-mod protection;
 mod call;
+mod inheritance;
+pub mod slash_command;
+mod control;
 mod obligation;
-pub mod step;
+mod step;
 
 pub use change::{Change, Durability};
 pub use code::Code;
 pub use control::COMMANDS;
-pub use decision::{Decision, Effect};
+pub use decision::{Decision, Effect, Gate, NextCall};
+pub use denial::{Denial, DenialKind};
 pub use event::{Event, EventKind};
 pub use fact::{Fact, FactKey, FactValue, Facts};
+pub use gates::gates;
 pub use policy::Policy;
 pub use record::{Record, records};
 pub use state::State;

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::shortened::Fit;
-use crate::tool::{Access, Call, Labels, READ, SHELL, SimpleCommand, Verdict, Word};
+use crate::analysis::{Access, SimpleCommand, Verdict, Word};
+use crate::redacted::Fit;
+use crate::tool::{Call, Labels, READ, SHELL};
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,7 +137,7 @@ impl Matcher {
     #[must_use]
     pub fn matches(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> bool {
         let who = self.fits_server(subject, servers, used).min(self.fits_agent(subject));
-        let fit = if subject.call.reading.open {
+        let fit = if subject.call.analysis.open {
             // Some call of the tool is meant that a permitting list has, and no forbidding one.
             let some = |asked: bool| fit(!asked || used == Use::Permit);
             let shell = subject.labels.contains(SHELL) && matches!(self.tool, ToolPattern::Label(_));
@@ -203,16 +204,16 @@ impl Matcher {
 
     pub(crate) fn fits_command(&self, call: &Call) -> Fit {
         let Some(wanted) = &self.command else { return Fit::Yes };
-        if let Some(known) = call.reading.shortened.as_ref().and_then(|before| before.command(wanted)) {
+        if let Some(known) = call.analysis.redacted.as_ref().and_then(|before| before.command(wanted)) {
             return known;
         }
         let Some(Value::String(line)) = call.input.get("command") else { return Fit::Doubt };
-        let commands = &call.reading.commands;
+        let commands = &call.analysis.commands;
         let wanted_words: Vec<_> = wanted.split_whitespace().collect();
         let best = commands.iter().map(|command| command.fits(&wanted_words)).max().unwrap_or(Fit::No);
         match commands.as_slice() {
             _ if line.trim() == wanted => Fit::Yes,
-            [one] if alone(line, one.span) => best,
+            [one] if alone(line, one) => best,
             // Among other commands, or in the background, negated, defined or under a condition, it is not exactly this
             // one, and may still be what a list forbids.
             _ => best.min(Fit::Doubt),
@@ -230,7 +231,7 @@ impl Matcher {
 
 impl ArgTest {
     pub(crate) fn fits(&self, call: &Call) -> Fit {
-        if let Some(known) = call.reading.shortened.as_ref().and_then(|before| before.argument(self)) {
+        if let Some(known) = call.analysis.redacted.as_ref().and_then(|before| before.argument(self)) {
             return known;
         }
         let found = self.path.split('.').try_fold(&call.input, |value, key| value.get(key));
@@ -249,8 +250,8 @@ impl SimpleCommand {
     /// Whether this is the command with these words, and nothing besides them.
     fn fits(&self, wanted: &[&str]) -> Fit {
         let known = self.words.iter().take_while(|word| matches!(word, Word::Known(_))).count();
-        let same = |(word, wanted): (&Word, &&str)| matches!(word, Word::Known(text) if text == wanted);
-        let agree = self.words.iter().take(known).zip(wanted).all(same);
+        let same = |word: &Word, wanted: &str| matches!(word, Word::Known(text) if text == wanted);
+        let agree = self.words.iter().take(known).zip(wanted).all(|(word, wanted)| same(word, wanted));
         if known < self.words.len() {
             return if agree && known <= wanted.len() { Fit::Doubt } else { Fit::No };
         }
@@ -261,11 +262,11 @@ impl SimpleCommand {
 
 impl PathTest {
     fn fits(&self, call: &Call) -> Fit {
-        let reading = &call.reading;
-        let more = reading.commands.iter().any(|command| command.verdict > Verdict::Write);
-        let mut best = if reading.paths.is_empty() || more { Fit::Doubt } else { Fit::No };
+        let analysis = &call.analysis;
+        let more = analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
+        let mut best = if analysis.paths.is_empty() || more { Fit::Doubt } else { Fit::No };
         let writes = |access| access == Access::Remove && self.access == Access::Write;
-        for path in reading.paths.iter().filter(|path| path.access == self.access || writes(path.access)) {
+        for path in analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access)) {
             best = best.max(match &path.resolved {
                 None => Fit::Doubt,
                 Some(resolved) => fit(self.covers(resolved)),
@@ -304,7 +305,8 @@ fn same(wanted: &Value, found: &Value) -> Fit {
 }
 /// Whether the command at `span` is all that the line does, so that the line ends as the command does: around it are
 /// blanks and comments only, and at most a `;` after it.
-fn alone(line: &str, (start, end): (u32, u32)) -> bool {
+fn alone(line: &str, command: &SimpleCommand) -> bool {
+    let (start, end) = command.span;
     let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return false };
     let (Some(before), Some(after)) = (line.get(..start), line.get(end..)) else { return false };
     let idle =

@@ -3,35 +3,35 @@
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
 
+use crate::cause::By;
 use crate::change::Change;
 use crate::decide::{Done, Line};
 use crate::draft::Draft;
 use crate::eval::World;
-use crate::event::By;
-use crate::graph::Way;
-use crate::judge::{Verdict, times_back};
+use crate::graph::Transition;
+use crate::judge::{Ruling, times_back};
 use crate::policy::{Back, Edge, Leave, Phase, Skill};
 use crate::state::{Run, Status};
 
 /// The move that the table means for an allowed call; `None` where the run stays in its phase.
-pub(crate) fn of_call(run: &Run, skill: &Skill, verdict: &Verdict, done: Done) -> Option<Change> {
-    match (verdict.line, &verdict.way) {
+pub(crate) fn of_call(run: &Run, skill: &Skill, ruling: &Ruling, done: Done) -> Option<Change> {
+    match (ruling.line, &ruling.transition) {
         (Line::Entered, Some(way)) => enter(run, skill, way, done, By::Agent),
-        (Line::Back, Some(way)) => go_back(run, skill, way.to, By::Agent),
+        (Line::Back, Some(transition)) => go_back(run, skill, transition.to, By::Agent),
         (Line::Returned, _) if run.provisional.is_some() => Some(Change::PhaseReturned { run: run.id.clone() }),
         _ => None,
     }
 }
 
 /// Enters a following phase; what is passed over or left early is skipped.
-fn enter(run: &Run, skill: &Skill, way: &Way, done: Done, by: By) -> Option<Change> {
+fn enter(run: &Run, skill: &Skill, transition: &Transition, done: Done, by: By) -> Option<Change> {
     let name = |index: usize| skill.phases.get(index).map(|phase| phase.name.clone());
     let early = (done == Done::No).then(|| run.phase.clone());
-    let passed_over = way.between.iter().filter_map(|index| name(*index));
+    let passed_over = transition.between.iter().filter_map(|index| name(*index));
     Some(Change::PhaseEntered {
         run: run.id.clone(),
-        phase: name(way.to)?,
-        index: way.to,
+        phase: name(transition.to)?,
+        index: transition.to,
         by,
         skipped: early.into_iter().chain(passed_over).collect(),
         provisional: done != Done::NotAsked && by == By::Agent,
@@ -66,8 +66,8 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
         Done::Yes if phase.next.is_empty() => Some(ended(run, Status::Finished, By::Platform)),
         Done::Yes => {
             let edge = phase.next.iter().find(|edge| is_open(world, run, skill, edge))?;
-            let way = Way { to: edge.to, between: Vec::new(), open: true };
-            enter(run, skill, &way, Done::Yes, By::Platform)
+            let transition = Transition { to: edge.to, between: Vec::new(), open: true };
+            enter(run, skill, &transition, Done::Yes, By::Platform)
         }
         Done::No if run.failed => {
             let back = phase.back.iter().find(|back| is_open_after_failure(world, run, skill, back))?;
@@ -91,7 +91,7 @@ fn is_open_after_failure(world: &mut World<'_>, run: &Run, skill: &Skill, back: 
 pub(crate) fn skip(run: &Run, skill: &Skill) -> Option<Change> {
     let here = skill.phase_index(&run.phase)?;
     let to = skill.phases.get(here)?.next.first()?.to;
-    enter(run, skill, &Way { to, between: Vec::new(), open: true }, Done::No, By::Human)
+    enter(run, skill, &Transition { to, between: Vec::new(), open: true }, Done::No, By::Human)
 }
 
 /// The end of a run.

@@ -1,15 +1,17 @@
 //! Observing: outcomes of open calls become evidence, subagents come and go.
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use serde_json::Value;
-
+use crate::builtin_tools::split_native;
+use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
 use crate::draft::Draft;
-use crate::event::{By, Event, EventKind, Outcome, PermissionOutcome, SessionSource, split_native};
+use crate::event::{Event, EventKind};
 use crate::moves;
-use crate::pins;
+use crate::outcome::{CallOutcome, PermissionOutcome};
+use crate::pinning;
+use crate::redacted::digest;
 use crate::state::{CallVisit, Evidence, OpenCall, Run, Session, State, Status};
 use crate::tool::{AGENT, SKILL};
 
@@ -34,7 +36,7 @@ pub(crate) fn observe(draft: &mut Draft, event: &Event) {
             give_up(draft, |call| call.agent.as_deref() == agent && !call.launched);
         }
         EventKind::Tools { server, tools } => {
-            pins::seen(&draft.state().project, server, tools).into_iter().for_each(|change| draft.change(change));
+            pinning::seen(&draft.state().project, server, tools).into_iter().for_each(|change| draft.change(change));
         }
         EventKind::Join { from, .. } => draft.change(Change::SessionJoined { from: from.clone() }),
         EventKind::SessionEnd {} => {
@@ -80,14 +82,14 @@ fn result(draft: &mut Draft, event: &Event) {
         None => calls.iter().find(|call| call.id.is_none() && fits(call)).or_else(|| only(calls, fits)),
     };
     let Some(call) = call else { return };
-    let stated = outcome.unwrap_or(if *ok == Some(true) { Outcome::Ok } else { Outcome::Failed });
+    let stated = outcome.unwrap_or(if *ok == Some(true) { CallOutcome::Ok } else { CallOutcome::Failed });
     // An id that names another tool's or another agent's call proves nothing for either.
     let same = tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent);
-    let outcome = if same { proven(stated, *exit_code, call.executes) } else { Outcome::Unknown };
+    let outcome = if same { proven(stated, *exit_code, call.executes) } else { CallOutcome::Unknown };
     let (number, agent_ended) = (call.number, call.ended);
     close(draft, number, outcome);
-    if outcome == Outcome::Launched && agent_ended {
-        close(draft, number, Outcome::Ok);
+    if outcome == CallOutcome::Launched && agent_ended {
+        close(draft, number, CallOutcome::Ok);
     }
 }
 
@@ -100,7 +102,7 @@ fn stopped(draft: &mut Draft, id: &str) {
     let Some(call) = calls.iter().find(|call| call.started.as_deref() == Some(id)) else { return };
     let (number, launched) = (call.number, call.launched);
     if launched {
-        close(draft, number, Outcome::Ok);
+        close(draft, number, CallOutcome::Ok);
     } else {
         draft.change(Change::CallAgentEnded { call: number });
     }
@@ -120,11 +122,11 @@ pub(crate) fn superseded(draft: &mut Draft, new: &OpenCall) {
 }
 
 /// What a stated outcome proves: a program that ran is `ok` only with a known exit status 0.
-fn proven(stated: Outcome, exit_code: Option<i64>, executes: bool) -> Outcome {
+fn proven(stated: CallOutcome, exit_code: Option<i64>, executes: bool) -> CallOutcome {
     match (stated, exit_code) {
-        (Outcome::Ok, Some(0)) => Outcome::Ok,
-        (Outcome::Ok, Some(_)) => Outcome::Failed,
-        (Outcome::Ok, None) if executes => Outcome::Unknown,
+        (CallOutcome::Ok, Some(0)) => CallOutcome::Ok,
+        (CallOutcome::Ok, Some(_)) => CallOutcome::Failed,
+        (CallOutcome::Ok, None) if executes => CallOutcome::Unknown,
         (stated, _) => stated,
     }
 }
@@ -135,7 +137,7 @@ fn permission(draft: &mut Draft, id: Option<&str>, outcome: PermissionOutcome) {
     match outcome {
         PermissionOutcome::Asked => draft.change(Change::CallAsked { call }),
         PermissionOutcome::Granted => {}
-        PermissionOutcome::Refused => close(draft, call, Outcome::Refused),
+        PermissionOutcome::Refused => close(draft, call, CallOutcome::Refused),
     }
 }
 
@@ -143,11 +145,11 @@ fn permission(draft: &mut Draft, id: Option<&str>, outcome: PermissionOutcome) {
 fn give_up(draft: &mut Draft, over: impl Fn(&OpenCall) -> bool) {
     let calls = draft.state().session.calls.iter();
     let ended: Vec<u64> = calls.filter(|call| over(call)).map(|call| call.number).collect();
-    ended.into_iter().for_each(|call| close(draft, call, Outcome::Unknown));
+    ended.into_iter().for_each(|call| close(draft, call, CallOutcome::Unknown));
 }
 
 /// A call has an outcome, which becomes evidence in every run in which the visit that the call was decided in counts.
-fn close(draft: &mut Draft, number: u64, outcome: Outcome) {
+fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
     draft.change(Change::CallOutcome { call: number, outcome });
@@ -159,8 +161,8 @@ fn close(draft: &mut Draft, number: u64, outcome: Outcome) {
 
 /// Ends the runs that a call to a skill began, where the call came to nothing and nothing was called in them: the skill
 /// was never read.
-fn not_invoked(draft: &mut Draft, call: &OpenCall, outcome: Outcome) {
-    let nothing = matches!(outcome, Outcome::Refused | Outcome::Failed | Outcome::Cancelled);
+fn not_invoked(draft: &mut Draft, call: &OpenCall, outcome: CallOutcome) {
+    let nothing = matches!(outcome, CallOutcome::Refused | CallOutcome::Failed | CallOutcome::Cancelled);
     if call.tool != SKILL || call.id.is_none() || !nothing {
         return;
     }
@@ -172,7 +174,7 @@ fn not_invoked(draft: &mut Draft, call: &OpenCall, outcome: Outcome) {
 
 /// What the outcome of a call means to one run; `None`: nothing. A call counts where it was decided, however late its
 /// outcome is seen, and what was cleared stays cleared.
-fn proved(run: &Run, place: &CallVisit, outcome: Outcome) -> Option<Proved> {
+fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Option<Proved> {
     let here = run.visit == place.visit;
     let before = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
     if !here && !before && !run.kept.contains(&(place.phase, place.visit)) {
@@ -186,9 +188,11 @@ fn proved(run: &Run, place: &CallVisit, outcome: Outcome) -> Option<Proved> {
         }
     }
     let visit_is = match outcome {
-        Outcome::Ok if place.listed && here && run.provisional.is_some() => Some(VisitIs::Settled),
-        Outcome::Failed if place.listed && here && !run.failed => Some(VisitIs::Failed),
-        Outcome::Failed if place.listed && !here && run.provisional.as_ref().is_some_and(|before| !before.failed) => {
+        CallOutcome::Ok if place.listed && here && run.provisional.is_some() => Some(VisitIs::Settled),
+        CallOutcome::Failed if place.listed && here && !run.failed => Some(VisitIs::Failed),
+        CallOutcome::Failed
+            if place.listed && !here && run.provisional.as_ref().is_some_and(|before| !before.failed) =>
+        {
             Some(VisitIs::EarlierFailed)
         }
         _ => None,
@@ -204,13 +208,4 @@ fn started(state: &State, id: &str, kind: &str, call: Option<&str>) -> Change {
     };
     let call = only(&state.session.calls, untied).map(|open| open.number);
     Change::AgentStarted { id: id.to_string(), kind: kind.to_string(), call }
-}
-
-/// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).
-pub(crate) fn digest(input: &Value) -> String {
-    let text = input.to_string();
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    alloc::format!("{hash:016x}")
 }

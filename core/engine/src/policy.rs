@@ -57,8 +57,10 @@ pub struct Skill {
     pub description: String,
     /// The hash of its compiled content, as hexadecimal digits; runs are tied to it.
     pub version: String,
-    /// `true` for the seed's form: bare names mean every server, and a phase that is entered is not asked what it forbids.
-    pub seed: bool,
+    /// `true` for the compatible form: bare names mean every server, and a phase that is entered is not asked what it
+    /// forbids.
+    #[serde(rename = "seed", alias = "compat")]
+    pub compat: bool,
     /// The least strict mode a run may have; `None` leaves it to who activates.
     pub mode: Option<Mode>,
     /// Where its runs live.
@@ -81,7 +83,7 @@ impl Skill {
     /// The servers that a bare name permits.
     #[must_use]
     pub fn permitted_servers(&self) -> Servers<'_> {
-        if self.seed { Servers::Every } else { Servers::Listed(&self.servers) }
+        if self.compat { Servers::Every } else { Servers::Listed(&self.servers) }
     }
 
     /// The place of a phase, by name.

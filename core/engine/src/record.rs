@@ -6,9 +6,11 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::By;
 use crate::change::Change;
 use crate::code::Code;
-use crate::event::{By, Event, Outcome};
+use crate::event::Event;
+use crate::outcome::CallOutcome;
 use crate::pins;
 use crate::policy::{Mode, Policy};
 use crate::state::{State, Status};
@@ -80,7 +82,7 @@ pub enum Record {
         /// The canonical name of the tool that was called.
         tool: String,
         /// How the call ended.
-        outcome: Outcome,
+        outcome: CallOutcome,
     },
     /// A server describes a tool otherwise than when it was first seen.
     ToolChanged {
@@ -106,7 +108,7 @@ pub fn records(policy: &Policy, before: &State, event: &Event, changes: &[Change
         return records;
     }
     let mut state = before.clone();
-    let mut ended = Ended { tool: String::new(), outcome: Outcome::Unknown };
+    let mut ended = Ended { tool: String::new(), outcome: CallOutcome::Unknown };
     for change in changes {
         if let Change::CallOutcome { call, outcome } = change {
             let tool = state.session.calls.iter().find(|open| open.number == *call).map(|open| open.tool.clone());
@@ -121,7 +123,7 @@ pub fn records(policy: &Policy, before: &State, event: &Event, changes: &[Change
 /// The call whose outcome was seen last.
 struct Ended {
     tool: String,
-    outcome: Outcome,
+    outcome: CallOutcome,
 }
 
 fn is_recorded(change: &Change) -> bool {

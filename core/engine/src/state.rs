@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::cause::{By, SessionSource};
 use crate::condition::Wanted;
-use crate::event::{By, SessionSource};
 use crate::pins::Pins;
 use crate::policy::{Mode, Scope};
 

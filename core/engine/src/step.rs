@@ -14,12 +14,12 @@ use crate::draft::{Draft, Parts};
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
-use crate::joining;
+use crate::gates::protection;
+use crate::inheritance;
 use crate::moves;
 use crate::obligation;
 use crate::observe;
 use crate::policy::{Mode, Policy};
-use crate::protection;
 use crate::state::{Obligation, Run, State};
 
 /// What one event led to.
@@ -102,7 +102,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             return Answered { decision: Some(call::decide(world, policy, draft, event)), result: None };
         }
         EventKind::ConfigChanged { path, unguarded: Some(why) } => {
-            let decision = protection::unwired(policy, draft.state(), path, why);
+            let decision = protection::guard_removed(policy, draft.state(), path, why).decision();
             return Answered { decision: Some(decision), result: None };
         }
         // A context that begins, or begins anew, does not hold where the runs stand.
@@ -110,10 +110,10 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             let live: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
             live.iter().for_each(|run| draft.announce(run));
         }
-        EventKind::Join { runs, .. } => joining::join(draft, runs),
+        EventKind::Join { runs, .. } => inheritance::join(draft, runs),
         EventKind::Prompt { text, interactive } => {
             let typed = *interactive == Some(true) && event.subagent().is_none();
-            return control::spoken(world, policy, draft, text, typed).map(of_command).unwrap_or_default();
+            return control::slash_command(world, policy, draft, text, typed).map(of_command).unwrap_or_default();
         }
         EventKind::Skill { name, by, .. } => control::invoked(world, policy, draft, name, *by),
         EventKind::Command { by, name, args } => {
@@ -128,7 +128,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
 fn of_command(answer: Answer) -> Answered {
     match answer {
         Ok(result) => Answered { decision: None, result: Some(result) },
-        Err(refused) => Answered { decision: Some(refused.decision()), result: Some(refused.result()) },
+        Err(refused) => Answered { result: Some(refused.result()), decision: Some(refused.refusal()) },
     }
 }
 

@@ -83,7 +83,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         name: "s".into(),
         description: String::new(),
         version: "v".into(),
-        seed: true,
+        compat: true,
         mode: Some(mode),
         scope: Scope::Session,
         unlisted: Unlisted::Allow,

@@ -8,7 +8,8 @@ mod tools;
 
 use std::path::Path;
 
-use phasegate_core::tool::{Access, BASH, READ, SHELL, Verdict, only_reads};
+use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::tool::{BASH, READ, SHELL, only_reads};
 use phasegate_core::{Event, EventKind};
 use serde_json::Value;
 
@@ -19,8 +20,10 @@ pub(crate) use line::{Shell, read_line};
 
 /// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.
 pub(crate) fn open(event: &mut Event) {
-    let EventKind::ToolCall { tool, server, input: Value::Null, labels, reading, .. } = &mut event.kind else { return };
-    reading.open = true;
+    let EventKind::ToolCall { tool, server, input: Value::Null, labels, analysis, .. } = &mut event.kind else {
+        return;
+    };
+    analysis.open = true;
     if tool == BASH && server.is_none() && labels.is_none() {
         *labels = Some([READ, SHELL].map(str::to_string).into());
     }
@@ -33,25 +36,25 @@ pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protec
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let judged = read_line(event, shell);
     let Some(labels) = event.labels() else { return };
-    let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
-    if reading.open {
+    let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
+    if analysis.open {
         return;
     }
-    for path in &mut reading.paths {
+    for path in &mut analysis.paths {
         path.resolved = resolve(&base, Path::new(&path.written)).and_then(|found| display(root, &found));
     }
     let writes = |access| matches!(access, Access::Write | Access::Remove);
     let may_change = match &judged {
         Some(judged) => judged.verdict != Verdict::Read,
-        None if reading.paths.is_empty() => !only_reads(&labels),
-        None => reading.paths.iter().any(|path| writes(path.access)),
+        None if analysis.paths.is_empty() => !only_reads(&labels),
+        None => analysis.paths.iter().any(|path| writes(path.access)),
     };
     if may_change {
         let place = guarded::Place { base: &base, protected: protected() };
-        reading.guarded = match &judged {
+        analysis.guarded = match &judged {
             Some(judged) => place.by_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default()),
-            None if reading.paths.is_empty() => place.by_arguments(tool, input, shell),
-            None => place.by_paths(&reading.paths),
+            None if analysis.paths.is_empty() => place.by_arguments(tool, input, shell),
+            None => place.by_paths(&analysis.paths),
         };
     }
 }

@@ -185,7 +185,7 @@ impl Search<'_> {
             span: (0, 0),
             message,
             cause: None,
-            suggestion: Some(code.way_out().to_string()),
+            suggestion: Some(code.remedy().to_string()),
         });
     }
 

@@ -8,7 +8,6 @@ mod file;
 use std::path::Path;
 
 use phasegate_core::{FactKey, FactValue, Facts};
-use serde_json::{Value, json};
 
 pub use self::source::{FactSource, Registered, World};
 
@@ -25,23 +24,17 @@ pub fn source(name: &str) -> Option<&'static Registered> {
 pub fn gather(root: &Path, keys: &[FactKey], facts: &mut Facts) {
     for key in keys {
         if !facts.contains_key(key) {
-            let (name, arguments) = question(key);
-            let value = source(name).map_or(FactValue::Unknown, |source| source.gather(World { root }, &arguments));
+            let gather = |source: &Registered| source.gather(World { root }, &key.args());
+            let value = source(key.source()).map_or(FactValue::Unknown, gather);
             facts.insert(key.clone(), value.into());
         }
     }
 }
 
-/// The name of the source that a key asks, and the arguments.
-fn question(key: &FactKey) -> (&'static str, Value) {
-    match key {
-        FactKey::File(path) => ("file", json!({"path": path})),
-        FactKey::Count { path, text } => ("count", json!({"path": path, "text": text})),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::digest::sha256_hex;
 
@@ -51,8 +44,12 @@ mod tests {
         facts.remove(&key).unwrap().value
     }
 
+    fn file(path: &str) -> FactKey {
+        FactKey::new("file", &json!(path))
+    }
+
     fn occurrences(path: &str, text: &str) -> FactKey {
-        FactKey::Count { path: path.into(), text: text.into() }
+        FactKey::new("count", &json!([path, text]))
     }
 
     #[test]
@@ -61,13 +58,13 @@ mod tests {
         let root = folder.path().canonicalize().unwrap();
         std::fs::write(root.join("plan.md"), "- [x] a\n- [x] b\naaaa").unwrap();
         let digest = sha256_hex(b"- [x] a\n- [x] b\naaaa");
-        assert_eq!(ask(&root, FactKey::File("plan.md".into())), FactValue::File(digest));
-        assert_eq!(ask(&root, FactKey::File("none.md".into())), FactValue::Absent);
-        assert_eq!(ask(&root, FactKey::File("../x".into())), FactValue::Unknown);
-        assert_eq!(ask(&root, FactKey::File("/etc/passwd".into())), FactValue::Unknown);
-        assert_eq!(ask(&root, FactKey::File(".".into())), FactValue::Unknown);
-        assert_eq!(ask(&root, occurrences("plan.md", "- [x]")), FactValue::Count(2));
-        assert_eq!(ask(&root, occurrences("plan.md", "aa")), FactValue::Count(2));
+        assert_eq!(ask(&root, file("plan.md")), FactValue::Known(digest.into()));
+        assert_eq!(ask(&root, file("none.md")), FactValue::Absent);
+        assert_eq!(ask(&root, file("../x")), FactValue::Unknown);
+        assert_eq!(ask(&root, file("/etc/passwd")), FactValue::Unknown);
+        assert_eq!(ask(&root, file(".")), FactValue::Unknown);
+        assert_eq!(ask(&root, occurrences("plan.md", "- [x]")), FactValue::Known(2.into()));
+        assert_eq!(ask(&root, occurrences("plan.md", "aa")), FactValue::Known(2.into()));
         assert_eq!(ask(&root, occurrences("plan.md", "")), FactValue::Unknown);
         assert_eq!(ask(&root, occurrences("none.md", "x")), FactValue::Absent);
     }

@@ -6,7 +6,7 @@ use phasegate_adapter::{Frame, Problem};
 use phasegate_core::event::SessionSource;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run, State, Status};
-use phasegate_core::{Event, EventKind, spoken};
+use phasegate_core::{Event, EventKind, slash_command};
 
 use crate::ancestors::{Process, client, near, note};
 use crate::locations::Locations;
@@ -91,7 +91,7 @@ pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>)
     let Some(first) = events.first_mut() else { return Ok(()) };
     let new = reached.state.session.events == 0;
     match &mut first.kind {
-        EventKind::Prompt { text, interactive: typed @ Some(true) } if spoken::addressed(text) => {
+        EventKind::Prompt { text, interactive: typed @ Some(true) } if slash_command::addressed(text) => {
             *typed = Some(!typed_by_an_agent(origin, reached)?);
         }
         EventKind::SessionStart { source: SessionSource::Compact, .. } | EventKind::Join { .. } => return Ok(()),

@@ -31,8 +31,8 @@ pub fn forbidden(runtime: &Runtime, mut event: Event, project: &Project) -> Opti
         return None;
     }
     analysis::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None, &[]));
-    let EventKind::ToolCall { tool, reading, .. } = &event.kind else { return None };
-    let guarded = reading.guarded.first()?;
+    let EventKind::ToolCall { tool, analysis, .. } = &event.kind else { return None };
+    let guarded = analysis.guarded.first()?;
     let message = format!(
         "{tool} would change `{}`, and other projects are guarded by that; this project is not, so nothing was recorded",
         guarded.path

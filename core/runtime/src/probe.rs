@@ -67,8 +67,8 @@ impl Runtime {
     /// What one event would lead to.
     fn probed(&self, project: &Project, standing: &Standing, mut event: Event) -> Result<Outcome, Problem> {
         event.time.get_or_insert_with(self.now);
-        if let EventKind::ToolCall { reading, .. } = &mut event.kind {
-            (reading.shortened, reading.open) = (None, false);
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            (analysis.redacted, analysis.open) = (None, false);
         }
         analysis::open(&mut event);
         let logs = audit::log::paths(self, &project.root, &standing.settings);

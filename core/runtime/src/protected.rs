@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use phasegate_core::tool::Part;
+use phasegate_core::analysis::Part;
 use phasegate_shell::{Pattern, Piece};
 
 use self::pattern::{anchored, heads, stands_for};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::shortened::Shortened;
+use phasegate_core::redaction::redacted;
 use phasegate_core::{Event, Policy};
 use serde_json::{Value, json};
 
@@ -25,13 +25,13 @@ pub fn shortened(event: &Event, policy: &Policy, names: &BTreeSet<String>) -> Va
     if let (Some(call), false) = (event.call(), parts.is_empty())
         && let Some(fields) = value.as_object_mut()
     {
-        let before = serde_json::to_value(Shortened::of(policy, &call, &parts)).unwrap_or_default();
-        let reading = fields.entry("reading").or_insert_with(|| json!({}));
+        let before = serde_json::to_value(redacted(policy, &call, &parts)).unwrap_or_default();
+        let analysis = fields.entry("reading").or_insert_with(|| json!({}));
         if parts.iter().any(|part| part.is_empty() || part == COMMAND) {
-            hide_words(reading);
+            hide_words(analysis);
         }
-        if let Some(reading) = reading.as_object_mut() {
-            reading.insert("shortened".to_string(), before);
+        if let Some(analysis) = analysis.as_object_mut() {
+            analysis.insert("shortened".to_string(), before);
         }
     }
     value
@@ -96,8 +96,8 @@ impl Work<'_> {
 }
 
 /// Takes the words out of the reading of a shell line, and keeps what each command can do.
-fn hide_words(reading: &mut Value) {
-    let commands = reading.get_mut("commands").and_then(Value::as_array_mut);
+fn hide_words(analysis: &mut Value) {
+    let commands = analysis.get_mut("commands").and_then(Value::as_array_mut);
     for command in commands.into_iter().flatten() {
         for list in ["words", "assignments", "redirections"] {
             for item in command.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {

@@ -112,9 +112,9 @@ impl<'a> Transaction<'a> {
         let (root, logs) = (&self.project.root, self.audit_logs());
         let protected = || self.runtime.protected(Some(root), &logs);
         // Only a record knows what was left out of it.
-        if let EventKind::ToolCall { reading, .. } = &mut event.kind {
-            reading.shortened = None;
-            reading.open = false;
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            analysis.redacted = None;
+            analysis.open = false;
         }
         analysis::complete(&mut event, root, &Shell::of(&self.own.settings), &protected);
         if let EventKind::Join { runs, .. } = &event.kind {

@@ -12,7 +12,7 @@ mod text;
 mod value;
 mod wrap;
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use crate::guard;
 use crate::judgement::{Judgement, Problem, Trust};

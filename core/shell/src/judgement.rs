@@ -1,6 +1,6 @@
 //! What a line was judged to be, and why.
 
-use phasegate_core::tool::{Access, SimpleCommand, Verdict};
+use phasegate_core::analysis::{Access, SimpleCommand, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// How far the reader may trust what lies in the folder the line runs in.

@@ -4,7 +4,7 @@ mod path;
 
 use std::collections::BTreeSet;
 
-use phasegate_core::tool::{Access, SimpleCommand, Verdict};
+use phasegate_core::analysis::{Access, SimpleCommand, Verdict};
 
 use crate::arguments::Given;
 use crate::field::Field;

@@ -16,7 +16,7 @@ pub(super) fn page() -> Generated {
     );
     for code in Code::ALL {
         let (id, area) = (code.id(), code.area().word());
-        let _ = writeln!(text, "| `{id}` | {area} | {} | {} |", cell(code.summary()), cell(code.way_out()));
+        let _ = writeln!(text, "| `{id}` | {area} | {} | {} |", cell(code.summary()), cell(code.remedy()));
     }
     Generated { path: "docs/codes.md".into(), text }
 }

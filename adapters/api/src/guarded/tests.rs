@@ -64,9 +64,9 @@ fn calls(guard: Scripted) -> (Arc<Scripted>, GuardedCalls) {
 
 fn call(tool: &str) -> Proposed {
     match every_call(tool, None, None) {
-        EventKind::ToolCall { tool, native, server, input, labels, background, reading, .. } => {
+        EventKind::ToolCall { tool, native, server, input, labels, background, analysis, .. } => {
             let id = Some("1".to_owned());
-            EventKind::ToolCall { id, tool, native, server, input, labels, background, reading }.into()
+            EventKind::ToolCall { id, tool, native, server, input, labels, background, analysis }.into()
         }
         other => other.into(),
     }

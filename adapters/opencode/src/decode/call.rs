@@ -26,11 +26,11 @@ pub(super) fn before(message: &Told<'_>, kept: &mut Kept) -> Result<Vec<EventKin
     let named = tools::canonical(&native, &message.head.servers, &input)?;
     kept.opened((&call_id, &message.head.session.id), &native, &input);
     let skill = (named.server.is_none() && named.tool == "Skill").then(|| skill(&input)).flatten();
-    let reading = tools::reading(&named, &input);
+    let analysis = tools::analysis(&named, &input);
     let labels = tools::labels(&named);
     let background = native == "task" && input.get("background").and_then(Value::as_bool) == Some(true);
     let Named { tool, native, server } = named;
-    let call = EventKind::ToolCall { id: Some(call_id), tool, native, server, input, labels, background, reading };
+    let call = EventKind::ToolCall { id: Some(call_id), tool, native, server, input, labels, background, analysis };
     Ok(std::iter::once(call).chain(skill).collect())
 }
 

@@ -41,7 +41,7 @@ fn print(context: &Context, report: &Report) {
         let code = format!("[{}]", finding.code);
         out.line(format_args!("{}{}: {}", "error".red().bold(), code.red(), finding.message));
         out.line(format_args!("  {} `{}`{record}", "in:".cyan(), finding.path.display()));
-        out.line(format_args!("  {} {}", "help:".cyan(), finding.code.way_out()));
+        out.line(format_args!("  {} {}", "help:".cyan(), finding.code.remedy()));
     }
     for journal in report.journals.iter().filter(|journal| journal.torn > 0) {
         let text = "bytes of an incomplete record at its end; the next record removes them";
@@ -90,6 +90,6 @@ fn finding(finding: &Finding) -> Value {
         "path": finding.path.display().to_string(),
         "record": finding.record,
         "message": finding.message,
-        "suggestion": finding.code.way_out(),
+        "suggestion": finding.code.remedy(),
     })
 }

@@ -1,8 +1,11 @@
 //! Conditions as written to conditions.
 
 use phasegate_core::Code;
-use phasegate_core::condition::{CallTest, Condition, FileIs, FileTest, Wanted};
-use phasegate_core::event::Outcome;
+use phasegate_core::FactKey;
+use phasegate_core::condition::{CallTest, Comparison, Condition, FactTest, Wanted};
+use phasegate_core::event::CallOutcome;
+use phasegate_core::fact_test::times;
+use serde_json::json;
 
 use super::builder::{Asked, Builder, child};
 use super::matcher;
@@ -49,12 +52,12 @@ fn calls(
     parts: &mut Vec<Condition>,
 ) {
     let written = [
-        ("ok", &source.ok, Wanted::Outcome(Outcome::Ok)),
-        ("failed", &source.failed, Wanted::Outcome(Outcome::Failed)),
-        ("refused", &source.refused, Wanted::Outcome(Outcome::Refused)),
-        ("launched", &source.launched, Wanted::Outcome(Outcome::Launched)),
-        ("cancelled", &source.cancelled, Wanted::Outcome(Outcome::Cancelled)),
-        ("unknown", &source.unknown, Wanted::Outcome(Outcome::Unknown)),
+        ("ok", &source.ok, Wanted::Outcome(CallOutcome::Ok)),
+        ("failed", &source.failed, Wanted::Outcome(CallOutcome::Failed)),
+        ("refused", &source.refused, Wanted::Outcome(CallOutcome::Refused)),
+        ("launched", &source.launched, Wanted::Outcome(CallOutcome::Launched)),
+        ("cancelled", &source.cancelled, Wanted::Outcome(CallOutcome::Cancelled)),
+        ("unknown", &source.unknown, Wanted::Outcome(CallOutcome::Unknown)),
         ("ended", &source.ended, Wanted::Ended),
     ];
     for (key, matchers, wanted) in written {
@@ -97,9 +100,16 @@ fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts:
         Err(finding) => return builder.findings.push(finding),
     };
     let before = parts.len();
-    let mut push = |is| parts.push(Condition::File(FileTest { path: path.clone(), is }));
-    source.exists.map(FileIs::Exists).map(&mut push);
-    source.sha256.clone().map(FileIs::Sha256).map(&mut push);
+    let of_file = |is, text| {
+        Condition::Fact(FactTest { fact: FactKey::new("file", &json!(path)), is, text: format!("file {path} {text}") })
+    };
+    parts.extend(source.exists.map(|exists| of_file(Comparison::Exists(exists), existence(exists).to_string())));
+    parts.extend(
+        source
+            .sha256
+            .as_ref()
+            .map(|digest| of_file(Comparison::Equals(json!(digest)), format!("has the digest {digest}"))),
+    );
     if let Some(text) = source.contains.clone() {
         let at_least = source.at_least.unwrap_or(u64::from(source.at_most.is_none()));
         if source.at_most.is_some_and(|most| most < at_least) {
@@ -112,9 +122,17 @@ fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts:
                 .suggest("let `at_most` be at least `at_least`"),
             );
         }
-        push(FileIs::Contains { text, at_least, at_most: source.at_most });
+        parts.push(Condition::Fact(FactTest {
+            fact: FactKey::new("count", &json!([path, text])),
+            is: Comparison::Within { at_least, at_most: source.at_most },
+            text: format!("file {path} contains `{text}` {}", times(at_least, source.at_most)),
+        }));
     }
     if parts.len() == before {
-        parts.push(Condition::File(FileTest { path, is: FileIs::Exists(true) }));
+        parts.push(of_file(Comparison::Exists(true), existence(true).to_string()));
     }
+}
+
+fn existence(exists: bool) -> &'static str {
+    if exists { "exists" } else { "does not exist" }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use phasegate_core::Code;
+use phasegate_core::analysis::Access;
 use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, ServerPattern};
-use phasegate_core::tool::Access;
 use serde_json::Value;
 
 use super::builder::{Builder, child};

@@ -42,7 +42,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         name: source.skill.clone(),
         description: source.description.clone(),
         version: String::new(),
-        seed: compat,
+        compat,
         mode: source.mode.map(Into::into),
         scope: source.scope.map_or(Scope::Session, Into::into),
         unlisted: source.unlisted.map_or(if compat { Unlisted::Allow } else { Unlisted::ReadOnly }, Into::into),

@@ -28,7 +28,7 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
             findings.push(
                 Finding::error(Code::ToolAllowedAndForbidden, *span, message)
                     .cause(format!("{name} forbids it on line {}; forbidden wins", at.line))
-                    .lenient(skill.seed),
+                    .lenient(skill.compat),
             );
         }
     }

@@ -21,10 +21,11 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) -> BTreeSet<usiz
     no_servers(built, findings);
     let doubts: Vec<(&Use<'_>, Doubt)> =
         all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
-    let dead = doubts.iter().filter(|(_, doubt)| doubt.sure && !skill.seed).filter_map(|(used, _)| match used.place {
-        Place::Asked(atom) => Some(atom),
-        Place::Everywhere | Place::Forbidden(_) | Place::Allowed => None,
-    });
+    let dead =
+        doubts.iter().filter(|(_, doubt)| doubt.sure && !skill.compat).filter_map(|(used, _)| match used.place {
+            Place::Asked(atom) => Some(atom),
+            Place::Everywhere | Place::Forbidden(_) | Place::Allowed => None,
+        });
     let (decides, never_done) = uses::decisive(skill, &dead.collect());
     for (used, doubt) in doubts {
         let lost = match used.place {
@@ -32,7 +33,7 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) -> BTreeSet<usiz
             Place::Asked(atom) => decides.get(&atom).copied().map(Lost::Condition),
             Place::Everywhere | Place::Forbidden(_) => (!stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden),
         };
-        let finding = finding(&doubt, used.span, lost.filter(|_| doubt.sure && !skill.seed));
+        let finding = finding(&doubt, used.span, lost.filter(|_| doubt.sure && !skill.compat));
         findings.push(finding);
     }
     never_done
@@ -90,7 +91,7 @@ fn finding(doubt: &Doubt, span: Span, lost: Option<Lost>) -> Finding {
 
 /// Tools of MCP servers by bare names, where the skill lists no server: an allowed list then means a host's own tools only.
 fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
-    if built.skill.seed || !built.skill.servers.is_empty() {
+    if built.skill.compat || !built.skill.servers.is_empty() {
         return;
     }
     let phases = built.skill.phases.iter().zip(&built.places.phases);

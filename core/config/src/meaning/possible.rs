@@ -38,7 +38,7 @@ impl<'s> Possible<'s> {
             // An empty list stands for parts that were reported and taken out.
             Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| self.satisfiable(at, phase, part)),
             Condition::Call(test) => self.can_be_made(at, phase, &test.matcher),
-            Condition::Not(_) | Condition::File(_) | Condition::Approved(_) => true,
+            Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) => true,
         }
     }
 
@@ -75,7 +75,7 @@ impl<'s> Possible<'s> {
     /// Whether the call may enter the phase although the phase forbids it, as in the compat form.
     fn enters_forbidden(&self, at: usize, sample: &Sample) -> bool {
         let mut others = self.skill.phases.iter().enumerate().filter(|(other, _)| *other != at);
-        self.skill.seed && others.any(|(other, phase)| self.leads_to(other, phase, sample).contains(&at))
+        self.skill.compat && others.any(|(other, phase)| self.leads_to(other, phase, sample).contains(&at))
     }
 
     fn passes(&self, sample: &Sample) -> bool {
@@ -134,7 +134,7 @@ impl<'s> Possible<'s> {
 
     fn belongs(&self, phase: &Phase, sample: &Sample) -> bool {
         sample.fits_any(&phase.allowed, self.skill, Use::Permit)
-            && (self.skill.seed || !sample.fits_any(&phase.forbidden, self.skill, Use::Forbid))
+            && (self.skill.compat || !sample.fits_any(&phase.forbidden, self.skill, Use::Forbid))
     }
 
     /// The first following phase that takes the call, breadth first.

@@ -40,7 +40,7 @@ pub(super) fn check(
             findings.push(
                 Finding::error(Code::PhaseUnreachable, places.key, format!("phase `{}` is never reached", phase.name))
                     .cause(cause)
-                    .lenient(built.skill.seed),
+                    .lenient(built.skill.compat),
             );
         }
     }
@@ -82,7 +82,7 @@ fn wanted<'c>(condition: &'c Condition, found: &mut Vec<&'c Matcher>) {
     match condition {
         Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| wanted(part, found)),
         Condition::Call(test) => found.push(&test.matcher),
-        Condition::Not(_) | Condition::File(_) | Condition::Approved(_) => {}
+        Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) => {}
     }
 }
 

@@ -1,8 +1,9 @@
 //! Sample calls: for every matcher of a skill one call that it selects.
 
+use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
 use phasegate_core::policy::{Optional, Phase, Skill};
-use phasegate_core::tool::{Call, Labels, PathUse, READ, Reading, Tool};
+use phasegate_core::tool::{Call, Labels, READ, Tool};
 use serde_json::{Map, Value};
 
 /// Stands for any ending of a name: no real tool has it.
@@ -38,7 +39,7 @@ impl Sample {
             Some(AgentTest::Kind(kind)) => (Some("a".to_string()), kind.clone()),
         };
         let tool = Tool { name, native: None, server, labels: Labels::new() };
-        let call = Call { id: None, tool, input: input(matcher), reading: reading(matcher), background: false };
+        let call = Call { id: None, tool, input: input(matcher), analysis: analysis(matcher), background: false };
         let mut sample = Self { call, labels, agent, kind };
         let noted = sample.noted(skill);
         sample.labels.extend(noted);
@@ -98,13 +99,13 @@ fn put(input: &mut Value, path: &str, value: Value) {
     *at = value;
 }
 
-fn reading(matcher: &Matcher) -> Reading {
+fn analysis(matcher: &Matcher) -> CallAnalysis {
     let paths = matcher.paths.iter().map(|test| {
         let path =
             test.pattern.strip_suffix("/**").map_or_else(|| test.pattern.clone(), |folder| format!("{folder}/{ANY}"));
         PathUse { written: path.clone(), resolved: Some(path), access: test.access }
     });
-    Reading { paths: paths.collect(), ..Reading::default() }
+    CallAnalysis { paths: paths.collect(), ..CallAnalysis::default() }
 }
 
 /// One sample for each matcher of the skill: in lists, in conditions, in its table of tools.

@@ -84,7 +84,7 @@ fn a_shipped_skill_applies_where_a_config_names_it() {
         "use: [lsp-rename, {skill: lsp-verify, form: compat, mode: block}]",
     )]);
     let names: Vec<(&str, bool, Option<Mode>)> =
-        compiled.policy.skills.iter().map(|skill| (skill.name.as_str(), skill.seed, skill.mode)).collect();
+        compiled.policy.skills.iter().map(|skill| (skill.name.as_str(), skill.compat, skill.mode)).collect();
     assert_eq!(names, [("lsp-rename", false, None), ("lsp-verify", true, Some(Mode::Block))]);
     assert_eq!(compiled.policy.skills[0], shipped_policy("lsp-rename", None).unwrap().skills[0]);
 }
@@ -134,7 +134,7 @@ fn the_higher_level_chooses_the_form_of_a_shipped_skill() {
         settings("p", Level::Project, "use: [{skill: lsp-rename, form: compat, mode: block}]"),
         settings("u", Level::User, "use: [lsp-rename]"),
     ]);
-    assert!(!compiled.policy.skills[0].seed);
+    assert!(!compiled.policy.skills[0].compat);
     assert_eq!(compiled.policy.skills[0].mode, Some(Mode::Block));
 }
 
@@ -171,17 +171,17 @@ fn lists_only_in_a_skill_md_mean_the_compat_form_and_anything_more_does_not() {
     let lists = compiled(
         "---\nmetadata:\n  tool_permissions:\n    phases:\n      b: {allowed: [mcp__lsp__apply_edit]}\n      a: {allowed: [Edit]}\n---\n",
     );
-    assert_eq!((lists[0].name.as_str(), lists[0].seed, lists[0].unlisted), ("x", true, Unlisted::Allow));
+    assert_eq!((lists[0].name.as_str(), lists[0].compat, lists[0].unlisted), ("x", true, Unlisted::Allow));
     assert_eq!((lists[0].leave_skill, lists[0].mode), (LeaveSkill::Agent, None));
     let order: Vec<&str> = lists[0].phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(order, ["b", "a"]);
     let more = compiled(
         "---\nname: y\ndescription: D\ntool_permissions:\n  phases:\n    b: {allowed: [Read], done_when: {ok: Read}}\n---\n",
     );
-    assert_eq!((more[0].name.as_str(), more[0].seed, more[0].unlisted), ("y", false, Unlisted::ReadOnly));
+    assert_eq!((more[0].name.as_str(), more[0].compat, more[0].unlisted), ("y", false, Unlisted::ReadOnly));
     assert_eq!(more[0].description, "D");
     let said = compiled("---\nname: z\ntool_permissions:\n  form: compat\n  phases:\n    b: {allowed: [Read]}\n---\n");
-    assert!(said[0].seed);
+    assert!(said[0].compat);
     assert_eq!(compiled("no front matter\n---\ntool_permissions: {}\n---\n"), []);
 }
 
@@ -196,7 +196,7 @@ fn shipped_skills_are_found_by_name_and_form() {
             assert_eq!(compiled.policy.skills[0].name, shipped.name);
         }
         without_mistakes(&[skill("shipped", Level::Project, shipped.strict)]);
-        assert!(shipped_policy(&format!("{}@compat", shipped.name), None).unwrap().skills[0].seed);
+        assert!(shipped_policy(&format!("{}@compat", shipped.name), None).unwrap().skills[0].compat);
     }
     assert!(find_shipped("lsp-rename@strict").is_some());
     assert!(find_shipped("lsp-rename@loose").is_none() && find_shipped("other").is_none());

@@ -36,7 +36,7 @@ impl Try {
                 input: self.input.clone(),
                 labels: self.label.map(|label| [label.to_string()].into()),
                 background: false,
-                reading: Default::default(),
+                analysis: Default::default(),
             },
         )
     }

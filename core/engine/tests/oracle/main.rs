@@ -26,7 +26,7 @@
     reason = "tests"
 )]
 
-mod joining;
+mod inheritance;
 mod matching;
 mod model;
 mod moves;
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn a_joined_run_decides_as_the_one_that_it_is_a_copy_of(genes in random::genes()) {
         let (policy, events) = (random::policy(&genes), sessions::events(&genes));
-        let found = joining::differ(&policy, &events);
+        let found = inheritance::differ(&policy, &events);
         prop_assert!(found.is_none(), "{}\n{}", serde_json::to_string(&policy).unwrap(), found.unwrap());
     }
 

@@ -37,9 +37,9 @@ fn server(matcher: &Matcher, asked: &Asked, skill: &Skill, forbids: bool) -> Opt
     let label = matches!(matcher.tool, ToolPattern::Label(_));
     match (&matcher.server, &asked.call.tool.server) {
         (ServerPattern::Named(wanted), Some(server)) => Some(wanted == server),
-        (ServerPattern::Named(_), None) => skill.seed.then_some(true),
+        (ServerPattern::Named(_), None) => skill.compat.then_some(true),
         (ServerPattern::Bare, None) => Some(true),
-        (ServerPattern::Bare, Some(server)) => Some(forbids || label || skill.seed || skill.servers.contains(server)),
+        (ServerPattern::Bare, Some(server)) => Some(forbids || label || skill.compat || skill.servers.contains(server)),
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn forbids(list: &[Matcher], asked: &Asked, skill: &Skill) -> bool {
 
 /// Whether the phase's `allowed` has the call. Outside the seed's form a phase that forbids it has it not.
 pub(crate) fn has(phase: &Phase, asked: &Asked, skill: &Skill) -> bool {
-    permits(&phase.allowed, asked, skill) && (skill.seed || !forbids(&phase.forbidden, asked, skill))
+    permits(&phase.allowed, asked, skill) && (skill.compat || !forbids(&phase.forbidden, asked, skill))
 }
 
 /// Line 6: whether a call that no line lists passes under `read_only`.

@@ -132,7 +132,7 @@ impl World {
             Condition::Any(parts) => parts.iter().map(|c| self.truth(run, c, counts)).max().unwrap_or(Truth::No),
             Condition::Not(inner) => self.truth(run, inner, counts).negated(),
             Condition::Call(test) => Truth::of(self.seen(run, test, counts)),
-            Condition::File(test) => test.truth(&self.facts[&test.key()]),
+            Condition::Fact(test) => test.truth(&self.facts[&test.fact]),
             Condition::Approved(name) => Truth::of(self.approved.contains(name)),
         }
     }

@@ -141,7 +141,7 @@ fn phase(genes: &[u8; 40], at: usize, number: usize, atom: &mut u32) -> Value {
     })
 }
 
-fn skill(at: usize, (head, phases): &([u8; 12], Vec<[u8; 40]>)) -> Value {
+fn skill(at: usize, head: &[u8; 12], phases: &[[u8; 40]]) -> Value {
     let dice = &mut Dice(head.iter());
     let mut atom = 0;
     let seed = dice.one_in(5);
@@ -166,9 +166,9 @@ fn skill(at: usize, (head, phases): &([u8; 12], Vec<[u8; 40]>)) -> Value {
 
 /// The policy that the genes say.
 pub(crate) fn policy(genes: &Genes) -> Policy {
-    let skills: Vec<Value> = genes.skills.iter().enumerate().map(|(at, genes)| skill(at, genes)).collect();
+    let skills: Vec<Value> = genes.skills.iter().enumerate().map(|(at, genes)| skill(at, &genes.0, &genes.1)).collect();
     let mut policy: Policy = serde_json::from_value(json!({"version": "v", "skills": skills})).unwrap();
-    for skill in policy.skills.iter_mut().filter(|skill| skill.seed) {
+    for skill in policy.skills.iter_mut().filter(|skill| skill.compat) {
         let last = skill.phases.len() - 1;
         for (at, phase) in skill.phases.iter_mut().enumerate() {
             plain(phase, at, last);

@@ -23,10 +23,10 @@ pub(crate) fn events(genes: &Genes) -> Vec<(Event, Facts)> {
             lines.push(ended(&calls[calls.len() - 1], "ok"));
         }
         if dice.one_in(16) {
-            file = dice.pick(&[FactValue::File("d".into()), FactValue::Absent, FactValue::Unknown]);
+            file = dice.pick(&[FactValue::Known("d".into()), FactValue::Absent, FactValue::Unknown]);
         }
         for line in lines.drain(..) {
-            let facts = Facts::from([(FactKey::File("f".into()), Fact::from(file.clone()))]);
+            let facts = Facts::from([(FactKey::new("file", &"f".into()), Fact::from(file.clone()))]);
             told.push((Event::from_value(line).unwrap(), facts));
         }
     }

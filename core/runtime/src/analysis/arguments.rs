@@ -1,7 +1,7 @@
 //! The texts among a tool's arguments, and what each of them may be: a path in one of its spellings, a line, or words of a
 //! person.
 
-use phasegate_core::spoken;
+use phasegate_core::slash_command;
 use serde_json::{Map, Value};
 
 /// The names of arguments that hold a line or a script that somebody runs.
@@ -28,7 +28,7 @@ pub(super) fn removes(tool: &str) -> bool {
 
 /// Whether a text is what only a person may type: later it could be sent as if one had.
 pub(super) fn is_typed(text: &str) -> bool {
-    spoken::addressed(blanks_off(text))
+    slash_command::addressed(blanks_off(text))
 }
 
 /// Calls `found` with every text among the arguments, the keys too, and with the name that it stands under; with the

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::tool::{Access, Guarded, Word};
+use phasegate_core::analysis::{Access, Guarded, Word};
 use phasegate_shell::{Judgement, Part, Pattern, Piece};
 
 use super::guarded::Place;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::tool::{Access, Guarded, Part, PathUse, Verdict, Word};
+use phasegate_core::analysis::{Access, Guarded, Part, PathUse, Verdict, Word};
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
 //! The line of a shell call, read into simple commands and judged.
 
-use phasegate_core::tool::{BASH, EXECUTE, Labels, NETWORK, PathUse, READ, SHELL, Verdict, WRITE};
+use phasegate_core::analysis::{PathUse, Verdict};
+use phasegate_core::tool::{BASH, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE};
 use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Judgement, Table, Trust, judge};
 use serde_json::Value;
@@ -27,14 +28,14 @@ impl Shell {
 
 /// Reads the line of a shell call into its reading and labels, unless that was done; the judgement.
 pub(crate) fn read_line(event: &mut Event, shell: &Shell) -> Option<Judgement> {
-    let EventKind::ToolCall { tool, server: None, input, labels, reading, .. } = &mut event.kind else { return None };
+    let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
     let judged = judge(line, &shell.table, shell.trust);
-    if labels.is_none() && reading.is_empty() {
+    if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(judged.verdict));
-        reading.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
+        analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
         let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
-        reading.paths = known.map(|(written, access)| PathUse { written, resolved: None, access }).collect();
+        analysis.paths = known.map(|(written, access)| PathUse { written, resolved: None, access }).collect();
     }
     Some(judged)
 }

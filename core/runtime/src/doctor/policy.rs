@@ -16,7 +16,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     let remembered = match project.remembered() {
         Ok(remembered) => remembered,
         Err(problem) => {
-            found.push(Finding::new(Level::Problem, problem.message).with(problem.code.way_out()));
+            found.push(Finding::new(Level::Problem, problem.message).with(problem.code.remedy()));
             None
         }
     };
@@ -32,7 +32,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
             };
             found.push(Finding::new(Level::Problem, what).with("run `phasegate init`"));
         }
-        Err(problem) => found.push(Finding::new(Level::Problem, problem.message).with(problem.code.way_out())),
+        Err(problem) => found.push(Finding::new(Level::Problem, problem.message).with(problem.code.remedy())),
     }
     if let Some(memory) = remembered {
         let what = format!("remembered outside of the project: guarded, {} mode", word(memory.mode));

@@ -9,7 +9,7 @@ use super::source::{FactSource, World};
 /// The source.
 pub(super) struct Count;
 
-/// What is asked of a file.
+/// What is asked of a file: an object with these fields, or a list of them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
@@ -26,7 +26,7 @@ impl FactSource for Count {
     fn gather(world: World<'_>, arguments: &Arguments) -> FactValue {
         match content(world.root, &arguments.path) {
             Content::Bytes(bytes) if !arguments.text.is_empty() => {
-                FactValue::Count(occurrences(&bytes, arguments.text.as_bytes()))
+                FactValue::Known(occurrences(&bytes, arguments.text.as_bytes()).into())
             }
             Content::Absent => FactValue::Absent,
             Content::Bytes(_) | Content::Unknown => FactValue::Unknown,

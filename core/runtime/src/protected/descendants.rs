@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::tool::Part;
+use phasegate_core::analysis::Part;
 
 use super::Protected;
 use super::protected_path::inner;

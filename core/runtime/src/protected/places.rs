@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use phasegate_core::tool::Part;
+use phasegate_core::analysis::Part;
 
 use super::protected_path::{ProtectedPath, Reach, entries_in, reach_of};
 use super::snapshot::DirectorySnapshot;

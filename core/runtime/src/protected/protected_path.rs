@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use phasegate_core::tool::Part;
+use phasegate_core::analysis::Part;
 
 /// What a call does to a path, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

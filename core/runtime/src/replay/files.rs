@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use phasegate_core::analysis::{Access, PathUse};
 use phasegate_core::event::EventKind;
-use phasegate_core::tool::{Access, PathUse};
 use phasegate_core::{Event, FactKey, FactValue, Facts};
+use serde_json::Value;
 
 use crate::digest::sha256_hex;
 use crate::facts;
@@ -65,15 +66,18 @@ impl Files {
     }
 
     fn stated(&self, key: &FactKey) -> Option<FactValue> {
-        let (FactKey::File(path) | FactKey::Count { path, .. }) = key;
-        Some(match (self.stated.get(&self.normal(path, None))?, key) {
+        let args = key.args();
+        let text = |place: usize| args.get(place).and_then(Value::as_str);
+        let path = args.as_str().or_else(|| text(0))?;
+        Some(match (self.stated.get(&self.normal(path, None))?, key.source()) {
             (Stated::Absent, _) => FactValue::Absent,
-            (Stated::Content(text), FactKey::File(_)) => FactValue::File(sha256_hex(text.as_bytes())),
-            (Stated::Content(content), FactKey::Count { text, .. }) if !text.is_empty() => {
-                FactValue::Count(content.matches(text.as_str()).count() as u64)
-            }
-            (Stated::Sha256(digest), FactKey::File(_)) => FactValue::File(digest.clone()),
-            (Stated::Content(_) | Stated::Sha256(_), FactKey::Count { .. }) => FactValue::Unknown,
+            (Stated::Content(content), "file") => FactValue::Known(sha256_hex(content.as_bytes()).into()),
+            (Stated::Sha256(digest), "file") => FactValue::Known(digest.as_str().into()),
+            (Stated::Content(content), "count") => match text(1).filter(|text| !text.is_empty()) {
+                Some(text) => FactValue::Known(content.matches(text).count().into()),
+                None => FactValue::Unknown,
+            },
+            (Stated::Content(_) | Stated::Sha256(_), _) => FactValue::Unknown,
         })
     }
 
@@ -81,8 +85,8 @@ impl Files {
     /// shell line lead, as far as words tell.
     pub(super) fn read_paths(&self, event: &mut Event, of_line: bool) {
         let cwd = event.cwd.clone();
-        let EventKind::ToolCall { tool, input, reading, .. } = &mut event.kind else { return };
-        for path in reading.paths.iter_mut().filter(|path| of_line && path.resolved.is_none()) {
+        let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
+        for path in analysis.paths.iter_mut().filter(|path| of_line && path.resolved.is_none()) {
             path.resolved = Some(self.normal(&path.written, cwd.as_deref()));
         }
         let access = match tool.as_str() {
@@ -90,13 +94,13 @@ impl Files {
             "Read" | "Grep" | "Glob" | "LS" => Access::Read,
             _ => return,
         };
-        if !reading.is_empty() {
+        if !analysis.is_empty() {
             return;
         }
         for name in ["file_path", "notebook_path", "path"] {
-            if let Some(written) = input.get(name).and_then(serde_json::Value::as_str) {
+            if let Some(written) = input.get(name).and_then(Value::as_str) {
                 let resolved = Some(self.normal(written, cwd.as_deref()));
-                reading.paths.push(PathUse { written: written.to_owned(), resolved, access });
+                analysis.paths.push(PathUse { written: written.to_owned(), resolved, access });
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use phasegate_adapter::Problem;
 use phasegate_core::event::SessionSource;
 use phasegate_core::policy::{Mode, Policy};
-use phasegate_core::{Code, Event, EventKind, State, spoken};
+use phasegate_core::{Code, Event, EventKind, State, slash_command};
 
 use super::Transaction;
 use crate::policy_store::{Current, summary};
@@ -25,7 +25,7 @@ impl Transaction<'_> {
     /// A live session keeps its policy; a session that starts, or that a person reloads, gets what the configs say now.
     pub(super) fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
         let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
-        let reloads = spoken::reloads(event);
+        let reloads = slash_command::reloads(event);
         let version = self.version();
         if !starts && !reloads && !version.is_empty() {
             self.own.policy = if self.own.policy.version == version {

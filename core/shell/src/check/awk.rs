@@ -1,6 +1,6 @@
 //! An `awk` program: whether it writes, pipes or runs anything.
 
-use phasegate_core::tool::{Access, Verdict};
+use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
 use crate::finding::Finding;

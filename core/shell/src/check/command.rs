@@ -1,6 +1,6 @@
 //! The command that a check looks at.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use crate::arguments::Scan;
 use crate::field::{Bit, Field};

@@ -2,7 +2,7 @@
 
 mod bounds;
 
-use phasegate_core::tool::{Access, Verdict};
+use phasegate_core::analysis::{Access, Verdict};
 
 use self::bounds::Bounds;
 use super::command::Command;

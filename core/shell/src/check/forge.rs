@@ -1,6 +1,6 @@
 //! `gh api`: what method it uses.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
 use crate::finding::Finding;

@@ -1,6 +1,6 @@
 //! Programs that only read when their output goes nowhere else: `tee`, `dd`, `pdftotext`; and `service`.
 
-use phasegate_core::tool::{Access, Verdict};
+use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
 use crate::field::Field;

@@ -1,6 +1,6 @@
 //! A `sed` script: which commands it has.
 
-use phasegate_core::tool::{Access, Verdict};
+use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
 use crate::finding::Finding;

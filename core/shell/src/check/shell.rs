@@ -1,6 +1,6 @@
 //! Shells, `eval` and `trap`: a text that is run as a line.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use super::command::{Command, script};
 use crate::field::Field;
@@ -23,7 +23,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         return Some(finding);
     }
     if let Some(file) = first.filter(|file| file.known() != Some("-")) {
-        walk.touch(file, phasegate_core::tool::Access::Execute);
+        walk.touch(file, phasegate_core::analysis::Access::Execute);
         return Some(Finding::new(Verdict::Execute, format!("`{}` runs a script file", command.name), file.span));
     }
     match walk.stdin.take() {

@@ -1,6 +1,6 @@
 //! Databases: which statements only select.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
 use crate::field::Field;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
 use crate::field::{Bit, Field};

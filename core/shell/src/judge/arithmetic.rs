@@ -1,6 +1,6 @@
 //! Arithmetic: the values of variables are read as expressions there, and an index in one can run a command.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use super::shape::shape;
 use crate::field::{Bit, Field};

@@ -1,6 +1,6 @@
 //! Assignments: which are worse than reading, and which values the walk follows.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use crate::field::{Bit, Field, any};
 use crate::finding::Finding;

@@ -1,6 +1,6 @@
 //! Lists, pipelines, loops, conditions and functions.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use super::sites::changes_folder;
 use crate::field::{Bit, Field, any};

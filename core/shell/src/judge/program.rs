@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use phasegate_core::tool::{Access, Verdict};
+use phasegate_core::analysis::{Access, Verdict};
 
 use crate::arguments::{Given, Scan, same, scan};
 use crate::check::command::Command;

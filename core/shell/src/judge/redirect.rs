@@ -1,6 +1,7 @@
 //! Redirections.
 
-use phasegate_core::tool::{Access, Verdict, Word as EngineWord};
+use phasegate_core::analysis::Word as EngineWord;
+use phasegate_core::analysis::{Access, Verdict};
 
 use crate::field::Field;
 use crate::finding::Finding;

@@ -1,6 +1,7 @@
 //! Simple commands.
 
-use phasegate_core::tool::{SimpleCommand, Verdict, Word as EngineWord};
+use phasegate_core::analysis::Word as EngineWord;
+use phasegate_core::analysis::{SimpleCommand, Verdict};
 
 use crate::field::Field;
 use crate::finding::Finding;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use super::sites::unsure_names;
 use crate::finding::Finding;

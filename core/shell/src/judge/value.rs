@@ -6,7 +6,7 @@ use crate::field::{Field, any};
 use crate::finding::Finding;
 use crate::tree::{List, Operation, Parameter, Piece, Word};
 use crate::walk::Walk;
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 impl Walk<'_> {
     /// A word that is split: what it becomes.

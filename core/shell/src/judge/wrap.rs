@@ -1,6 +1,6 @@
 //! Programs that run another program.
 
-use phasegate_core::tool::Verdict;
+use phasegate_core::analysis::Verdict;
 
 use crate::arguments::{Scan, is_assignment};
 use crate::field::{Bit, Field};

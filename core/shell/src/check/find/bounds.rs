@@ -1,6 +1,6 @@
 //! What an action of `find` can reach: the names that the tests before it ask for.
 
-use phasegate_core::tool::Access;
+use phasegate_core::analysis::Access;
 
 use crate::field::{Bit, Field};
 use crate::walk::Walk;

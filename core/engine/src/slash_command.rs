@@ -15,21 +15,23 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
-use crate::event::{By, Event, EventKind};
+use crate::cause::By;
+use crate::denial::InvalidCommand;
+use crate::event::{Event, EventKind};
 
 /// The first word of every command that is typed as a prompt.
 pub const WORD: &str = "/phasegate";
 
 /// The longest command, in bytes. Of a much longer text a journal keeps the digest only, from which nothing could be decided
 /// again.
-const LONGEST: usize = 1024;
+const MAX_COMMAND_BYTES: usize = 1024;
 
 /// How the commands are written, for whoever has mistyped one.
 const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `skip [SKILL]`, \
                      `mode warn|block [SKILL]`, `reload`";
 
 /// A command as it was typed: its name as a control command, and its arguments.
-pub(crate) struct Spoken {
+pub(crate) struct SlashCommand {
     pub(crate) name: &'static str,
     pub(crate) args: Value,
 }
@@ -37,7 +39,7 @@ pub(crate) struct Spoken {
 /// Whether a prompt is addressed to phasegate: it begins with [`WORD`], as a word of its own, and is short.
 #[must_use]
 pub fn addressed(prompt: &str) -> bool {
-    prompt.len() <= LONGEST
+    prompt.len() <= MAX_COMMAND_BYTES
         && prompt.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
@@ -46,13 +48,13 @@ pub fn addressed(prompt: &str) -> bool {
 /// # Errors
 ///
 /// It is addressed to phasegate and is none of its commands; the text says how they are written.
-pub(crate) fn command(prompt: &str) -> Option<Result<Spoken, String>> {
+pub(crate) fn command(prompt: &str) -> Option<Result<SlashCommand, InvalidCommand>> {
     let rest = prompt.strip_prefix(WORD).filter(|_| addressed(prompt))?;
     let words: Vec<&str> = rest.split(' ').filter(|word| !word.is_empty()).collect();
     let one_line = !rest.trim_end().contains(char::is_control);
     let words: Vec<&str> = words.iter().map(|word| word.trim_end()).filter(|word| !word.is_empty()).collect();
-    let spoken = if one_line { read(&words) } else { None };
-    Some(spoken.ok_or_else(|| format!("`{}` is no command; write {FORMS}, and nothing else", shown(prompt))))
+    let typed = if one_line { read(&words) } else { None };
+    Some(typed.ok_or_else(|| InvalidCommand::NoCommand { prompt: shown(prompt), forms: FORMS }))
 }
 
 /// Whether a person has the configs read anew by this event: by the command, or by typing it.
@@ -61,32 +63,32 @@ pub fn reloads(event: &Event) -> bool {
     match &event.kind {
         EventKind::Command { by: By::Human, name, .. } => name == "reload",
         EventKind::Prompt { text, interactive: Some(true) } if event.subagent().is_none() => {
-            matches!(command(text), Some(Ok(Spoken { name: "reload", .. })))
+            matches!(command(text), Some(Ok(SlashCommand { name: "reload", .. })))
         }
         _ => false,
     }
 }
 
-fn read(words: &[&str]) -> Option<Spoken> {
+fn read(words: &[&str]) -> Option<SlashCommand> {
     let mode = |word: &str| matches!(word, "warn" | "block");
     Some(match *words {
-        ["activate", skill] => spoken("activate_skill", &[("skill_name", skill)]),
-        ["activate", skill, word] if mode(word) => spoken("activate_skill", &[("skill_name", skill), ("mode", word)]),
-        ["deactivate"] => spoken("deactivate_skill", &[]),
-        ["deactivate", skill] => spoken("deactivate_skill", &[("skill_name", skill)]),
-        ["approve", name] => spoken("approve", &[("name", name)]),
-        ["skip"] => spoken("skip_phase", &[]),
-        ["skip", skill] => spoken("skip_phase", &[("skill_name", skill)]),
-        ["reload"] => spoken("reload", &[]),
-        ["mode", word] if mode(word) => spoken("set_mode", &[("mode", word)]),
-        ["mode", word, skill] if mode(word) => spoken("set_mode", &[("mode", word), ("skill_name", skill)]),
+        ["activate", skill] => typed("activate_skill", &[("skill_name", skill)]),
+        ["activate", skill, word] if mode(word) => typed("activate_skill", &[("skill_name", skill), ("mode", word)]),
+        ["deactivate"] => typed("deactivate_skill", &[]),
+        ["deactivate", skill] => typed("deactivate_skill", &[("skill_name", skill)]),
+        ["approve", name] => typed("approve", &[("name", name)]),
+        ["skip"] => typed("skip_phase", &[]),
+        ["skip", skill] => typed("skip_phase", &[("skill_name", skill)]),
+        ["reload"] => typed("reload", &[]),
+        ["mode", word] if mode(word) => typed("set_mode", &[("mode", word)]),
+        ["mode", word, skill] if mode(word) => typed("set_mode", &[("mode", word), ("skill_name", skill)]),
         _ => return None,
     })
 }
 
-fn spoken(name: &'static str, args: &[(&str, &str)]) -> Spoken {
+fn typed(name: &'static str, args: &[(&str, &str)]) -> SlashCommand {
     let args: Map<String, Value> = args.iter().map(|(key, value)| ((*key).to_string(), Value::from(*value))).collect();
-    Spoken { name, args: Value::Object(args) }
+    SlashCommand { name, args: Value::Object(args) }
 }
 
 /// The beginning of a prompt, for a message.
@@ -96,7 +98,7 @@ fn shown(prompt: &str) -> String {
 }
 
 /// What a command that was carried out has done, as a sentence for the user and the agent.
-pub(crate) fn told(name: &str, result: &Value, skill: Option<&str>) -> String {
+pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
     match (name, skill) {
         ("approve", _) => format!("phasegate: the user approved `{}`", text("name")),
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     fn read(prompt: &str) -> Option<Option<(&'static str, String)>> {
-        command(prompt).map(|spoken| spoken.ok().map(|spoken| (spoken.name, spoken.args.to_string())))
+        command(prompt).map(|typed| typed.ok().map(|typed| (typed.name, typed.args.to_string())))
     }
 
     #[test]
@@ -146,7 +148,7 @@ mod tests {
         ] {
             assert_eq!(read(wrong), Some(None), "{wrong}");
         }
-        assert_eq!(read(&format!("/phasegate approve {}", "x".repeat(LONGEST))), None);
+        assert_eq!(read(&format!("/phasegate approve {}", "x".repeat(MAX_COMMAND_BYTES))), None);
         for other in ["approve plan", " /phasegate approve plan", "please /phasegate approve plan", "/phasegates x"] {
             assert_eq!(read(other), None, "{other}");
         }

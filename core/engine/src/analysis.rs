@@ -1,0 +1,147 @@
+//! Call analysis: what the arguments of a call would do.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::redacted::Redacted;
+
+/// The call analysis: the simple commands of a shell command, the paths of a file tool.
+///
+/// It is made before `step`. An empty analysis means that nothing is known, not that the call is harmless.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallAnalysis {
+    /// The simple commands, in the order of the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<SimpleCommand>,
+    /// The known paths that the call would access.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathUse>,
+    /// The protected paths that the call would change or could change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guarded: Vec<Guarded>,
+    /// What was found out about arguments that a record does not repeat; never given by a platform.
+    #[serde(default, rename = "shortened", alias = "redacted", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub redacted: Option<Redacted>,
+    /// Whether it is asked what becomes of the tool whatever its arguments are, so that it is denied only where every
+    /// call of it is; only where nothing is decided.
+    #[serde(skip)]
+    pub open: bool,
+}
+
+impl CallAnalysis {
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.paths.is_empty() && self.guarded.is_empty() && self.redacted.is_none()
+    }
+}
+
+/// A protected path that a call would change or could change.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guarded {
+    /// The kind of protected path.
+    pub part: Part,
+    /// The path as the call gives it, or the words that name it.
+    pub path: String,
+}
+
+/// The kinds of protected paths (rules 4.1).
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A config, or a place where phasegate looks for one.
+    Policy,
+    /// The `SKILL.md` of a skill, or a place where discovery looks for one.
+    Skill,
+    /// The state folder: journals and other state of projects.
+    State,
+    /// The platform's settings, which start the guard, and other files that the platform obeys without asking the
+    /// guard.
+    Settings,
+    /// The program `phasegate`.
+    Program,
+}
+
+/// One simple command of a shell line.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimpleCommand {
+    /// The program and its arguments; the first word is the program.
+    pub words: Vec<Word>,
+    /// Assignments before the program, as name and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assignments: Vec<(String, Word)>,
+    /// Redirections, as operator and target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirections: Vec<(String, Word)>,
+    /// The first byte in the line, and the byte after the last.
+    pub span: (u32, u32),
+    /// The most harmful effect that the command can have.
+    pub verdict: Verdict,
+}
+
+/// A word of a command: known, or computed at run time (a variable, a substitution).
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    /// The word after quote removal.
+    Known(String),
+    /// A word that is unknown before the line runs.
+    Unknown,
+}
+
+/// The most harmful effect of a command, from harmless to unknown.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It only reads.
+    Read,
+    /// It writes files or other state.
+    Write,
+    /// It runs other programs.
+    Execute,
+    /// It sends data to other machines.
+    Send,
+    /// Nobody can say.
+    Unknown,
+}
+
+/// One path that a call would access.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathUse {
+    /// The path as the call gives it.
+    pub written: String,
+    /// The path with links, `.` and `..` resolved; absent if that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
+    /// What the call does to it.
+    pub access: Access,
+}
+
+/// What a call does to a path.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Reads it.
+    Read,
+    /// Creates or changes it.
+    Write,
+    /// Removes or renames it, with everything below it.
+    Remove,
+    /// Runs it.
+    Execute,
+}

@@ -1,0 +1,52 @@
+//! The tools that agent hosts bring along: their labels, and the names of the tools of MCP servers.
+
+use alloc::collections::BTreeSet;
+use alloc::string::ToString as _;
+
+use crate::tool::{BASH, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE};
+
+/// The server and the tool in a name that hosts give to the tools of MCP servers: `mcp__SERVER__TOOL`.
+pub(crate) fn split_native(tool: &str) -> Option<(&str, &str)> {
+    tool.strip_prefix("mcp__")?.split_once("__").filter(|(server, name)| !server.is_empty() && !name.is_empty())
+}
+
+/// What is known of the labels of a tool: those of the built-in tools; none of a server's.
+pub(crate) fn known_labels(server: Option<&str>, tool: &str) -> Labels {
+    if server.is_none() { builtin_labels(tool) } else { Labels::new() }
+}
+
+/// What the built-in tools of agent hosts can do, under their canonical names.
+///
+/// A shell counts as writing and executing until its command line is read.
+#[must_use]
+pub fn builtin_labels(tool: &str) -> Labels {
+    let words: &[&str] = match tool {
+        "Read"
+        | "Grep"
+        | "Glob"
+        | "LS"
+        | "NotebookRead"
+        | "Skill"
+        | "TodoWrite"
+        | "ToolSearch"
+        | "AskUserQuestion"
+        | "EnterPlanMode"
+        | "ExitPlanMode"
+        | "TaskGet"
+        | "TaskList"
+        | "TaskOutput"
+        | "TaskCreate"
+        | "TaskUpdate"
+        | "BashOutput"
+        | "LSP"
+        | "ListMcpResourcesTool"
+        | "ReadMcpResourceTool" => &[READ],
+        "WebFetch" | "WebSearch" => &[READ, NETWORK],
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => &[WRITE],
+        BASH => &[WRITE, EXECUTE, SHELL],
+        // Starting a subagent changes nothing by itself: its calls are events of their own.
+        "Agent" => &["delegate", READ],
+        _ => &[],
+    };
+    words.iter().map(|word| (*word).to_string()).collect::<BTreeSet<_>>()
+}

@@ -1,0 +1,213 @@
+//! Denials: why a call or command is denied or warned of, with the facts of the case. Their texts are in
+//! `rendering.rs`.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::analysis::Part;
+use crate::decide::Line;
+use crate::decision::{Effect, NextCall};
+
+/// Why a call or a command is denied. The renderer knows the code, the reason and the recovery of each kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DenialKind {
+    /// The call would change something that the guard itself stands on.
+    SelfProtection {
+        /// The name of the tool.
+        tool: String,
+        /// The path as the call gives it.
+        path: String,
+        /// What the path is to the guard.
+        part: Part,
+    },
+    /// A change of the platform's settings would take the guard away.
+    GuardRemoved {
+        /// The path of the settings file.
+        path: String,
+        /// Why the guard would be gone.
+        why: String,
+    },
+    /// A server describes a tool otherwise than when it was first seen.
+    ToolChanged {
+        /// The name of the server.
+        server: String,
+        /// The name of the tool.
+        tool: String,
+    },
+    /// The policy that a live run began with is gone.
+    PolicyGone {
+        /// The name of the run's skill.
+        skill: String,
+    },
+    /// The skill forbids the call in every phase.
+    GlobalForbidden {
+        /// The name of the tool.
+        tool: String,
+        /// The name of the skill.
+        skill: String,
+    },
+    /// The call belongs to a later phase, and the transition to it is not open.
+    NotDone {
+        /// The name of the tool.
+        tool: String,
+        /// The phase that the call belongs to.
+        target: String,
+        /// The phase that keeps the transition closed.
+        blocking: String,
+        /// Where to go on.
+        complete: Option<PhaseTools>,
+    },
+    /// The current phase forbids the call.
+    PhaseForbidden {
+        /// The name of the tool.
+        tool: String,
+        /// The name of the current phase.
+        phase: String,
+        /// Where to go on.
+        complete: Option<PhaseTools>,
+    },
+    /// No phase that can be reached lists the call, and the skill denies what it does not list.
+    Unlisted {
+        /// The name of the tool.
+        tool: String,
+        /// The name of the current phase.
+        phase: String,
+        /// Whether a call that only reads would pass.
+        read_only: bool,
+        /// Where to go on.
+        complete: Option<PhaseTools>,
+    },
+    /// A skill is to be activated while another is active.
+    SkillActive {
+        /// The name of the active skill.
+        skill: String,
+    },
+    /// No skill has this name.
+    SkillUnknown {
+        /// The name that was given.
+        name: String,
+        /// The names of the skills that apply.
+        available: Vec<String>,
+    },
+    /// The skill may not be deactivated now, or not by the agent.
+    SkillNotLeft {
+        /// The name of the skill.
+        skill: String,
+        /// Whether only a person may deactivate it.
+        person_only: bool,
+    },
+    /// There is no mode of this name.
+    ModeUnknown {
+        /// The name that was given.
+        name: String,
+    },
+    /// There is no control command of this name.
+    CommandUnknown {
+        /// The name that was given.
+        name: String,
+    },
+    /// The command belongs to a person.
+    CommandRefused {
+        /// The name of the command.
+        name: String,
+    },
+    /// A prompt is a command, and no person typed it.
+    NotTyped {
+        /// The prompt.
+        prompt: String,
+    },
+    /// The command's arguments mean nothing.
+    CommandInvalid(InvalidCommand),
+}
+
+/// What is wrong with the arguments of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidCommand {
+    /// An argument is missing.
+    ArgumentMissing {
+        /// The name of the command.
+        command: String,
+        /// The name of the argument.
+        argument: &'static str,
+    },
+    /// An argument is none of the command's.
+    ArgumentUnknown {
+        /// The name of the command.
+        command: String,
+        /// The name of the argument.
+        argument: String,
+    },
+    /// An argument is not a text.
+    ArgumentNotText {
+        /// The name of the argument.
+        argument: String,
+    },
+    /// The arguments are not an object.
+    ArgumentsNotObject {
+        /// The name of the command.
+        command: String,
+    },
+    /// The command needs an active skill.
+    NoSkillActive,
+    /// The current phase is the last one.
+    NoPhaseFollows,
+    /// No changed tool has the name that was approved.
+    NoToolChanged {
+        /// The name that was approved.
+        name: String,
+    },
+    /// The prompt is addressed to phasegate and is none of its commands.
+    NoCommand {
+        /// The first line of the prompt.
+        prompt: String,
+        /// How the commands are written.
+        forms: &'static str,
+    },
+}
+
+/// A phase to complete, and the tools that it allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseTools {
+    /// The name of the phase.
+    pub phase: String,
+    /// The texts of its `allowed` lines.
+    pub allowed: Vec<String>,
+}
+
+/// A denial or warning of a call, before it is rendered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Denial {
+    /// Why.
+    pub kind: DenialKind,
+    /// How strict the answer is.
+    pub effect: Effect,
+    /// The canonical name of the tool; empty for a command.
+    pub tool: String,
+    /// The run that decided, where one did.
+    pub run: Option<DecidingRun>,
+    /// What is missing before the transition is open, in words.
+    pub missing: Vec<String>,
+    /// Calls that would be allowed now.
+    pub next_calls: Vec<NextCall>,
+    /// Whether to say that no call of the skill would be allowed now.
+    pub stuck: bool,
+}
+
+/// Where the run that decided stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecidingRun {
+    /// The name of its skill.
+    pub skill: String,
+    /// The name of its phase; absent where its policy is gone.
+    pub phase: Option<String>,
+    /// The line of the decision table that applied.
+    pub line: Option<Line>,
+}
+
+impl Denial {
+    /// A denial that no run decided.
+    #[must_use]
+    pub fn new(kind: DenialKind, effect: Effect) -> Self {
+        Self { kind, effect, tool: String::new(), run: None, missing: Vec::new(), next_calls: Vec::new(), stuck: false }
+    }
+}

@@ -1,0 +1,151 @@
+//! Fact tests: a fact compared with what a condition wants.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::fact::{Fact, FactKey, FactValue, Source};
+
+/// A condition on a fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredTest")]
+pub struct FactTest {
+    /// The fact.
+    pub fact: FactKey,
+    /// What it must be.
+    pub is: Comparison,
+    /// The condition in words, for agents, for example `file plan.md exists`.
+    pub text: String,
+}
+
+/// What a fact must be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// What the fact is about exists (`true`) or not (`false`).
+    Exists(bool),
+    /// Its value is equal to this one.
+    Equals(Value),
+    /// Its value is a number within these bounds.
+    Within {
+        /// The least value.
+        at_least: u64,
+        /// The greatest value, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_most: Option<u64>,
+    },
+}
+
+impl FactTest {
+    /// The test's truth, given the fact that it asks for.
+    #[must_use]
+    pub fn truth(&self, fact: &Fact) -> Truth {
+        if fact.source == Source::Agent {
+            return Truth::Unknown;
+        }
+        match (&self.is, &fact.value) {
+            (_, FactValue::Unknown) => Truth::Unknown,
+            (Comparison::Exists(wanted), FactValue::Known(_)) => Truth::of(*wanted),
+            (Comparison::Exists(wanted), FactValue::Absent) => Truth::of(!*wanted),
+            (Comparison::Equals(_) | Comparison::Within { .. }, FactValue::Absent) => Truth::No,
+            (Comparison::Equals(wanted), FactValue::Known(value)) => Truth::of(wanted == value),
+            (Comparison::Within { at_least, at_most }, FactValue::Known(value)) => match value.as_u64() {
+                Some(number) => Truth::of(number >= *at_least && at_most.is_none_or(|most| number <= most)),
+                None => Truth::Unknown,
+            },
+        }
+    }
+}
+
+/// Whether a condition holds. What is not known satisfies nothing, and neither does its negation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Truth {
+    /// It does not hold.
+    No,
+    /// Nobody knows.
+    Unknown,
+    /// It holds.
+    Yes,
+}
+
+impl Truth {
+    /// `Yes` for `true`, `No` for `false`.
+    #[must_use]
+    pub fn of(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No }
+    }
+
+    /// Whether the condition holds for certain.
+    #[must_use]
+    pub fn holds(self) -> bool {
+        self == Self::Yes
+    }
+
+    /// The opposite; what is not known stays so.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::No => Self::Yes,
+            Self::Unknown => Self::Unknown,
+            Self::Yes => Self::No,
+        }
+    }
+}
+
+/// A test as policies store it: in the form of this version, or in that of the versions that knew files only.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredTest {
+    Test { fact: FactKey, is: Comparison, text: String },
+    OfFile { path: String, is: FileIs },
+}
+
+/// What a file had to be.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FileIs {
+    Exists(bool),
+    Sha256(String),
+    Contains { text: String, at_least: u64, at_most: Option<u64> },
+}
+
+impl TryFrom<StoredTest> for FactTest {
+    type Error = core::convert::Infallible;
+
+    fn try_from(stored: StoredTest) -> Result<Self, Self::Error> {
+        let (path, is) = match stored {
+            StoredTest::Test { fact, is, text } => return Ok(Self { fact, is, text }),
+            StoredTest::OfFile { path, is } => (path, is),
+        };
+        let file = FactKey::new("file", &Value::from(path.as_str()));
+        Ok(match is {
+            FileIs::Exists(exists) => {
+                let text = if exists { format!("file {path} exists") } else { format!("file {path} does not exist") };
+                Self { fact: file, is: Comparison::Exists(exists), text }
+            }
+            FileIs::Sha256(digest) => {
+                let text = format!("file {path} has the digest {digest}");
+                Self { fact: file, is: Comparison::Equals(Value::from(digest)), text }
+            }
+            FileIs::Contains { text, at_least, at_most } => {
+                let words = format!("file {path} contains `{text}` {}", times(at_least, at_most));
+                let fact = FactKey::new("count", &json!([path, text]));
+                Self { fact, is: Comparison::Within { at_least, at_most }, text: words }
+            }
+        })
+    }
+}
+
+/// How often something must be there, in words.
+#[must_use]
+pub fn times(at_least: u64, at_most: Option<u64>) -> String {
+    match (at_least, at_most) {
+        (1, None) => "at least once".to_string(),
+        (least, None) => format!("at least {least} times"),
+        (0, Some(most)) => format!("at most {most} times"),
+        (least, Some(most)) if least == most => format!("exactly {least} times"),
+        (least, Some(most)) => format!("{least} to {most} times"),
+    }
+}

@@ -1,0 +1,38 @@
+//! What a gate sees of a call.
+
+use crate::denial::Denial;
+use crate::eval::World;
+use crate::judge::Caller;
+use crate::policy::{Mode, Policy, Skill};
+use crate::run_verdict::RunVerdict;
+use crate::state::State;
+use crate::tool::Call;
+
+/// A call, and everything that a gate may look at.
+pub(crate) struct Context<'a> {
+    pub(crate) policy: &'a Policy,
+    /// The state before the call.
+    pub(crate) state: &'a State,
+    pub(crate) call: &'a Call,
+    pub(crate) caller: Caller<'a>,
+    /// Whether the call is one of our own tools, which no run judges.
+    pub(crate) is_own: bool,
+    /// What each live run says to the call.
+    pub(crate) verdicts: &'a [RunVerdict<'a>],
+}
+
+/// Judges a call: a denial or warning, or `None` where the gate lets it pass.
+pub(crate) type Judge = fn(&mut World<'_>, &Context<'_>) -> Option<Denial>;
+
+impl Context<'_> {
+    /// Whether any skill or run asks for more than a warning. Where nothing does, gates that no run owns warn too.
+    pub(crate) fn blocks(&self) -> bool {
+        blocks(self.policy, self.state)
+    }
+}
+
+/// Whether any skill or run asks for more than a warning.
+pub(crate) fn blocks(policy: &Policy, state: &State) -> bool {
+    let skills = policy.skills.iter().chain(&policy.earlier).filter_map(|skill: &Skill| skill.mode);
+    skills.chain(state.live_runs().map(|run| run.mode)).any(|mode| mode == Mode::Block)
+}

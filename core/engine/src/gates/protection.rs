@@ -1,0 +1,42 @@
+//! Protection: no call changes what the guard itself stands on (rules 4.1).
+//!
+//! What a call would change of it was found before the decision and stands in the call's analysis.
+
+use alloc::string::ToString as _;
+
+use crate::decision::Effect;
+use crate::denial::{Denial, DenialKind};
+use crate::eval::World;
+use crate::gate::{Context, blocks};
+use crate::judge::{Caller, SkillCall};
+use crate::policy::Policy;
+use crate::state::State;
+use crate::tool::{Call, only_reads};
+
+pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
+    let first = context.call.analysis.guarded.first()?;
+    if known_to_read(context.policy, context.call, context.caller) {
+        return None;
+    }
+    let tool = context.call.tool.name.clone();
+    let kind = DenialKind::SelfProtection { tool: tool.clone(), path: first.path.clone(), part: first.part };
+    Some(Denial { tool, ..Denial::new(kind, effect(context.blocks())) })
+}
+
+/// The denial of a change of the platform's settings that would take the guard away.
+pub(crate) fn guard_removed(policy: &Policy, state: &State, path: &str, why: &str) -> Denial {
+    let kind = DenialKind::GuardRemoved { path: path.to_string(), why: why.to_string() };
+    Denial::new(kind, effect(blocks(policy, state)))
+}
+
+fn effect(blocks: bool) -> Effect {
+    if blocks { Effect::Deny } else { Effect::Warn }
+}
+
+/// Whether the platform or a skill of the policy says that the tool reads, and none that it does more.
+fn known_to_read(policy: &Policy, call: &Call, caller: Caller<'_>) -> bool {
+    let skills = policy.skills.iter().chain(&policy.earlier).filter(|skill| !skill.tools.is_empty());
+    let mut labels = call.tool.labels.clone();
+    labels.extend(skills.flat_map(|skill| SkillCall::new(skill, call, caller).labels().clone()));
+    only_reads(&labels)
+}

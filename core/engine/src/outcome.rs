@@ -1,0 +1,35 @@
+//! How a call ended, and what became of a question about it.
+
+use serde::{Deserialize, Serialize};
+
+/// How a call ended.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// It succeeded; for a call that runs a program, with a known exit status 0.
+    Ok,
+    /// It ran and failed.
+    Failed,
+    /// It never ran: the user or another guard refused it.
+    Refused,
+    /// It was started in the background; its end is still to come.
+    Launched,
+    /// It was interrupted.
+    Cancelled,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// The result of a question to the user.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionOutcome {
+    /// The user was asked.
+    Asked,
+    /// The user agreed.
+    Granted,
+    /// The user refused.
+    Refused,
+}

@@ -1,0 +1,56 @@
+//! Redaction: what the matchers of a policy say about arguments before a record leaves them out (rules 8.6).
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+
+use crate::condition::Condition;
+use crate::matcher::Matcher;
+use crate::policy::{Optional, Policy, Skill};
+use crate::redacted::{Redacted, command_key, digest, test_key};
+use crate::tool::Call;
+
+/// What every matcher of the policy says about these parts of the call's arguments, given as names with dots between
+/// them; an empty one is all of them.
+#[must_use]
+pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
+    let mut outcomes = BTreeMap::new();
+    let reads = |path: &str| parts.iter().any(|part| overlap(part, path));
+    for skill in policy.skills.iter().chain(&policy.earlier) {
+        each_matcher(skill, &mut |matcher| {
+            for test in matcher.args.iter().filter(|test| reads(&test.path)) {
+                outcomes.entry(test_key(test)).or_insert_with(|| test.fits(call));
+            }
+            if let Some(command) = matcher.command.as_ref().filter(|_| reads("command")) {
+                outcomes.entry(command_key(command)).or_insert_with(|| matcher.fits_command(call));
+            }
+        });
+    }
+    Redacted { digest: digest(&call.input), outcomes }
+}
+
+/// Whether one of two names with dots lies in the other.
+fn overlap(one: &str, other: &str) -> bool {
+    let inside = |outer: &str, inner: &str| {
+        outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    inside(one, other) || inside(other, one)
+}
+
+/// Calls `visit` with every matcher of a skill.
+fn each_matcher<'a>(skill: &'a Skill, visit: &mut dyn FnMut(&'a Matcher)) {
+    skill.tools.iter().for_each(|note| visit(&note.matcher));
+    skill.global_forbidden.iter().for_each(&mut *visit);
+    for phase in &skill.phases {
+        phase.allowed.iter().chain(&phase.forbidden).for_each(&mut *visit);
+        let optional = match &phase.optional {
+            Optional::When(condition) => Some(condition),
+            Optional::No | Optional::Yes => None,
+        };
+        let own = [phase.requires.as_ref(), phase.done_when.as_ref(), optional].into_iter().flatten();
+        let forward = phase.next.iter().filter_map(|edge| edge.when.as_ref());
+        let back = phase.back.iter().filter_map(|edge| edge.when.as_ref());
+        own.chain(forward).chain(back).for_each(|condition: &Condition| {
+            condition.each_call(&mut |test| visit(&test.matcher));
+        });
+    }
+}

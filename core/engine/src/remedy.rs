@@ -1,0 +1,194 @@
+//! Remedies: what is missing after a violation, and the calls that would be allowed now.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::{Map, Value};
+
+use crate::analysis::CallAnalysis;
+use crate::builtin_tools::builtin_labels;
+use crate::decide::Line;
+use crate::decision::{Effect, NextCall};
+use crate::denial::{DecidingRun, Denial, DenialKind, PhaseTools};
+use crate::eval::{Missing, World, texts};
+use crate::example::Example;
+use crate::gate::Context;
+use crate::judge::SkillCall;
+use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern};
+use crate::policy::{Phase, Skill, Unlisted};
+use crate::run_verdict::RunVerdict;
+use crate::state::Run;
+use crate::tool::{Call, Tool};
+
+/// The most calls that are suggested.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// The denial of a call that broke a rule of a run.
+pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &RunVerdict<'_>) -> Option<Denial> {
+    let run = context.state.run(&verdict.run)?;
+    let blocking = blocking(world, run, verdict);
+    let missing = blocking.as_ref().map(|found| found.missing.words.clone()).unwrap_or_default();
+    let next_calls = suggestions(world, context, run, verdict, blocking.as_ref());
+    let stuck = next_calls.is_empty() && verdict.skill.unlisted != Unlisted::Allow;
+    let tool = &context.call.tool.name;
+    Some(Denial {
+        kind: kind(run, verdict, tool, blocking.as_ref().map(|found| found.phase)),
+        effect: Effect::of_violation(run.mode),
+        tool: tool.clone(),
+        run: Some(DecidingRun {
+            skill: verdict.skill.name.clone(),
+            phase: Some(run.phase.clone()),
+            line: Some(verdict.ruling.line),
+        }),
+        missing,
+        next_calls,
+        stuck,
+    })
+}
+
+fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase>) -> DenialKind {
+    let (skill, tool, phase) = (verdict.skill, tool.to_string(), run.phase.clone());
+    let phase_tools = |phase: &Phase| PhaseTools { phase: phase.name.clone(), allowed: texts(&phase.allowed) };
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+    match verdict.ruling.line {
+        Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone() },
+        Line::NotDone => {
+            let target = verdict.ruling.transition.as_ref().and_then(|transition| skill.phases.get(transition.to));
+            DenialKind::NotDone {
+                tool,
+                target: target.map(|phase| phase.name.clone()).unwrap_or_default(),
+                blocking: blocking.map_or(phase, |phase| phase.name.clone()),
+                complete: blocking.or(here).map(phase_tools),
+            }
+        }
+        Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, complete: here.map(phase_tools) },
+        Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted | Line::UnlistedDenied => {
+            let read_only = skill.unlisted == Unlisted::ReadOnly;
+            DenialKind::Unlisted { tool, phase, read_only, complete: here.map(phase_tools) }
+        }
+    }
+}
+
+/// The phase that keeps the transition closed, and what it wants.
+struct Blocking<'p> {
+    phase: &'p Phase,
+    missing: Missing<'p>,
+}
+
+fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> Option<Blocking<'p>> {
+    let skill = verdict.skill;
+    let here = skill.phases.get(skill.phase_index(&run.phase)?)?;
+    if let Some(condition) = &here.done_when {
+        let missing = world.missing_here(run, condition);
+        if !missing.words.is_empty() {
+            return Some(Blocking { phase: here, missing });
+        }
+    }
+    let transition = verdict.ruling.transition.as_ref().filter(|_| verdict.ruling.line == Line::NotDone)?;
+    for index in &transition.between {
+        let Some(phase) = skill.phases.get(*index) else { continue };
+        let Some(condition) = &phase.done_when else { continue };
+        if !world.optional(run, phase) {
+            return Some(Blocking { phase, missing: world.missing_there(run, condition) });
+        }
+    }
+    let target = skill.phases.get(transition.to)?;
+    let requires = target.requires.as_ref()?;
+    Some(Blocking { phase: target, missing: world.missing_there(run, requires) })
+}
+
+fn suggestions(
+    world: &mut World<'_>,
+    context: &Context<'_>,
+    run: &Run,
+    verdict: &RunVerdict<'_>,
+    blocking: Option<&Blocking<'_>>,
+) -> Vec<NextCall> {
+    let skill = verdict.skill;
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+    let wanted = blocking.into_iter().flat_map(|found| found.missing.calls.iter().map(|test| &test.matcher));
+    let own = here.into_iter().flat_map(|phase| &phase.allowed);
+    let mut calls: Vec<NextCall> = Vec::new();
+    for matcher in wanted {
+        suggest(world, context, skill, matcher, &mut calls);
+    }
+    // A call of the phase's own is the second choice: only where no call would supply what is missing.
+    for matcher in own {
+        if calls.is_empty() {
+            suggest(world, context, skill, matcher, &mut calls);
+        }
+    }
+    calls
+}
+
+/// Adds the likeliest call that the matcher stands for and that would be allowed.
+fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, matcher: &Matcher, calls: &mut Vec<NextCall>) {
+    if calls.len() == MAX_SUGGESTIONS {
+        return;
+    }
+    let allowed = complete(skill, matcher, context.call)
+        .into_iter()
+        .find(|next| !calls.contains(next) && would_be_allowed(world, context, next));
+    calls.extend(allowed);
+}
+
+/// Puts the file of the denied call where an example says `{file}`.
+fn name_file(value: &mut Value, file: &str) {
+    match value {
+        Value::String(text) if text == "{file}" => *text = file.to_string(),
+        Value::Array(items) => items.iter_mut().for_each(|item| name_file(item, file)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| name_file(item, file)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The calls that a matcher can stand for, likeliest first; none for prefixes and labels.
+fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
+    let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
+    let note = skill.tools.iter().find(|note| note.matcher.tool == matcher.tool);
+    let example = note.and_then(|note| note.example.as_ref());
+    let mut input = example.map_or_else(|| Value::Object(Map::new()), Example::arguments);
+    let named = denied.analysis.paths.first().map(|path| path.written.as_str());
+    if let Some(file) = named.or_else(|| denied.input.get("file_path").and_then(Value::as_str)) {
+        name_file(&mut input, file);
+    }
+    if let Value::Object(fields) = &mut input {
+        if let Some(command) = &matcher.command {
+            fields.insert("command".to_string(), Value::String(command.clone()));
+        }
+        for test in matcher.args.iter().filter(|test| !test.path.contains('.')) {
+            let value = match &test.is {
+                ArgIs::Equal(value) => value.clone(),
+                ArgIs::OneOf(values) => values.first().cloned().unwrap_or(Value::Null),
+                ArgIs::Begins(text) => Value::String(text.clone()),
+                ArgIs::Present(_) => continue,
+            };
+            fields.insert(test.path.clone(), value);
+        }
+    }
+    let bare = NextCall { tool: tool.clone(), server: None, input };
+    let on = |server: &String| NextCall { server: Some(server.clone()), ..bare.clone() };
+    match &matcher.server {
+        ServerPattern::Named(server) => alloc::vec![on(server)],
+        ServerPattern::Bare if builtin_labels(tool).is_empty() => {
+            skill.servers.iter().map(on).chain([bare.clone()]).collect()
+        }
+        ServerPattern::Bare => alloc::vec![bare],
+    }
+}
+
+/// Whether every live run would allow the call as things stand.
+fn would_be_allowed(world: &mut World<'_>, context: &Context<'_>, next: &NextCall) -> bool {
+    let labels = if next.server.is_none() { builtin_labels(&next.tool) } else { Default::default() };
+    let call = Call {
+        id: None,
+        tool: Tool { name: next.tool.clone(), native: None, server: next.server.clone(), labels },
+        input: next.input.clone(),
+        analysis: CallAnalysis::default(),
+        background: false,
+    };
+    context.state.live_runs().all(|run| {
+        let skill = context.policy.skill_version(&run.skill, &run.version);
+        skill.is_some_and(|skill| !SkillCall::new(skill, &call, context.caller).judge(world, run).line.is_violation())
+    })
+}

@@ -1,0 +1,210 @@
+//! Rendering: the code, the texts and the JSON of every kind of denial. No other place writes them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use serde_json::{Value, json};
+
+use crate::analysis::Part;
+use crate::code::Code;
+use crate::decision::{Decision, Effect, Gate};
+use crate::denial::{Denial, DenialKind, InvalidCommand, PhaseTools};
+use crate::pins::approval_name;
+
+/// What a kind of denial says.
+struct Rendered {
+    gate: Gate,
+    code: Code,
+    reason: String,
+    recovery: String,
+}
+
+impl Denial {
+    /// The answer that the denial stands for.
+    pub fn decision(self) -> Decision {
+        let Rendered { gate, code, reason, mut recovery } = render(&self.kind);
+        if self.stuck {
+            recovery.push_str(" No call of this skill would be allowed now; the user can run `phasegate deactivate`.");
+        }
+        let mut decision = Decision {
+            effect: self.effect,
+            code: Some(code),
+            gate: Some(gate),
+            tool: self.tool,
+            reason,
+            recovery,
+            next_calls: self.next_calls,
+            missing: self.missing,
+            ..Decision::allow()
+        };
+        if let Some(run) = self.run {
+            decision.line = run.line;
+            decision.skill = Some(run.skill);
+            decision.phase_before.clone_from(&run.phase);
+            decision.phase = run.phase;
+        }
+        decision
+    }
+}
+
+impl DenialKind {
+    /// The stable code of the kind.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        render(self).code
+    }
+
+    /// The answer to a command that is refused for this.
+    pub fn refusal(self) -> Decision {
+        Denial::new(self, Effect::Deny).decision()
+    }
+
+    /// The result of a command that is refused for this, as JSON.
+    #[must_use]
+    pub fn result(&self) -> Value {
+        let Rendered { code, reason, .. } = render(self);
+        json!({"is_error": true, "code": code.id(), "text": reason})
+    }
+}
+
+fn render(kind: &DenialKind) -> Rendered {
+    use DenialKind as Kind;
+    match kind {
+        Kind::SelfProtection { tool, path, part } => Rendered {
+            gate: Gate::Protection,
+            code: Code::SelfProtection,
+            reason: format!("{tool} would change `{path}`, which {}", part_words(*part)),
+            recovery: "It is the user's to change: ask them to do it themselves, outside of the session, or go on \
+                       without it."
+                .to_string(),
+        },
+        Kind::GuardRemoved { path, why } => Rendered {
+            gate: Gate::Protection,
+            code: Code::SelfProtection,
+            reason: format!("with the settings as they are now in `{path}`, the guard would be gone: {why}"),
+            recovery: "The session keeps the settings it had; the user can undo the change, or start a new session."
+                .to_string(),
+        },
+        Kind::ToolChanged { server, tool } => Rendered {
+            gate: Gate::Pin,
+            code: Code::ToolChanged,
+            reason: format!("server `{server}` describes {tool} otherwise than when it was first seen"),
+            recovery: format!(
+                "Ask the user to look at the tool and to accept it: `phasegate approve {}`.",
+                approval_name(server, tool)
+            ),
+        },
+        Kind::PolicyGone { skill } => {
+            by_remedy(Gate::Phase, Code::PolicyMissing, format!("the policy that skill \"{skill}\" began with is gone"))
+        }
+        Kind::GlobalForbidden { .. } | Kind::NotDone { .. } | Kind::PhaseForbidden { .. } | Kind::Unlisted { .. } => {
+            render_violation(kind)
+        }
+        Kind::SkillActive { .. }
+        | Kind::SkillUnknown { .. }
+        | Kind::SkillNotLeft { .. }
+        | Kind::ModeUnknown { .. }
+        | Kind::CommandUnknown { .. }
+        | Kind::CommandRefused { .. }
+        | Kind::NotTyped { .. }
+        | Kind::CommandInvalid(_) => render_refusal(kind),
+    }
+}
+
+/// A kind that says no more about the recovery than its code.
+fn by_remedy(gate: Gate, code: Code, reason: String) -> Rendered {
+    Rendered { gate, code, reason, recovery: code.remedy().to_string() }
+}
+
+fn render_violation(kind: &DenialKind) -> Rendered {
+    use DenialKind as Kind;
+    let rendered = |code, reason, recovery| Rendered { gate: Gate::Phase, code, reason, recovery };
+    match kind {
+        Kind::GlobalForbidden { tool, skill } => rendered(
+            Code::GlobalForbidden,
+            format!("{tool} is globally forbidden during the {skill} skill"),
+            format!("This tool is not used in the {skill} workflow."),
+        ),
+        Kind::NotDone { tool, target, blocking, complete } => rendered(
+            Code::NotDone,
+            if target == blocking {
+                format!("{tool} belongs to the \"{target}\" phase, and what that phase requires does not hold")
+            } else {
+                format!("{tool} belongs to the \"{target}\" phase, and the \"{blocking}\" phase is not done")
+            },
+            first_complete(complete.as_ref()),
+        ),
+        Kind::PhaseForbidden { tool, phase, complete } => rendered(
+            Code::PhaseForbidden,
+            format!("{tool} is forbidden in the \"{phase}\" phase"),
+            first_complete(complete.as_ref()),
+        ),
+        Kind::Unlisted { tool, phase, read_only, complete } => {
+            let doubt = if *read_only { ", and is not known to only read" } else { "" };
+            let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}");
+            rendered(Code::Unlisted, reason, first_complete(complete.as_ref()))
+        }
+        _ => by_remedy(Gate::Phase, Code::Internal, String::new()),
+    }
+}
+
+fn first_complete(complete: Option<&PhaseTools>) -> String {
+    complete.map_or_else(String::new, |PhaseTools { phase, allowed }| {
+        format!("Complete the \"{phase}\" phase first. Allowed tools: [{}]", allowed.join(", "))
+    })
+}
+
+fn render_refusal(kind: &DenialKind) -> Rendered {
+    use DenialKind as Kind;
+    let refused = |code, reason| by_remedy(Gate::Control, code, reason);
+    match kind {
+        Kind::SkillActive { skill } => {
+            let reason = format!("skill \"{skill}\" is already active; call deactivate_skill first");
+            refused(Code::SkillActive, reason)
+        }
+        Kind::SkillUnknown { name, available } => {
+            let reason = format!("unknown skill \"{name}\"; available skills: [{}]", available.join(", "));
+            refused(Code::SkillUnknown, reason)
+        }
+        Kind::SkillNotLeft { skill, person_only } => {
+            let why = if *person_only { "only a person may deactivate it" } else { "its last phase is not done" };
+            refused(Code::SkillNotLeft, format!("skill \"{skill}\" stays active: {why}"))
+        }
+        Kind::ModeUnknown { name } => {
+            refused(Code::ModeUnknown, format!("unknown mode \"{name}\"; modes: [warn, block]"))
+        }
+        Kind::CommandUnknown { name } => refused(Code::CommandUnknown, format!("there is no command `{name}`")),
+        Kind::CommandRefused { name } => refused(Code::CommandRefused, format!("`{name}` is for a person to say")),
+        Kind::NotTyped { prompt } => {
+            let reason = format!("`{prompt}` counts only where a person types it into a session in a terminal");
+            refused(Code::CommandRefused, reason)
+        }
+        Kind::CommandInvalid(invalid) => refused(Code::CommandInvalid, invalid_words(invalid)),
+        _ => refused(Code::Internal, String::new()),
+    }
+}
+
+fn invalid_words(invalid: &InvalidCommand) -> String {
+    use InvalidCommand as Invalid;
+    match invalid {
+        Invalid::ArgumentMissing { command, argument } => format!("`{command}` needs `{argument}`"),
+        Invalid::ArgumentUnknown { command, argument } => format!("`{command}` has no argument `{argument}`"),
+        Invalid::ArgumentNotText { argument } => format!("`{argument}` is a text"),
+        Invalid::ArgumentsNotObject { command } => format!("the arguments of `{command}` are an object"),
+        Invalid::NoSkillActive => "no skill is active".to_string(),
+        Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
+        Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
+        Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
+    }
+}
+
+/// What follows "which" in a reason.
+fn part_words(part: Part) -> &'static str {
+    match part {
+        Part::Policy => "is the guard's config",
+        Part::Skill => "says what a skill may do",
+        Part::State => "is the guard's state",
+        Part::Settings => "the client obeys without asking the guard",
+        Part::Program => "is the guard's own program",
+    }
+}

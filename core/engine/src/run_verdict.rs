@@ -1,0 +1,107 @@
+//! Run verdicts: what each live run says to a call, and what it does when the call is let through.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::cause::By;
+use crate::change::Change;
+use crate::code::Code;
+use crate::decide::{Done, Line};
+use crate::eval::{World, each_call};
+use crate::graph::{Here, can_finish};
+use crate::judge::{Caller, Ruling, SkillCall};
+use crate::matcher::Use;
+use crate::moves;
+use crate::policy::{LeaveSkill, Mode, Policy, Skill};
+use crate::state::{CallVisit, Proof, Run, State, Status};
+use crate::tool::Call;
+
+/// What one live run says to a call.
+pub(crate) struct RunVerdict<'a> {
+    /// The id of the run.
+    pub(crate) run: String,
+    /// What its violations lead to.
+    pub(crate) mode: Mode,
+    pub(crate) skill: &'a Skill,
+    /// The call as the skill sees it.
+    pub(crate) call: SkillCall<'a>,
+    /// What the decision table says.
+    pub(crate) ruling: Ruling,
+    /// The rule that the call broke.
+    pub(crate) broke: Option<Code>,
+    /// Whether the run is over: the call would break its rules, but its last phase is done and the agent may leave it.
+    pub(crate) over: bool,
+}
+
+/// What every live run whose policy is known says to the call.
+pub(crate) fn verdicts<'a>(
+    world: &mut World<'_>,
+    policy: &'a Policy,
+    state: &State,
+    call: &'a Call,
+    caller: Caller<'a>,
+) -> Vec<RunVerdict<'a>> {
+    let mut verdicts = Vec::new();
+    for run in state.live_runs() {
+        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
+        let call = SkillCall::new(skill, call, caller);
+        let ruling = call.judge(world, run);
+        // A call that belongs to a phase to come goes through that phase's gates; it does not end the run.
+        let outside = ruling.line.is_violation() && ruling.line != Line::NotDone;
+        let over = outside && is_over(world, run, skill);
+        let broke = code(ruling.line).filter(|_| !over);
+        verdicts.push(RunVerdict { run: run.id.clone(), mode: run.mode, skill, call, ruling, broke, over });
+    }
+    verdicts
+}
+
+/// The code of a line that is a violation.
+fn code(line: Line) -> Option<Code> {
+    match line {
+        Line::GlobalForbidden => Some(Code::GlobalForbidden),
+        Line::NotDone => Some(Code::NotDone),
+        Line::Forbidden => Some(Code::PhaseForbidden),
+        Line::UnlistedDenied => Some(Code::Unlisted),
+        Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted => None,
+    }
+}
+
+/// Whether the agent may leave the run because all that it asks for was done. It could deactivate it now; that it
+/// goes on to something else says the same. The compatible form asks for nothing and ends by a command only.
+fn is_over(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
+    let Some(index) = skill.phase_index(&run.phase) else { return false };
+    let done = skill.phases.get(index).map_or(Done::NotAsked, |phase| world.done(run, phase));
+    skill.leave_skill == LeaveSkill::Finished
+        && done == Done::Yes
+        && can_finish(world, skill, run, Here { index, done })
+}
+
+impl RunVerdict<'_> {
+    /// The move that the call means in the run when it is let through.
+    pub(crate) fn moved(&self, world: &mut World<'_>, run: &Run) -> Option<Change> {
+        if self.over {
+            return Some(moves::ended(run, Status::Finished, By::Agent));
+        }
+        if self.ruling.line.is_violation() {
+            return None;
+        }
+        let here = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
+        let done = here.map_or(Done::NotAsked, |phase| world.done(run, phase));
+        moves::of_call(run, self.skill, &self.ruling, done)
+    }
+
+    /// The visit in which the call was decided, and what its outcome would prove there.
+    pub(crate) fn visit(&self, run: &Run) -> CallVisit {
+        let phase = self.skill.phase_index(&run.phase).unwrap_or_default();
+        let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
+        let listed = lists(self.ruling.line);
+        let mut proves: Vec<Proof> = Vec::new();
+        each_call(self.skill, phase, &mut |test| {
+            let proof = Proof { atom: test.atom, wanted: test.wanted };
+            if self.call.one(&test.matcher, Use::Permit) && !proves.contains(&proof) {
+                proves.push(proof);
+            }
+        });
+        CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, proves }
+    }
+}
