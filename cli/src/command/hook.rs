@@ -15,7 +15,7 @@ use phasegate_runtime::deadline::{answer_within, limit_from_environment};
 use phasegate_runtime::hook::{Hook, MAX_FRAME_BYTES};
 use phasegate_runtime::opened::Opened;
 
-use crate::exit::Exit;
+use crate::exit::{CONFIRMED, Exit};
 use crate::logging;
 
 /// The arguments of `phasegate hook`.
@@ -30,9 +30,6 @@ pub struct Args {
     #[arg(long)]
     pub confirm: bool,
 }
-
-/// The exit status of a hook that was asked to confirm, and that refuses nothing.
-pub const CONFIRMED: u8 = 10;
 
 /// The platform, if these are the arguments of a hook; empty if none is named. Asking for help is not a hook.
 #[must_use]

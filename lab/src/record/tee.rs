@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
-use phasegate::command::hook::CONFIRMED;
+use phasegate::exit::CONFIRMED;
 
 use super::frame::{Frame, Reply};
 use log::{environment, keep};
