@@ -1,10 +1,10 @@
 //! Codecs: native frames to events, verdicts to native replies.
 
-use phasegate_core::Event;
+use phasegate_core::{Code, Event};
 
 use crate::frame::{Frame, Message, Received};
 use crate::problem::Problem;
-use crate::reply::Reply;
+use crate::reply::{Output, Reply};
 use crate::session::{Memory, SessionView};
 use crate::verdict::Verdict;
 
@@ -42,4 +42,34 @@ pub struct Decoded {
     pub events: Vec<Event>,
     /// The adapter's memory after the message.
     pub memory: Memory,
+}
+
+/// The codec of a platform that sends no frames, such as one that is guarded by a proxy. It refuses every frame.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFrames {
+    /// How the platform is guarded instead, as a sentence without a full stop.
+    pub instead: &'static str,
+}
+
+impl Codec for NoFrames {
+    fn open(&self, _: &Frame) -> Result<Message, Problem> {
+        Err(Problem::new(Code::BadInput, self.instead))
+    }
+
+    fn decode(&self, _: &Message, _: &SessionView<'_>) -> Result<Decoded, Problem> {
+        Err(Problem::new(Code::BadInput, self.instead))
+    }
+
+    fn reply(&self, _: &Message, _: &Verdict) -> Reply {
+        Reply::Nothing
+    }
+
+    fn refuse(&self, _: Received<'_>, problem: &Problem) -> Reply {
+        let stderr = format!("{}\n", problem.text()).into_bytes();
+        Reply::Output(Output { stdout: Vec::new(), stderr, status: 2 })
+    }
+
+    fn warn(&self, received: Received<'_>, problem: &Problem) -> Reply {
+        self.refuse(received, problem)
+    }
 }

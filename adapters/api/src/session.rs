@@ -35,10 +35,16 @@ impl<'a> SessionView<'a> {
         self.memory
     }
 
-    /// Whether a start of the session was seen, and no end since.
+    /// Whether a start of the session was ever seen.
     #[must_use]
-    pub fn has_begun(&self) -> bool {
-        self.session.is_some_and(|session| session.source.is_some() && !session.ended)
+    pub fn has_started(&self) -> bool {
+        self.session.is_some_and(|session| session.source.is_some())
+    }
+
+    /// Whether the session has started, and not ended since.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.has_started() && self.session.is_some_and(|session| !session.ended)
     }
 
     /// The calls that were let through and have not ended, oldest first.

@@ -1,16 +1,18 @@
 //! A hook's input as neutral events.
 
-use phasegate_adapter::{Decoded, Message, Problem, SessionView};
+use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::state::OpenCall;
+use phasegate_core::tool::{AGENT, SKILL};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
 use crate::hook::Hook;
+use crate::host::Host;
 use crate::notice;
 use crate::outcome::{self, Ending};
-use crate::pairing::{Opened, Pairing};
 use crate::tools::{self, Named};
-use crate::wire::{self, ATTENDED, ENTRYPOINT, Head, fields};
+use crate::wire::{self, Head, fields};
 
 /// What the client says of its terminal.
 #[derive(Clone, Copy, Default)]
@@ -20,9 +22,9 @@ struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
-    fn of(message: &'a Message) -> Self {
+    fn of(host: &Host, message: &'a Message) -> Self {
         let variable = |name: &str| message.environment.get(name).map(String::as_str);
-        Self { entrypoint: variable(ENTRYPOINT), attended: variable(ATTENDED) }
+        Self { entrypoint: variable(host.entrypoint_variable), attended: variable(host.attended_variable) }
     }
 
     /// Whether the client reads from a terminal; `None` where it does not say so plainly.
@@ -36,14 +38,23 @@ impl<'a> Terminal<'a> {
     }
 }
 
+/// A message with what its decoding depends on.
+struct Decoding<'a> {
+    host: &'a Host,
+    message: &'a Message,
+    /// The id of the subagent that the message is about; empty for the main agent.
+    by: &'a str,
+    session: &'a SessionView<'a>,
+}
+
 /// Turns one hook input into events.
-pub(crate) fn decode(message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+pub(crate) fn decode(host: &Host, message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
     let Some(hook) = Hook::named(&message.event) else {
         return Err(Problem::new(Code::EventUnknown, format!("the hook event `{}` is not known", message.event)));
     };
     let head = Head::of(&message.body)?;
-    let mut pairing = Pairing::from_memory(session.memory());
-    let kinds = kinds(hook, message, head.agent_id.unwrap_or_default(), &mut pairing)?;
+    let decoding = Decoding { host, message, by: head.agent_id.unwrap_or_default(), session };
+    let kinds = decoding.kinds(hook)?;
     let mut event = envelope(&head);
     let events = kinds
         .into_iter()
@@ -52,7 +63,7 @@ pub(crate) fn decode(message: &Message, session: &SessionView<'_>) -> Result<Dec
             event.clone()
         })
         .collect();
-    Ok(Decoded { events, memory: pairing.into_memory() })
+    Ok(Decoded { events, memory: Memory::Null })
 }
 
 /// Who, where and in which session, with any kind.
@@ -70,60 +81,93 @@ fn envelope(head: &Head<'_>) -> Event {
     }
 }
 
-/// The events' kinds. `by` is the id of the subagent that the message is about; empty for the main agent.
-fn kinds(hook: Hook, message: &Message, by: &str, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
-    Ok(match hook {
-        Hook::PreToolUse => tool_call(fields(message)?, by, pairing),
-        Hook::PostToolUse => vec![tool_ran(fields(message)?, pairing)],
-        Hook::PostToolUseFailure => vec![tool_failed(fields(message)?, pairing)],
-        Hook::PostToolBatch => {
-            pairing.all_ended(by);
-            vec![EventKind::BatchEnd {}]
-        }
-        Hook::UserPromptSubmit => {
-            pairing.all_ended(by);
-            prompted(fields(message)?, by, Terminal::of(message))
-        }
-        Hook::UserPromptExpansion => expansion(fields(message)?),
-        Hook::SessionStart => vec![session_start(&fields::<wire::SessionStart>(message)?, pairing)?],
-        Hook::SessionEnd => {
-            *pairing = Pairing::default();
-            vec![EventKind::SessionEnd {}]
-        }
-        Hook::SubagentStart => vec![subagent_start(fields(message)?, pairing)],
-        Hook::SubagentStop => vec![subagent_stop(fields(message)?, pairing)],
-        Hook::Stop => {
-            pairing.all_ended(by);
-            vec![EventKind::Stop {}]
-        }
-        Hook::PreCompact => vec![EventKind::Compact {}],
-        Hook::PermissionRequest => vec![permission(fields(message)?, by, PermissionOutcome::Asked, pairing)],
-        Hook::PermissionDenied => vec![permission(fields(message)?, by, PermissionOutcome::Refused, pairing)],
-        Hook::ConfigChange => vec![config_change(fields(message)?)],
-        Hook::MessageDisplay => vec![display(fields(message)?)],
-        Hook::Other => Vec::new(),
-    })
-}
-
-fn tool_call(call: wire::ToolUse, by: &str, pairing: &mut Pairing) -> Vec<EventKind> {
-    if let Some(id) = &call.tool_use_id {
-        pairing.opened(&Opened { id, by, tool: &call.tool_name, input: &call.tool_input });
+impl Decoding<'_> {
+    fn kinds(&self, hook: Hook) -> Result<Vec<EventKind>, Problem> {
+        let message = self.message;
+        Ok(match hook {
+            Hook::PreToolUse => self.tool_call(fields(message)?),
+            Hook::PostToolUse => vec![self.tool_ran(fields(message)?)],
+            Hook::PostToolUseFailure => vec![self.tool_failed(fields(message)?)],
+            Hook::PostToolBatch => vec![EventKind::BatchEnd {}],
+            Hook::UserPromptSubmit => prompted(fields(message)?, self.by, Terminal::of(self.host, message)),
+            Hook::UserPromptExpansion => expansion(fields(message)?),
+            Hook::SessionStart => vec![session_start(&fields::<wire::SessionStart>(message)?)?],
+            Hook::SessionEnd => vec![EventKind::SessionEnd {}],
+            Hook::SubagentStart => vec![self.subagent_start(fields(message)?)],
+            Hook::SubagentStop => vec![subagent_stop(fields(message)?)],
+            Hook::Stop => vec![EventKind::Stop {}],
+            Hook::PreCompact => vec![EventKind::Compact {}],
+            Hook::PermissionRequest => vec![self.permission(fields(message)?, PermissionOutcome::Asked)],
+            Hook::PermissionDenied => vec![self.permission(fields(message)?, PermissionOutcome::Refused)],
+            Hook::ConfigChange => vec![config_change(fields(message)?)],
+            Hook::MessageDisplay => vec![display(fields(message)?)],
+            Hook::Other => Vec::new(),
+        })
     }
-    let named = tools::canonical(call.tool_name, call.mcp_server);
-    let skill = (named.server.is_none() && named.tool == "Skill").then(|| skill(&call.tool_input)).flatten();
-    let analysis = tools::analysis(&named, &call.tool_input);
-    let Named { tool, native, server } = named;
-    let call = EventKind::ToolCall {
-        id: call.tool_use_id,
-        tool,
-        native,
-        server,
-        background: call.tool_input.get("run_in_background").and_then(Value::as_bool) == Some(true),
-        input: call.tool_input,
-        labels: None,
-        analysis,
-    };
-    std::iter::once(call).chain(skill).collect()
+
+    fn tool_call(&self, call: wire::ToolUse) -> Vec<EventKind> {
+        let named = tools::canonical(self.host, call.tool_name, call.mcp_server);
+        let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&call.tool_input)).flatten();
+        let analysis = tools::analysis(self.host, &named, &call.tool_input);
+        let Named { tool, native, server } = named;
+        let call = EventKind::ToolCall {
+            id: call.tool_use_id,
+            tool,
+            native,
+            server,
+            background: call.tool_input.get("run_in_background").and_then(Value::as_bool) == Some(true),
+            input: call.tool_input,
+            labels: None,
+            analysis,
+        };
+        std::iter::once(call).chain(skill).collect()
+    }
+
+    fn tool_ran(&self, ran: wire::ToolRan) -> EventKind {
+        let named = tools::canonical(self.host, ran.tool_name, ran.mcp_server);
+        let ending = outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response);
+        result(ran.tool_use_id, ending, named.tool, ran.tool_input)
+    }
+
+    fn tool_failed(&self, failed: wire::ToolFailed) -> EventKind {
+        let named = tools::canonical(self.host, failed.tool_name, failed.mcp_server);
+        let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
+        result(failed.tool_use_id, ending, named.tool, failed.tool_input)
+    }
+
+    fn subagent_start(&self, agent: wire::Subagent) -> EventKind {
+        let call = self.starter();
+        EventKind::SubagentStart { id: agent.agent_id, kind: agent.agent_type, call, prompt: None }
+    }
+
+    /// The call that started the subagent that begins now, if only one can have. A skill that runs as a subagent looks
+    /// like any other before it runs. While a subagent works that is tied to no call, any open call may have started it.
+    fn starter(&self) -> Option<String> {
+        let tied = |agent: &str| self.session.open_calls().any(|call| call.started.as_deref() == Some(agent));
+        if !self.session.agents().all(tied) {
+            return None;
+        }
+        let starts = |call: &&OpenCall| call.started.is_none() && matches!(call.tool.as_str(), AGENT | SKILL);
+        let mut starters = self.session.open_calls().filter(starts);
+        match (starters.next(), starters.next()) {
+            (Some(one), None) => one.id.clone(),
+            _ => None,
+        }
+    }
+
+    /// A question to the user about a call. A client that does not name the call means the newest one like it.
+    fn permission(&self, asked: wire::ToolUse, outcome: PermissionOutcome) -> EventKind {
+        let id = asked.tool_use_id.or_else(|| {
+            let Named { tool, .. } = tools::canonical(self.host, asked.tool_name, asked.mcp_server);
+            let like = |call: &&OpenCall| {
+                call.agent.as_deref().unwrap_or_default() == self.by
+                    && call.tool == tool
+                    && call.has_input(&asked.tool_input)
+            };
+            self.session.open_calls().rev().find(like)?.id.clone()
+        });
+        EventKind::Permission { id, outcome }
+    }
 }
 
 /// The skill that a call of the tool `Skill` invokes.
@@ -131,21 +175,6 @@ fn skill(input: &Value) -> Option<EventKind> {
     let name = input.get("skill")?.as_str()?.trim_start_matches('/').to_owned();
     let args = input.get("args").filter(|args| !args.is_null()).cloned();
     Some(EventKind::Skill { name, args, by: By::Agent })
-}
-
-fn tool_ran(ran: wire::ToolRan, pairing: &mut Pairing) -> EventKind {
-    let started = ran.tool_response.get("agentId").and_then(Value::as_str);
-    pairing.ended(ran.tool_use_id.as_deref(), started);
-    let named = tools::canonical(ran.tool_name, ran.mcp_server);
-    let ending = outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response);
-    result(ran.tool_use_id, ending, named.tool, ran.tool_input)
-}
-
-fn tool_failed(failed: wire::ToolFailed, pairing: &mut Pairing) -> EventKind {
-    pairing.ended(failed.tool_use_id.as_deref(), None);
-    let named = tools::canonical(failed.tool_name, failed.mcp_server);
-    let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
-    result(failed.tool_use_id, ending, named.tool, failed.tool_input)
 }
 
 /// The canonical name of one of the client's own tools; empty for a server's.
@@ -202,7 +231,7 @@ fn expansion(expansion: wire::PromptExpansion) -> Vec<EventKind> {
     vec![EventKind::Skill { name: expansion.command_name.trim_start_matches('/').to_owned(), args, by: By::Human }]
 }
 
-fn session_start(start: &wire::SessionStart, pairing: &mut Pairing) -> Result<EventKind, Problem> {
+fn session_start(start: &wire::SessionStart) -> Result<EventKind, Problem> {
     let source = match start.source.as_str() {
         "startup" => SessionSource::Startup,
         "resume" => SessionSource::Resume,
@@ -216,26 +245,11 @@ fn session_start(start: &wire::SessionStart, pairing: &mut Pairing) -> Result<Ev
             ));
         }
     };
-    // A conversation can be compacted in the middle of a turn; everything else begins without open calls.
-    if source != SessionSource::Compact {
-        *pairing = Pairing::default();
-    }
     Ok(EventKind::SessionStart { source, parent: None })
 }
 
-fn subagent_start(agent: wire::Subagent, pairing: &mut Pairing) -> EventKind {
-    let call = pairing.subagent(&agent.agent_id);
-    EventKind::SubagentStart { id: agent.agent_id, kind: agent.agent_type, call, prompt: None }
-}
-
-fn subagent_stop(agent: wire::Subagent, pairing: &mut Pairing) -> EventKind {
-    pairing.all_ended(&agent.agent_id);
+fn subagent_stop(agent: wire::Subagent) -> EventKind {
     EventKind::SubagentStop { id: agent.agent_id, kind: agent.agent_type, message: agent.last_assistant_message }
-}
-
-fn permission(asked: wire::ToolUse, by: &str, outcome: PermissionOutcome, pairing: &Pairing) -> EventKind {
-    let id = asked.tool_use_id.or_else(|| pairing.like(by, &asked.tool_name, &asked.tool_input));
-    EventKind::Permission { id, outcome }
 }
 
 fn config_change(change: wire::ConfigChange) -> EventKind {

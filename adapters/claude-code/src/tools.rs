@@ -1,8 +1,9 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
-use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
+use phasegate_core::analysis::{CallAnalysis, PathUse};
 use serde_json::Value;
 
+use crate::host::Host;
 use crate::wire::McpServer;
 
 /// A tool under its canonical name.
@@ -13,9 +14,9 @@ pub(crate) struct Named {
 }
 
 /// The canonical name of the tool that the client calls `native`.
-pub(crate) fn canonical(native: String, server: Option<McpServer>) -> Named {
-    if native == "Task" {
-        return Named { tool: "Agent".into(), native: Some(native), server: None };
+pub(crate) fn canonical(host: &Host, native: String, server: Option<McpServer>) -> Named {
+    if let Some(row) = host.table.tool(&native).filter(|row| row.canonical != native) {
+        return Named { tool: row.canonical.into(), native: Some(native), server: None };
     }
     match split(&native, server) {
         Some((server, tool)) => Named { tool, server: Some(server), native: Some(native) },
@@ -54,16 +55,12 @@ fn normalised(server: &str) -> String {
 }
 
 /// The paths that one of the client's own file tools would touch.
-pub(crate) fn analysis(tool: &Named, input: &Value) -> CallAnalysis {
-    let access = match tool.tool.as_str() {
-        _ if tool.server.is_some() => None,
-        "Read" | "NotebookRead" | "Grep" | "Glob" | "LS" => Some(Access::Read),
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Some(Access::Write),
-        _ => None,
-    };
-    let Some(access) = access else { return CallAnalysis::default() };
-    let paths = ["file_path", "notebook_path", "path"]
-        .into_iter()
+pub(crate) fn analysis(host: &Host, tool: &Named, input: &Value) -> CallAnalysis {
+    let row = host.table.tool(&tool.tool).filter(|_| tool.server.is_none());
+    let Some(access) = row.and_then(|row| row.access) else { return CallAnalysis::default() };
+    let paths = host
+        .path_arguments
+        .iter()
         .filter_map(|name| input.get(name)?.as_str())
         .map(|written| PathUse { written: written.to_owned(), resolved: None, access })
         .collect();
@@ -73,10 +70,11 @@ pub(crate) fn analysis(tool: &Named, input: &Value) -> CallAnalysis {
 #[cfg(test)]
 mod tests {
     use super::{canonical, native};
+    use crate::hosts::claude_code::HOST;
     use crate::wire::McpServer;
 
     fn named(name: &str, server: Option<&str>) -> (String, Option<String>, Option<String>) {
-        let named = canonical(name.into(), server.map(|name| McpServer { name: name.into() }));
+        let named = canonical(&HOST, name.into(), server.map(|name| McpServer { name: name.into() }));
         (named.tool, named.server, named.native)
     }
 

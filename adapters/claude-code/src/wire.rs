@@ -6,11 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::escapes;
-
-/// How the client was started: `cli` in a terminal, `sdk-…` without one. The client sets the variable itself.
-pub(crate) const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
-/// Whether a person attends the client: `1` or `0`. Newer clients set the variable themselves.
-pub(crate) const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
+use crate::host::Host;
 
 /// What every message has.
 #[derive(Deserialize)]
@@ -39,7 +35,7 @@ impl<'a> Head<'a> {
 }
 
 /// Parses a frame: one JSON object with at least a session and an event name.
-pub(crate) fn open(frame: &Frame) -> Result<Message, Problem> {
+pub(crate) fn open(host: &Host, frame: &Frame) -> Result<Message, Problem> {
     let text = str::from_utf8(&frame.bytes).map_err(|e| bad(format!("the hook's input is not UTF-8: {e}")))?;
     if text.trim().is_empty() {
         return Err(bad("the hook's input is empty"));
@@ -50,7 +46,7 @@ pub(crate) fn open(frame: &Frame) -> Result<Message, Problem> {
         session: head.session_id.to_owned(),
         cwd: head.cwd.map(Into::into),
         event: head.hook_event_name.to_owned(),
-        environment: frame.variables(&[ENTRYPOINT, ATTENDED]),
+        environment: frame.variables(&[host.entrypoint_variable, host.attended_variable]),
         body,
     })
 }

@@ -7,4 +7,5 @@ mod it {
     mod examine;
     mod install;
     mod tables;
+    mod ties;
 }

@@ -1,7 +1,5 @@
 //! The client's plugin folder with our plugin in it, and without; and what of the client's own we look at.
 
-mod examine;
-
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
@@ -10,7 +8,6 @@ use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
 use serde_json::Value;
 
-pub(crate) use self::examine::examine;
 use crate::table::{ELSEWHERE, PLUGIN};
 
 /// The plugin as it is shipped, with the name of our program where an installation puts its path.
@@ -30,7 +27,7 @@ pub fn plugin(command: &str) -> String {
 }
 
 /// The program that a plugin of ours starts; `None` if the text is none of ours.
-fn started(text: &str) -> Option<String> {
+pub(crate) fn started(text: &str) -> Option<String> {
     let line = text.starts_with(MARK).then(|| text.lines().find_map(|line| line.strip_prefix(COMMAND)))??;
     serde_json::from_str(line).ok()
 }
@@ -70,7 +67,7 @@ pub(crate) fn uninstall(request: &InstallRequest) -> Vec<Change> {
 }
 
 /// The plugins of ours that the client would load: each file's path, and the program that it starts where that is known.
-fn loaded(request: &InstallRequest) -> Vec<(PathBuf, Option<String>)> {
+pub(crate) fn loaded(request: &InstallRequest) -> Vec<(PathBuf, Option<String>)> {
     let files = PLUGIN.iter().chain(&ELSEWHERE).map(|place| whole(place, request));
     let own = files.filter_map(|path| {
         let program = started(request.existing.get(&path)?)?;
@@ -91,7 +88,7 @@ fn lists_ours(path: &Path, text: &str) -> bool {
 }
 
 /// What settings say. The client takes comments and trailing commas. `None`: it is no settings file, or cannot be read.
-fn settings(path: &Path, text: &str) -> Option<Value> {
+pub(crate) fn settings(path: &Path, text: &str) -> Option<Value> {
     if !path.extension().is_some_and(|kind| kind == "json" || kind == "jsonc") {
         return None;
     }

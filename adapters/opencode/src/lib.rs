@@ -4,15 +4,19 @@
 //! each hook's arguments to a long-running `phasegate serve` and does what the reply says. A session that a call began is
 //! a subagent's: it is judged by the runs of the session above all.
 
+mod table;
+mod patch;
+mod wire;
+mod tools;
+mod outcome;
+mod memory;
+mod install;
+mod examine;
+mod decoding;
+mod call;
+mod bus;
 mod decode;
 mod encode;
-mod install;
-mod memory;
-mod outcome;
-mod patch;
-mod table;
-mod tools;
-mod wire;
 
 use phasegate_adapter::{
     Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
@@ -109,7 +113,7 @@ impl Diagnostics for OpenCode {
     }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {
-        install::examine(request, TABLE.versions)
+        examine::examine(request)
     }
 
     fn limits(&self) -> Vec<Limit> {

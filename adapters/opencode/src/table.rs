@@ -1,12 +1,19 @@
 //! OpenCode as data. `phasegate doctor`, the README and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table};
+use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table, ToolRow};
+use phasegate_core::analysis::Access;
+use phasegate_core::tool::{NETWORK, READ};
 
 /// The plugin's file, in a project and in the user's home.
 pub(crate) const PLUGIN: [&str; 2] = [".opencode/plugin/phasegate.ts", "~/.config/opencode/plugin/phasegate.ts"];
 /// The other names under which the client finds a plugin of ours.
 pub(crate) const ELSEWHERE: [&str; 2] = [".opencode/plugins/phasegate.ts", "~/.config/opencode/plugins/phasegate.ts"];
+
+/// The tool that applies a patch, whose paths stand in its text.
+pub(crate) const PATCH: &str = "apply_patch";
+/// The arguments of file tools that hold paths.
+pub(crate) const PATH_ARGUMENTS: [&str; 2] = ["filePath", "path"];
 
 /// The platform.
 pub(crate) static TABLE: Table = Table {
@@ -91,7 +98,33 @@ pub(crate) static TABLE: Table = Table {
         installed: &[PLUGIN[0], PLUGIN[1]],
         signs: &[".opencode", "opencode.json", "opencode.jsonc", "~/.config/opencode"],
     },
-    tools: &[],
+    tools: &[
+        tool("bash", "Bash", None),
+        tool("read", "Read", Some(Access::Read)),
+        tool("write", "Write", Some(Access::Write)),
+        tool("edit", "Edit", Some(Access::Write)),
+        tool(PATCH, "Edit", None),
+        tool("patch", "Edit", Some(Access::Write)),
+        tool("multiedit", "MultiEdit", Some(Access::Write)),
+        tool("grep", "Grep", Some(Access::Read)),
+        tool("glob", "Glob", Some(Access::Read)),
+        tool("list", "LS", Some(Access::Read)),
+        tool("webfetch", "WebFetch", None),
+        tool("websearch", "WebSearch", None),
+        tool("task", "Agent", None),
+        tool("skill", "Skill", None),
+        tool("todowrite", "TodoWrite", None),
+        tool("question", "AskUserQuestion", None),
+        reader("todoread", "TodoRead", &[READ]),
+        reader("codesearch", "CodeSearch", &[READ, NETWORK]),
+        ToolRow { access: Some(Access::Read), ..reader("lsp", "LSP", &[READ]) },
+        reader("plan_enter", "EnterPlanMode", &[READ]),
+        reader("plan_exit", "ExitPlanMode", &[READ]),
+        // The answer to a call of a tool that does not exist.
+        reader("invalid", "invalid", &[READ]),
+        // A program of calls: it changes nothing by itself, each call is an event of its own.
+        reader("execute", "execute", &["delegate", READ]),
+    ],
     limits: &[
         LimitRow {
             way: "the plugin is deleted, or cannot be loaded, when the client starts",
@@ -138,3 +171,12 @@ pub(crate) static TABLE: Table = Table {
         },
     ],
 };
+
+const fn tool(native: &'static str, canonical: &'static str, access: Option<Access>) -> ToolRow {
+    ToolRow { native, canonical, access, labels: &[] }
+}
+
+/// A tool with labels of its own: no other platform has one of this canonical name that does the same.
+const fn reader(native: &'static str, canonical: &'static str, labels: &'static [&'static str]) -> ToolRow {
+    ToolRow { native, canonical, access: None, labels }
+}

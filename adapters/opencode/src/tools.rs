@@ -1,45 +1,13 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
 use phasegate_adapter::Problem;
-use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
-use phasegate_core::tool::{Labels, NETWORK, READ};
+use phasegate_core::analysis::{CallAnalysis, PathUse};
+use phasegate_core::tool::Labels;
 use serde_json::Value;
 
 use crate::patch;
+use crate::table::{PATCH, PATH_ARGUMENTS, TABLE};
 use crate::wire::bad;
-
-/// The client's own tools by their canonical names. Where two have the same one, the first is the name to call it by.
-const OWN: [(&str, &str); 16] = [
-    ("bash", "Bash"),
-    ("read", "Read"),
-    ("write", "Write"),
-    ("edit", "Edit"),
-    ("apply_patch", "Edit"),
-    ("patch", "Edit"),
-    ("multiedit", "MultiEdit"),
-    ("grep", "Grep"),
-    ("glob", "Glob"),
-    ("list", "LS"),
-    ("webfetch", "WebFetch"),
-    ("websearch", "WebSearch"),
-    ("task", "Agent"),
-    ("skill", "Skill"),
-    ("todowrite", "TodoWrite"),
-    ("question", "AskUserQuestion"),
-];
-
-/// More of them, which only read and which no other platform has: name, canonical name, labels.
-const READERS: [(&str, &str, &[&str]); 7] = [
-    ("todoread", "TodoRead", &[READ]),
-    ("codesearch", "CodeSearch", &[READ, NETWORK]),
-    ("lsp", "LSP", &[READ]),
-    ("plan_enter", "EnterPlanMode", &[READ]),
-    ("plan_exit", "ExitPlanMode", &[READ]),
-    // The answer to a call of a tool that does not exist.
-    ("invalid", "invalid", &[READ]),
-    // A program of calls: it changes nothing by itself, each call is an event of its own.
-    ("execute", "execute", &["delegate", READ]),
-];
 
 /// A tool under its canonical name.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,13 +27,11 @@ pub(crate) struct Named {
 /// More than one server may offer a tool of this name: whose it is cannot be told.
 pub(crate) fn canonical(native: &str, servers: &[String], input: &Value) -> Result<Named, Problem> {
     let own = |tool: &str| Named { tool: tool.to_owned(), native: Some(native.to_owned()), server: None };
-    if native == "apply_patch" && only_adds(input) {
+    if native == PATCH && only_adds(input) {
         return Ok(own("Write"));
     }
-    let known =
-        OWN.iter().map(|(name, tool)| (*name, *tool)).chain(READERS.iter().map(|(name, tool, _)| (*name, *tool)));
-    if let Some((_, tool)) = known.into_iter().find(|(name, _)| *name == native) {
-        return Ok(own(tool));
+    if let Some(row) = TABLE.tool(native) {
+        return Ok(own(row.canonical));
     }
     let mut found = servers.iter().filter_map(|server| {
         let server = normalised(server);
@@ -86,7 +52,7 @@ pub(crate) fn canonical(native: &str, servers: &[String], input: &Value) -> Resu
 pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
     match server {
         Some(server) => format!("{}_{}", normalised(server), normalised(tool)),
-        None => OWN.iter().find(|(_, canonical)| *canonical == tool).map_or(tool, |(name, _)| *name).to_owned(),
+        None => TABLE.native(tool).to_owned(),
     }
 }
 
@@ -97,8 +63,8 @@ fn normalised(name: &str) -> String {
 /// What is known of a tool's doings that no other platform's table says.
 pub(crate) fn labels(named: &Named) -> Option<Labels> {
     let native = named.native.as_deref().filter(|_| named.server.is_none())?;
-    let (_, _, words) = READERS.iter().find(|(name, ..)| *name == native)?;
-    Some(words.iter().map(|word| (*word).to_owned()).collect())
+    let labels = TABLE.tool(native).filter(|row| !row.labels.is_empty())?.labels;
+    Some(labels.iter().map(|label| (*label).to_owned()).collect())
 }
 
 fn only_adds(input: &Value) -> bool {
@@ -110,16 +76,13 @@ fn only_adds(input: &Value) -> bool {
 /// The paths that one of the client's own file tools would touch.
 pub(crate) fn analysis(named: &Named, input: &Value) -> CallAnalysis {
     let native = named.native.as_deref().filter(|_| named.server.is_none());
-    let access = match native {
-        Some("read" | "grep" | "glob" | "list" | "lsp") => Access::Read,
-        Some("edit" | "write" | "multiedit" | "patch") => Access::Write,
-        Some("apply_patch") => {
-            let text = input.get("patchText").and_then(Value::as_str).unwrap_or_default();
-            return CallAnalysis { paths: patch::paths(text), ..CallAnalysis::default() };
-        }
-        _ => return CallAnalysis::default(),
-    };
-    let paths = ["filePath", "path"]
+    if native == Some(PATCH) {
+        let text = input.get("patchText").and_then(Value::as_str).unwrap_or_default();
+        return CallAnalysis { paths: patch::paths(text), ..CallAnalysis::default() };
+    }
+    let row = native.and_then(|native| TABLE.tool(native));
+    let Some(access) = row.and_then(|row| row.access) else { return CallAnalysis::default() };
+    let paths = PATH_ARGUMENTS
         .into_iter()
         .filter_map(|name| input.get(name)?.as_str())
         .map(|written| PathUse { written: written.to_owned(), resolved: None, access })

@@ -256,6 +256,8 @@ pub(crate) struct Part {
     pub(crate) time: Option<PartTime>,
     #[serde(rename = "callID")]
     pub(crate) call_id: Option<String>,
+    /// The client's own name of the call's tool.
+    pub(crate) tool: Option<String>,
     pub(crate) state: Option<ToolAnswer>,
 }
 

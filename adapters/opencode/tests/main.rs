@@ -8,4 +8,5 @@ mod it {
     mod examine;
     mod install;
     mod tables;
+    mod ties;
 }

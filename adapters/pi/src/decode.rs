@@ -1,13 +1,12 @@
 //! The extension's messages as neutral events.
 
-use phasegate_adapter::{Decoded, Message, Problem, SessionView};
+use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
 use crate::hook::Hook;
 use crate::outcome::{self, Ending};
-use crate::pairing::Pairing;
 use crate::tools::{self, Named};
 use crate::wire::{self, Told};
 
@@ -21,48 +20,90 @@ pub(crate) fn decode(message: &Message, session: &SessionView<'_>) -> Result<Dec
     let Some(hook) = Hook::named(&message.event) else {
         return Err(Problem::new(Code::EventUnknown, format!("the event `{}` is not known", message.event)));
     };
-    let mut pairing = Pairing::from_memory(session.memory());
-    let kinds = kinds(hook, &Told::of(message)?, &mut pairing)?;
+    let decoding = Decoding { told: Told::of(message)?, session };
+    let kinds = decoding.kinds(hook)?;
     let cwd = message.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
     let event = |kind| Event { cwd: cwd.clone(), ..Event::new(&message.session, kind) };
-    Ok(Decoded { events: kinds.into_iter().map(event).collect(), memory: pairing.into_memory() })
+    Ok(Decoded { events: kinds.into_iter().map(event).collect(), memory: Memory::Null })
 }
 
-fn kinds(hook: Hook, message: &Told<'_>, pairing: &mut Pairing) -> Result<Vec<EventKind>, Problem> {
-    Ok(match hook {
-        Hook::ToolCall => tool_call(message.fields()?, message, pairing),
-        Hook::ToolResult => vec![tool_ran(&message.fields()?, message, pairing)],
-        Hook::ToolExecutionEnd => tool_over(message.fields()?, pairing).into_iter().collect(),
-        Hook::TurnEnd => {
-            pairing.all_ended();
-            vec![EventKind::BatchEnd {}]
-        }
-        Hook::Input => input(message.fields()?, message, pairing),
-        Hook::Command => vec![command(&message.fields()?, message)],
-        Hook::MessageEnd => said(message.fields()?),
-        Hook::SessionStart => vec![session_start(&message.fields()?, message, pairing)?],
-        Hook::SessionShutdown => {
-            let wire::SessionShutdown { reason } = message.fields()?;
-            pairing.all_ended();
-            // The extension is loaded anew, and the session goes on.
-            if reason == "reload" { Vec::new() } else { vec![EventKind::SessionEnd {}] }
-        }
-        Hook::SessionBeforeCompact | Hook::SessionTree => vec![EventKind::Compact {}],
-        Hook::SessionCompact => vec![EventKind::SessionStart { source: SessionSource::Compact, parent: None }],
-        Hook::AgentEnd => {
-            pairing.all_ended();
-            vec![EventKind::Stop {}]
-        }
-        Hook::AgentSettled => vec![EventKind::Idle {}],
-        Hook::Permission => vec![permission(message.fields()?)?],
-        Hook::BeforeAgentStart | Hook::Other => Vec::new(),
-    })
+/// A message with what its decoding depends on.
+struct Decoding<'a> {
+    told: Told<'a>,
+    session: &'a SessionView<'a>,
 }
 
-fn tool_call(call: wire::ToolCall, message: &Told<'_>, pairing: &mut Pairing) -> Vec<EventKind> {
-    if let Some(id) = &call.tool_call_id {
-        pairing.opened(id, &call.tool_name, &call.input);
+impl Decoding<'_> {
+    fn kinds(&self, hook: Hook) -> Result<Vec<EventKind>, Problem> {
+        let told = &self.told;
+        Ok(match hook {
+            Hook::ToolCall => tool_call(told.fields()?, told),
+            Hook::ToolResult => vec![self.tool_ran(&told.fields()?)],
+            Hook::ToolExecutionEnd => self.tool_over(told.fields()?).into_iter().collect(),
+            Hook::TurnEnd => vec![EventKind::BatchEnd {}],
+            Hook::Input => input(told.fields()?, told),
+            Hook::Command => vec![command(&told.fields()?, told)],
+            Hook::MessageEnd => said(told.fields()?),
+            Hook::SessionStart => vec![self.session_start(&told.fields()?)?],
+            Hook::SessionShutdown => {
+                let wire::SessionShutdown { reason } = told.fields()?;
+                // The extension is loaded anew, and the session goes on.
+                if reason == "reload" { Vec::new() } else { vec![EventKind::SessionEnd {}] }
+            }
+            Hook::SessionBeforeCompact | Hook::SessionTree => vec![EventKind::Compact {}],
+            Hook::SessionCompact => vec![EventKind::SessionStart { source: SessionSource::Compact, parent: None }],
+            Hook::AgentEnd => vec![EventKind::Stop {}],
+            Hook::AgentSettled => vec![EventKind::Idle {}],
+            Hook::Permission => vec![permission(told.fields()?)?],
+            Hook::BeforeAgentStart | Hook::Other => Vec::new(),
+        })
     }
+
+    fn tool_ran(&self, ran: &wire::ToolRan) -> EventKind {
+        // Only versions that also say how they run tell a shell that a signal ended from one that ended well.
+        let signals = self.told.head.mode.is_some();
+        let ending = outcome::of_result(&ran.tool_name, &ran.content, ran.is_error, signals);
+        let as_decided = self.session.open_call(&ran.tool_call_id).is_some_and(|call| call.has_input(&ran.input));
+        // What ran was not what was decided: it proves nothing.
+        let ending = if as_decided { ending } else { Ending { outcome: Outcome::Unknown, exit_code: None } };
+        result(&ran.tool_call_id, ending, &ran.tool_name)
+    }
+
+    fn tool_over(&self, over: wire::ToolOver) -> Option<EventKind> {
+        let ending = outcome::of_none(&over.result, over.is_error);
+        self.session.open_call(&over.tool_call_id)?;
+        Some(result(&over.tool_call_id, ending, &over.tool_name))
+    }
+
+    fn session_start(&self, start: &wire::SessionStart) -> Result<EventKind, Problem> {
+        let message = &self.told;
+        let own = |id: &String| *id != message.message.session;
+        let beside = |name: &str| message.beside(name).map(str::to_owned);
+        let begun = self.session.has_started();
+        let by_agent = beside("inherited").filter(own);
+        let forked = message.beside("forked").and_then(session_of).filter(own);
+        let before = start.previous_session_file.as_deref().and_then(session_of);
+        let before = before.or_else(|| beside("previous")).filter(own);
+        let (source, parent) = match start.reason.as_str() {
+            // The session of a program that an agent started; it may also go on with an earlier one.
+            "startup" if by_agent.is_some() => (SessionSource::Child, by_agent),
+            // Some ways of running tell one start twice.
+            "startup" | "new" | "fork" if begun => (SessionSource::Resume, None),
+            "startup" if forked.is_some() => (SessionSource::Fork, forked),
+            "startup" => (SessionSource::Startup, None),
+            "reload" | "resume" => (SessionSource::Resume, None),
+            "new" => (SessionSource::Clear, before),
+            "fork" => (SessionSource::Fork, before.or(forked)),
+            other => {
+                let what = format!("the event `session_start`: the reason `{other}` is not known");
+                return Err(Problem::new(Code::BadInput, what));
+            }
+        };
+        Ok(EventKind::SessionStart { source, parent })
+    }
+}
+
+fn tool_call(call: wire::ToolCall, message: &Told<'_>) -> Vec<EventKind> {
     let skill = tools::skill_of(&call.tool_name, &call.input);
     let analysis = tools::analysis(&call.tool_name, &call.input);
     let everywhere = message.beside("loaded").is_some_and(|how| how == "user");
@@ -81,21 +122,6 @@ fn tool_call(call: wire::ToolCall, message: &Told<'_>, pairing: &mut Pairing) ->
     std::iter::once(call).chain(skill).collect()
 }
 
-fn tool_ran(ran: &wire::ToolRan, message: &Told<'_>, pairing: &mut Pairing) -> EventKind {
-    // Only versions that also say how they run tell a shell that a signal ended from one that ended well.
-    let signals = message.head.mode.is_some();
-    let ending = outcome::of_result(&ran.tool_name, (&ran.content, ran.is_error), signals);
-    let as_put = pairing.ran(&ran.tool_call_id, &ran.tool_name, &ran.input);
-    // What ran was not what was decided: nobody knows what it proves.
-    let ending = if as_put { ending } else { Ending { outcome: Outcome::Unknown, exit_code: None } };
-    result(&ran.tool_call_id, ending, &ran.tool_name)
-}
-
-fn tool_over(over: wire::ToolOver, pairing: &mut Pairing) -> Option<EventKind> {
-    let ending = outcome::of_none(&over.result, over.is_error);
-    pairing.ended(&over.tool_call_id).then(|| result(&over.tool_call_id, ending, &over.tool_name))
-}
-
 /// A call's end. The tool is always named, so that a result proves something for its own call only. What the call answered
 /// is left out: no policy reads it, and it may hold anything.
 fn result(id: &str, ending: Ending, native: &str) -> EventKind {
@@ -112,12 +138,11 @@ fn result(id: &str, ending: Ending, native: &str) -> EventKind {
 
 /// What is given to the client: a prompt, and before it the skill that it has read. What is given while the agent works
 /// waits, and reaches it as a message.
-fn input(given: wire::Input, message: &Told<'_>, pairing: &mut Pairing) -> Vec<EventKind> {
+fn input(given: wire::Input, message: &Told<'_>) -> Vec<EventKind> {
     let by_hand = given.source.as_deref() == Some("interactive");
     let typed = by_hand && message.head.in_terminal();
     let mut kinds = Vec::new();
     if given.streaming_behavior.is_none() {
-        pairing.all_ended();
         kinds.push(EventKind::Prompt { text: given.text.clone(), interactive: Some(typed) });
     }
     let invoked = given.text.strip_prefix(SKILL_COMMAND).map(|rest| {
@@ -150,32 +175,6 @@ fn said(end: wire::MessageEnd) -> Vec<EventKind> {
     vec![EventKind::Message { id, role, text, complete: true }]
 }
 
-fn session_start(start: &wire::SessionStart, message: &Told<'_>, pairing: &mut Pairing) -> Result<EventKind, Problem> {
-    let own = |id: &String| *id != message.message.session;
-    let beside = |name: &str| message.beside(name).map(str::to_owned);
-    let begun = pairing.starts();
-    let by_agent = beside("inherited").filter(own);
-    let forked = message.beside("forked").and_then(session_of).filter(own);
-    let before = start.previous_session_file.as_deref().and_then(session_of);
-    let before = before.or_else(|| beside("previous")).filter(own);
-    let (source, parent) = match start.reason.as_str() {
-        // The session of a program that an agent started; it may also go on with an earlier one.
-        "startup" if by_agent.is_some() => (SessionSource::Child, by_agent),
-        // Some ways of running tell one start twice.
-        "startup" | "new" | "fork" if begun => (SessionSource::Resume, None),
-        "startup" if forked.is_some() => (SessionSource::Fork, forked),
-        "startup" => (SessionSource::Startup, None),
-        "reload" | "resume" => (SessionSource::Resume, None),
-        "new" => (SessionSource::Clear, before),
-        "fork" => (SessionSource::Fork, before.or(forked)),
-        other => {
-            let what = format!("the event `session_start`: the reason `{other}` is not known");
-            return Err(Problem::new(Code::BadInput, what));
-        }
-    };
-    Ok(EventKind::SessionStart { source, parent })
-}
-
 /// The session that the client keeps in a file of this name: `TIME_ID.jsonl`.
 fn session_of(file: &str) -> Option<String> {
     let name = file.rsplit(['/', '\\']).next()?.strip_suffix(".jsonl")?;
@@ -198,12 +197,14 @@ fn permission(answer: wire::Permission) -> Result<EventKind, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_adapter::{Decoded, Frame, Memory, SessionView};
+    use phasegate_adapter::{Decoded, Frame, Memory, Playback, SessionView};
     use phasegate_core::EventKind;
     use phasegate_core::event::{By, SessionSource};
+    use phasegate_core::state::Session;
     use serde_json::{Value, json};
 
     use super::{decode, session_of};
+    use crate::Pi;
     use crate::wire::open;
 
     fn kinds(frame: &Value, memory: &Memory) -> Vec<EventKind> {
@@ -265,23 +266,25 @@ mod tests {
             }
             frame
         };
-        let begun = json!({"begun": true});
         let forked = json!({"forked": "/x/2026-01-01_p.jsonl"});
-        for (frame, memory, source, parent) in [
-            (start("startup", json!({})), &Value::Null, SessionSource::Startup, None),
-            (start("startup", json!({})), &begun, SessionSource::Resume, None),
-            (start("startup", json!({"inherited": "p"})), &Value::Null, SessionSource::Child, Some("p")),
-            (start("startup", json!({"inherited": "s"})), &begun, SessionSource::Resume, None),
-            (start("startup", forked.clone()), &Value::Null, SessionSource::Fork, Some("p")),
-            (start("startup", forked), &begun, SessionSource::Resume, None),
-            (start("new", json!({"previous": "p", "inherited": "q"})), &Value::Null, SessionSource::Clear, Some("p")),
-            (start("fork", json!({"previous": "p"})), &Value::Null, SessionSource::Fork, Some("p")),
-            (start("resume", json!({"previous": "p"})), &Value::Null, SessionSource::Resume, None),
-            (start("fork", json!({"previous": "s", "forked": "/x/t_p.jsonl"})), &begun, SessionSource::Resume, None),
-            (start("reload", json!({"previous": "s"})), &begun, SessionSource::Resume, None),
+        for (frame, begun, source, parent) in [
+            (start("startup", json!({})), false, SessionSource::Startup, None),
+            (start("startup", json!({})), true, SessionSource::Resume, None),
+            (start("startup", json!({"inherited": "p"})), false, SessionSource::Child, Some("p")),
+            (start("startup", json!({"inherited": "s"})), true, SessionSource::Resume, None),
+            (start("startup", forked.clone()), false, SessionSource::Fork, Some("p")),
+            (start("startup", forked), true, SessionSource::Resume, None),
+            (start("new", json!({"previous": "p", "inherited": "q"})), false, SessionSource::Clear, Some("p")),
+            (start("fork", json!({"previous": "p"})), false, SessionSource::Fork, Some("p")),
+            (start("resume", json!({"previous": "p"})), false, SessionSource::Resume, None),
+            (start("fork", json!({"previous": "s", "forked": "/x/t_p.jsonl"})), true, SessionSource::Resume, None),
+            (start("reload", json!({"previous": "s"})), true, SessionSource::Resume, None),
         ] {
             let expected = EventKind::SessionStart { source, parent: parent.map(str::to_owned) };
-            assert_eq!(kinds(&frame, memory), [expected], "{frame}");
+            let started = Session { source: begun.then_some(source), ..Session::default() };
+            let message = open(&Frame::new(frame.to_string())).unwrap();
+            let decoded = decode(&message, &SessionView::new(&Memory::Null, Some(&started))).unwrap();
+            assert_eq!(decoded.events.first().map(|event| &event.kind), Some(&expected), "{frame}");
         }
         assert_eq!(session_of("/a/b/2026-11-21T03-54-12-474Z_01a1-b.jsonl").as_deref(), Some("01a1-b"));
         assert_eq!((session_of("/a/b.jsonl"), session_of("x_y")), (None, None));
@@ -302,13 +305,40 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_otherwise_than_it_was_put_proves_nothing() {
-        let call = json!({"event": {"type": "tool_call", "toolName": "write", "toolCallId": "c", "input": {"path": "a"}}, "session": "s"});
-        let memory = read(&call, &Memory::Null).memory;
-        for (path, outcome) in [("a", "ok"), ("b", "unknown")] {
-            let event = json!({"type": "tool_result", "toolName": "write", "toolCallId": "c", "input": {"path": path}, "content": [], "isError": false});
-            let decoded = read(&json!({"event": event, "session": "s"}), &memory);
-            assert_eq!(decoded.events[0].to_value()["outcome"], outcome);
+    fn what_ran_otherwise_than_it_was_decided_proves_nothing() {
+        let call = |id: &str| {
+            let input = json!({"path": "a", "content": "x"});
+            json!({"event": {"type": "tool_call", "toolName": "write", "toolCallId": id, "input": input}, "session": "s"})
+        };
+        let ran = |id: &str, path: &str| {
+            let input = json!({"content": "x", "path": path});
+            let event = json!({"type": "tool_result", "toolName": "write", "toolCallId": id, "input": input, "content": [], "isError": false});
+            json!({"event": event, "session": "s"})
+        };
+        let over = |id: &str| {
+            let event = json!({"type": "tool_execution_end", "toolName": "write", "toolCallId": id, "isError": true});
+            json!({"event": event, "session": "s"})
+        };
+        let mut session = Playback::default();
+        let mut play = |frame: &Value| {
+            let decoded = session.decode(&Pi, &open(&Frame::new(frame.to_string())).unwrap()).unwrap();
+            decoded.events.first().map(|event| event.to_value()["outcome"].clone())
+        };
+        for id in ["1", "2", "3"] {
+            play(&call(id));
         }
+        assert_eq!(play(&ran("1", "a")), Some(json!("ok")));
+        assert_eq!(play(&ran("1", "a")), Some(json!("unknown")), "once only");
+        assert_eq!(play(&ran("2", "b")), Some(json!("unknown")));
+        assert_eq!((play(&over("3")), play(&over("3"))), (Some(json!("refused")), None));
+    }
+
+    #[test]
+    fn a_session_starts_once() {
+        let start = json!({"event": {"type": "session_start", "reason": "startup"}, "session": "s"});
+        let message = open(&Frame::new(start.to_string())).unwrap();
+        let mut session = Playback::default();
+        let mut source = || session.decode(&Pi, &message).unwrap().events[0].to_value()["source"].clone();
+        assert_eq!((source(), source()), (json!("startup"), json!("resume")));
     }
 }

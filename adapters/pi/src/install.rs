@@ -1,14 +1,11 @@
 //! The extension's file, put where the client looks for it, and taken away.
 
-mod examine;
-
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
 use serde_json::Value;
 
-pub(crate) use self::examine::examine;
 use crate::table::EXTENSION;
 
 /// Where the extension lies below the user's home.
@@ -93,17 +90,17 @@ pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
 }
 
 /// Whether a text is the extension to the letter, whatever program it starts.
-fn is_whole(text: &str) -> bool {
+pub(crate) fn is_whole(text: &str) -> bool {
     command_of(text).is_some_and(|command| extension(&command) == text)
 }
 
 /// The program that an extension's text starts.
-fn command_of(text: &str) -> Option<String> {
+pub(crate) fn command_of(text: &str) -> Option<String> {
     let line = text.lines().find_map(|line| line.strip_prefix(COMMAND_START))?;
     serde_json::from_str(line.strip_suffix(';')?).ok()
 }
 
-fn place(request: &InstallRequest, scope: InstallScope) -> PathBuf {
+pub(crate) fn place(request: &InstallRequest, scope: InstallScope) -> PathBuf {
     match scope {
         InstallScope::Project => request.project.join(EXTENSION),
         InstallScope::User => request.home.join(USER),
@@ -111,7 +108,7 @@ fn place(request: &InstallRequest, scope: InstallScope) -> PathBuf {
 }
 
 /// The settings that are JSON, with what they say.
-fn settings(request: &InstallRequest) -> impl Iterator<Item = (&Path, Value)> {
+pub(crate) fn settings(request: &InstallRequest) -> impl Iterator<Item = (&Path, Value)> {
     let files = request.existing.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "json"));
     files.filter_map(|(path, text)| Some((path.as_path(), serde_json::from_str(text).ok()?)))
 }
@@ -123,7 +120,7 @@ fn entries(settings: &Value, key: &str) -> Vec<String> {
 }
 
 /// Settings that keep the extension from being loaded.
-fn switched_off(request: &InstallRequest) -> Option<(PathBuf, String)> {
+pub(crate) fn switched_off(request: &InstallRequest) -> Option<(PathBuf, String)> {
     settings(request).find_map(|(path, value)| {
         let out = |entry: &String| entry.starts_with(['!', '-']) && may_mean(entry.get(1..).unwrap_or_default());
         let entry = entries(&value, "extensions").into_iter().find(out)?;
@@ -145,7 +142,7 @@ fn may_mean(pattern: &str) -> bool {
 }
 
 /// The settings that name our package.
-fn packages(request: &InstallRequest) -> Vec<PathBuf> {
+pub(crate) fn packages(request: &InstallRequest) -> Vec<PathBuf> {
     let names = |source: &String| source.contains(PACKAGE);
     let found = settings(request).filter(|(_, value)| entries(value, "packages").iter().any(names));
     found.map(|(path, _)| path.to_path_buf()).collect()

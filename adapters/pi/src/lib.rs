@@ -4,15 +4,15 @@
 //! what the reply says; what it means is decided here. Recorded with the versions that [`Diagnostics::versions`] names; what the
 //! client does with each answer was tried with the real client.
 
+mod table;
+mod hook;
+mod wire;
+mod tools;
+mod outcome;
 mod decode;
 mod encode;
-mod hook;
 mod install;
-mod outcome;
-mod pairing;
-mod table;
-mod tools;
-mod wire;
+mod examine;
 
 use phasegate_adapter::{
     Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
@@ -113,7 +113,7 @@ impl Diagnostics for Pi {
     }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {
-        install::examine(request, TABLE.versions)
+        examine::examine(request)
     }
 
     fn limits(&self) -> Vec<Limit> {

@@ -26,7 +26,7 @@ const ABORTED: &str = "Operation aborted";
 /// from one that ended well.
 ///
 /// The client makes an error of a shell's line exactly if its exit status is not 0, and says the status in the last line.
-pub(crate) fn of_result(native: &str, (content, is_error): (&Value, bool), signals: bool) -> Ending {
+pub(crate) fn of_result(native: &str, content: &Value, is_error: bool, signals: bool) -> Ending {
     let text = text_of(content);
     let last = text.trim_end().lines().next_back().unwrap_or_default();
     match (tools::is_shell(native), is_error) {
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_shell_is_ok_only_where_a_status_other_than_0_would_be_an_error() {
         let ended = |tool: &str, text: &str, is_error, signals| {
-            let ending = of_result(tool, (&said(text), is_error), signals);
+            let ending = of_result(tool, &said(text), is_error, signals);
             (ending.outcome, ending.exit_code)
         };
         assert_eq!(ended("bash", "hi", false, true), (Outcome::Ok, Some(0)));

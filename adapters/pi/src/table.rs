@@ -1,12 +1,20 @@
 //! Pi as data. `phasegate doctor`, the README and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table};
+use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table, ToolRow};
+use phasegate_core::analysis::Access;
 
 /// The extension's file in a project.
 pub(crate) const EXTENSION: &str = ".pi/extensions/phasegate.ts";
 /// The extension's file in the user's home.
 pub(crate) const USER_EXTENSION: &str = "~/.pi/agent/extensions/phasegate.ts";
+
+/// The tool that starts subagents.
+pub(crate) const SUBAGENT: &str = "subagent";
+/// The tools that run lines of a shell.
+pub(crate) const SHELLS: [&str; 2] = ["bash", "powershell"];
+/// The tools that search the session's folder where they are given no path.
+pub(crate) const SEARCHES: [&str; 3] = ["grep", "find", "ls"];
 
 /// The platform.
 pub(crate) static TABLE: Table = Table {
@@ -56,7 +64,18 @@ pub(crate) static TABLE: Table = Table {
         session_variables: &["PHASEGATE_SESSION", "PI_SESSION_ID"],
         installed: &[],
     },
-    tools: &[],
+    tools: &[
+        tool("bash", "Bash", None),
+        tool("edit", "Edit", Some(Access::Write)),
+        tool("find", "Glob", Some(Access::Read)),
+        tool("grep", "Grep", Some(Access::Read)),
+        tool("ls", "LS", Some(Access::Read)),
+        tool("powershell", "PowerShell", None),
+        tool("read", "Read", Some(Access::Read)),
+        tool("write", "Write", Some(Access::Write)),
+        // The tool of the client's example that starts subagents.
+        tool(SUBAGENT, "Agent", None),
+    ],
     limits: &[
         LimitRow {
             way: "the extension is the project's, and the project is not trusted (0.87.1 and newer)",
@@ -100,3 +119,7 @@ pub(crate) static TABLE: Table = Table {
         },
     ],
 };
+
+const fn tool(native: &'static str, canonical: &'static str, access: Option<Access>) -> ToolRow {
+    ToolRow { native, canonical, access, labels: &[] }
+}

@@ -1,24 +1,11 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
-use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
+use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::event::builtin_labels;
-use phasegate_core::tool::{AGENT, Labels};
+use phasegate_core::tool::Labels;
 use serde_json::Value;
 
-/// The client's own tools, by its names for them, and the canonical names.
-const OWN: [(&str, &str); 8] = [
-    ("bash", "Bash"),
-    ("edit", "Edit"),
-    ("find", "Glob"),
-    ("grep", "Grep"),
-    ("ls", "LS"),
-    ("powershell", "PowerShell"),
-    ("read", "Read"),
-    ("write", "Write"),
-];
-
-/// The tool of the client's example that starts subagents.
-const SUBAGENT: &str = "subagent";
+use crate::table::{SEARCHES, SHELLS, SUBAGENT, TABLE};
 
 /// A tool under its canonical name.
 pub(crate) struct Named {
@@ -35,12 +22,10 @@ pub(crate) struct Named {
 /// be able to do anything. So is the one that starts other clients, unless they are guarded `everywhere`: it is the client's
 /// own example of subagents, each of which is a process and a session of its own.
 pub(crate) fn canonical(native: String, everywhere: bool) -> Named {
-    if let Some((_, tool)) = OWN.iter().find(|(own, _)| *own == native) {
-        return Named { tool: (*tool).to_owned(), native: Some(native), server: None, labels: None };
-    }
-    if native == SUBAGENT {
-        let labels = (!everywhere).then(|| Labels::from(["delegate".to_owned()]));
-        return Named { tool: AGENT.into(), native: Some(native), server: None, labels };
+    if let Some(row) = TABLE.tool(&native) {
+        let unguarded = native == SUBAGENT && !everywhere;
+        let labels = unguarded.then(|| Labels::from(["delegate".to_owned()]));
+        return Named { tool: row.canonical.to_owned(), native: Some(native), server: None, labels };
     }
     let split = native.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
     if let Some((server, tool)) = split.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()) {
@@ -53,31 +38,23 @@ pub(crate) fn canonical(native: String, everywhere: bool) -> Named {
 
 /// The name by which the client's agent calls a tool of a server, or the client's own tool.
 pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
-    if (tool, server) == (AGENT, None) {
-        return SUBAGENT.to_owned();
-    }
-    match (server, OWN.iter().find(|(_, canonical)| *canonical == tool)) {
-        (Some(server), _) => format!("mcp__{server}__{tool}"),
-        (None, Some((own, _))) => (*own).to_owned(),
-        (None, None) => tool.to_owned(),
+    match server {
+        Some(server) => format!("mcp__{server}__{tool}"),
+        None => TABLE.native(tool).to_owned(),
     }
 }
 
 /// Whether the tool is the client's own and runs programs.
 pub(crate) fn is_shell(native: &str) -> bool {
-    matches!(native, "bash" | "powershell")
+    SHELLS.contains(&native)
 }
 
 /// The paths that one of the client's own file tools would touch.
 pub(crate) fn analysis(native: &str, input: &Value) -> CallAnalysis {
-    let access = match native {
-        "read" | "grep" | "find" | "ls" => Access::Read,
-        "edit" | "write" => Access::Write,
-        _ => return CallAnalysis::default(),
-    };
+    let Some(access) = TABLE.tool(native).and_then(|row| row.access) else { return CallAnalysis::default() };
     // Without one, those that search begin in the session's folder.
     let given = input.get("path").and_then(Value::as_str);
-    let written = given.map(written).or_else(|| matches!(native, "grep" | "find" | "ls").then(|| ".".to_owned()));
+    let written = given.map(written).or_else(|| SEARCHES.contains(&native).then(|| ".".to_owned()));
     let paths = written.into_iter().map(|written| PathUse { written, resolved: None, access }).collect();
     CallAnalysis { paths, ..CallAnalysis::default() }
 }
@@ -105,10 +82,13 @@ mod tests {
     use serde_json::json;
 
     use super::{analysis, canonical, native, skill_of};
+    use crate::table::TABLE;
+    use phasegate_adapter::ToolRow;
 
     #[test]
     fn names_go_both_ways() {
-        for (own, tool) in super::OWN {
+        for ToolRow { native: own, canonical: tool, .. } in TABLE.tools {
+            let (own, tool) = (*own, *tool);
             let named = canonical(own.into(), false);
             assert_eq!((named.tool.as_str(), named.native.as_deref(), named.server), (tool, Some(own), None));
             assert_eq!(native(tool, None), own);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_adapter::{Adapter, Frame, Memory, SessionView};
+use phasegate_adapter::{Adapter, Frame, Playback};
 use serde_json::{Value, json};
 
 use crate::loading::Loading;
@@ -38,23 +38,22 @@ pub(super) fn recordings(loading: &mut Loading, adapter: &str) -> Recordings {
     all
 }
 
-/// What the frames of a recording stand for: the platform's word, the events, the adapter's memory after each. The relay
-/// remembers by itself.
+/// What the frames of a recording stand for: the platform's word, the events, the adapter's memory after each. The engine
+/// keeps the open calls, as in a session that no policy guards. The relay remembers by itself.
 pub(super) fn decoded(adapter: &dyn Adapter, frames: &[String]) -> Result<Vec<Value>, String> {
     if relay::plays(adapter) {
         return relay::decoded(frames);
     }
-    let mut memories: BTreeMap<String, Memory> = BTreeMap::new();
+    let mut sessions: BTreeMap<String, Playback> = BTreeMap::new();
     let mut lines = Vec::new();
     for (at, text) in frames.iter().enumerate() {
         let failed = |problem| format!("frame {}: {problem}", at + 1);
         let frame = Frame::new(text.as_str());
         let message = adapter.codec().open(&frame).map_err(failed)?;
-        let memory = memories.entry(message.session.clone()).or_default();
-        let decoded = adapter.codec().decode(&message, &SessionView::new(memory, None)).map_err(failed)?;
+        let session = sessions.entry(message.session.clone()).or_default();
+        let decoded = session.decode(adapter.codec(), &message).map_err(failed)?;
         let events: Vec<Value> = decoded.events.iter().map(phasegate_core::Event::to_value).collect();
         lines.push(json!({"hook": message.event, "events": events, "memory": decoded.memory}));
-        *memory = decoded.memory;
     }
     Ok(lines)
 }

@@ -96,10 +96,9 @@ fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
         id: call.id.clone(),
         agent: event.subagent().map(ToString::to_string),
         tool: call.tool.name.clone(),
-        input: match (&call.id, &call.analysis.redacted) {
-            (Some(_), _) => String::new(),
-            (None, Some(before)) => before.digest.clone(),
-            (None, None) => digest(&call.input),
+        input: match &call.analysis.redacted {
+            Some(before) => before.digest.clone(),
+            None => digest(&call.input),
         },
         executes: [EXECUTE, SHELL].iter().any(|label| call.tool.labels.contains(*label)),
         may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),

@@ -74,7 +74,7 @@ fn result(draft: &mut Draft, event: &Event) {
     let fits = |call: &OpenCall| {
         call.agent.as_deref() == agent
             && tool.is_none_or(|tool| tool == call.tool)
-            && digest.as_ref().is_none_or(|digest| *digest == call.input)
+            && digest.as_ref().is_none_or(|digest| call.id.is_none() && *digest == call.input)
     };
     let calls = &draft.state().session.calls;
     let call = match id {

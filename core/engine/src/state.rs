@@ -12,6 +12,7 @@ use crate::cause::{By, SessionSource};
 use crate::condition::Wanted;
 use crate::pins::Pins;
 use crate::policy::{Mode, Scope};
+use crate::redacted::digest;
 
 /// The most names that `get_skill_phase` lists as history.
 pub const HISTORY: usize = 64;
@@ -214,7 +215,7 @@ pub struct OpenCall {
     pub agent: Option<String>,
     /// The tool's canonical name.
     pub tool: String,
-    /// A digest of the arguments; empty where the call has an id.
+    /// A digest of the arguments.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub input: String,
     /// Whether the call runs programs, so that only exit status 0 is `ok`.
@@ -244,6 +245,15 @@ pub struct OpenCall {
     /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
     #[serde(default, rename = "proves", skip_serializing)]
     pub(crate) older_proofs: Vec<OlderProof>,
+}
+
+impl OpenCall {
+    /// Whether the call was decided with these arguments. The digest tells calls apart and notices a change by chance or
+    /// by another program; it is no proof against one who chooses both arguments.
+    #[must_use]
+    pub fn has_input(&self, input: &Value) -> bool {
+        self.input == digest(input)
+    }
 }
 
 /// The visit of a phase in which a call was decided.

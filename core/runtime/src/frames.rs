@@ -131,7 +131,7 @@ impl Runtime {
         let decided = |(message, project): &(&Message, Project)| {
             let transaction = Transaction::open(self, project.clone(), &message.session, (deadline, watch))?;
             let decide = |mut open: Transaction<'_>| {
-                let view = SessionView::new(&open.own.memory, Some(&open.own.state));
+                let view = SessionView::new(&open.own.memory, Some(&open.state.session));
                 let decoded = adapter.codec().decode(message, &view);
                 let decided = decide(&mut open, (adapter, &opened.frame), decoded);
                 if self.ends_with_answer {

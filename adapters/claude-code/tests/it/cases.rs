@@ -11,7 +11,7 @@ const BLESS: &str = "PHASEGATE_BLESS";
 
 /// The adapter, as others get it.
 pub(crate) fn adapter() -> &'static dyn Adapter {
-    let _ = phasegate_claude_code::ClaudeCode;
+    let _ = &phasegate_claude_code::CLAUDE_CODE;
     inventory::iter::<Registered>()
         .map(|registered| registered.0)
         .find(|adapter| adapter.id() == "claude-code")

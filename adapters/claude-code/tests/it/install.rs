@@ -125,8 +125,8 @@ fn hooks_switched_off_elsewhere_are_a_problem() {
 
 #[test]
 fn the_exec_form_asks_the_client_to_block() {
-    use phasegate_claude_code::{Form, hook_entry};
-    let hook = hook_entry("PreToolUse", "/opt/my tools/phasegate", Form::Exec);
+    use phasegate_claude_code::{CLAUDE_CODE, Form};
+    let hook = CLAUDE_CODE.entry("PreToolUse", "/opt/my tools/phasegate", Form::Exec);
     assert_eq!(
         hook,
         serde_json::json!({
@@ -134,7 +134,7 @@ fn the_exec_form_asks_the_client_to_block() {
         })
     );
     assert!(
-        hook_entry("Stop", "phasegate", Form::Exec).get("onFailure").is_none(),
+        CLAUDE_CODE.entry("Stop", "phasegate", Form::Exec).get("onFailure").is_none(),
         "a stop that is blocked goes on for ever"
     );
 }

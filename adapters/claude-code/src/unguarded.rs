@@ -5,17 +5,20 @@ use std::path::Path;
 use jsonc_parser::cst::CstObject;
 use phasegate_adapter::InstallRequest;
 
-use super::{Comments, EVENTS, Failing, ours, parse, reject_odd_hooks, reject_switched_off, takes_all};
-use crate::install::group_of;
+use crate::entry::ours;
+use crate::host::Host;
+use crate::odd_hooks::reject_odd_hooks;
+use crate::settings::{Comments, group_of, parse, reject_switched_off, takes_all};
 
 /// Why the client would not start the guard; `None` where some settings file starts it for every event that must be
 /// denied when it fails, and none switches hooks off.
-pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
+pub(crate) fn unguarded(host: &Host, request: &InstallRequest) -> Option<String> {
     let off = request.existing.iter().find_map(|(path, text)| reject_switched_off(path, text).err());
     if let Some(problem) = off {
         return Some(problem.message);
     }
-    let files: Vec<_> = request.existing.iter().map(|(path, text)| missing(path, text, &request.command)).collect();
+    let files: Vec<_> =
+        request.existing.iter().map(|(path, text)| missing(host, path, text, &request.command)).collect();
     if files.iter().any(|missing| missing.is_none()) {
         return None;
     }
@@ -28,26 +31,25 @@ pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
 }
 
 /// What keeps one settings file from starting the guard, and for how many events it does.
-fn missing(path: &Path, text: &str, command: &str) -> Option<(usize, String)> {
+fn missing(host: &Host, path: &Path, text: &str, command: &str) -> Option<(usize, String)> {
     let hooks = match parse(path, text, Comments::Refused) {
         Err(problem) => return Some((usize::from(text.contains("phasegate")), problem.message)),
         Ok((_, root)) => root.object_value().and_then(|object| object.object_value("hooks")),
     };
     let none = || Some((0, format!("no hook in `{}` runs it", path.display())));
     let Some(hooks) = hooks else { return none() };
-    let closed = EVENTS.iter().filter(|(_, failing)| *failing == Failing::Closed);
-    let (there, gone): (Vec<_>, Vec<_>) = closed.partition(|(event, _)| runs(&hooks, event, command));
-    if let Some((event, _)) = gone.first() {
+    let (there, gone): (Vec<_>, Vec<_>) = host.closed_events().partition(|event| runs(host, &hooks, event, command));
+    if let Some(event) = gone.first() {
         let why = format!("no hook in `{}` runs it for every `{event}`", path.display());
         return Some((there.len(), why));
     }
-    reject_odd_hooks(path, &hooks, command).err().map(|problem| (there.len(), problem.message))
+    reject_odd_hooks(host, path, &hooks, command).err().map(|problem| (there.len(), problem.message))
 }
 
 /// Whether a hook of ours takes all that happens under this event.
-fn runs(hooks: &CstObject, event: &str, command: &str) -> bool {
+fn runs(host: &Host, hooks: &CstObject, event: &str, command: &str) -> bool {
     let entries = hooks.array_value(event);
-    let ours = entries.map(|entries| ours(&entries, command)).unwrap_or_default();
+    let ours = entries.map(|entries| ours(host, &entries, command)).unwrap_or_default();
     ours.iter().any(|hook| group_of(hook).is_some_and(|group| takes_all(&group)))
 }
 
@@ -59,8 +61,13 @@ mod tests {
     use phasegate_adapter::{InstallRequest, InstallScope};
     use serde_json::{Value, json};
 
-    use super::unguarded;
+    use super::unguarded as unguarded_on;
+    use crate::hosts::claude_code::HOST;
     use crate::install::install;
+
+    fn unguarded(request: &InstallRequest) -> Option<String> {
+        unguarded_on(&HOST, request)
+    }
 
     fn request(files: &[(&str, &str)]) -> InstallRequest {
         let existing = files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_string()));
@@ -74,7 +81,7 @@ mod tests {
     }
 
     fn installed() -> String {
-        install(&request(&[])).unwrap().remove(0).after.unwrap()
+        install(&HOST, &request(&[])).unwrap().remove(0).after.unwrap()
     }
 
     fn edited(edit: impl Fn(&mut Value)) -> String {

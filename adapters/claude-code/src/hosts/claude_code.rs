@@ -1,13 +1,16 @@
 //! Claude Code as data. `phasegate doctor`, the README and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table};
+use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table, ToolRow};
+use phasegate_core::analysis::Access;
 
-/// The file of the command `/phasegate`, in a project and in the user's home.
-pub(crate) const COMMAND_FILES: [&str; 2] = [".claude/commands/phasegate.md", "~/.claude/commands/phasegate.md"];
+use crate::host::{Failing, Host};
 
-/// The platform.
-pub(crate) static TABLE: Table = Table {
+const COMMAND_FILES: [&str; 2] = [".claude/commands/phasegate.md", "~/.claude/commands/phasegate.md"];
+
+/// Claude Code.
+pub(crate) static HOST: Host = Host {
+    table: Table {
     id: "claude-code",
     name: "Claude Code",
     versions: &["2.1.329", "2.1.197"],
@@ -50,7 +53,23 @@ pub(crate) static TABLE: Table = Table {
         installed: &[COMMAND_FILES[0], COMMAND_FILES[1]],
         signs: &[".claude", "~/.claude"],
     },
-    tools: &[],
+    tools: &[
+        tool("Read", "Read", Some(Access::Read)),
+        tool("NotebookRead", "NotebookRead", Some(Access::Read)),
+        tool("Grep", "Grep", Some(Access::Read)),
+        tool("Glob", "Glob", Some(Access::Read)),
+        tool("LS", "LS", Some(Access::Read)),
+        tool("Edit", "Edit", Some(Access::Write)),
+        tool("MultiEdit", "MultiEdit", Some(Access::Write)),
+        tool("Write", "Write", Some(Access::Write)),
+        tool("NotebookEdit", "NotebookEdit", Some(Access::Write)),
+        tool("Bash", "Bash", None),
+        tool("PowerShell", "PowerShell", None),
+        tool("Agent", "Agent", None),
+        // The name before 2.1.
+        tool("Task", "Agent", None),
+        tool("Skill", "Skill", None),
+    ],
     limits: &[
         LimitRow {
             way: "settings are deleted, disabled or given a comment while no client runs",
@@ -94,4 +113,34 @@ pub(crate) static TABLE: Table = Table {
             shown: &[],
         },
     ],
+    },
+    path_arguments: &["file_path", "notebook_path", "path"],
+    settings: ".claude/settings.json",
+    managed: "/etc/claude-code",
+    command_file: COMMAND_FILES[0],
+    events: &[
+    ("PreToolUse", Failing::Closed),
+    ("PostToolUse", Failing::Open),
+    ("PostToolUseFailure", Failing::Open),
+    ("PostToolBatch", Failing::Open),
+    ("UserPromptSubmit", Failing::Open),
+    ("UserPromptExpansion", Failing::Closed),
+    ("SessionStart", Failing::Open),
+    ("SessionEnd", Failing::Open),
+    ("SubagentStart", Failing::Open),
+    ("SubagentStop", Failing::Open),
+    ("Stop", Failing::Open),
+    ("PreCompact", Failing::Open),
+    ("PermissionRequest", Failing::Open),
+    ("PermissionDenied", Failing::Open),
+    ("ConfigChange", Failing::Closed),
+    ],
+    ignores_on_failure: &["2.1.197"],
+    config_variable: "CLAUDE_CONFIG_DIR",
+    entrypoint_variable: "CLAUDE_CODE_ENTRYPOINT",
+    attended_variable: "CLAUDE_CODE_SESSION_ATTENDED",
 };
+
+const fn tool(native: &'static str, canonical: &'static str, access: Option<Access>) -> ToolRow {
+    ToolRow { native, canonical, access, labels: &[] }
+}

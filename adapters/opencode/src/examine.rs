@@ -4,10 +4,11 @@ use std::path::Path;
 
 use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
 
-use super::{loaded, plugin, settings, started};
+use crate::install::{loaded, plugin, settings, started};
+use crate::table::TABLE;
 
 /// What the settings mean for the guard.
-pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
+pub(crate) fn examine(request: &ExamineRequest) -> Examined {
     let mut examined = Examined::default();
     let found = loaded(&request.install);
     for (path, program) in &found {
@@ -28,7 +29,7 @@ pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
         Finding::new(Level::Warning, what).with("correct it: which plugins it names is not known until then")
     }));
     examined.findings.extend(environment(request));
-    examined.findings.push(version(request.version.as_deref(), recorded));
+    examined.findings.push(version(request.version.as_deref(), TABLE.versions));
     examined
 }
 

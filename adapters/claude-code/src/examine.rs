@@ -6,13 +6,9 @@ use jsonc_parser::cst::{CstNode, CstObject};
 use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
 use serde_json::Value;
 
-use super::owner::{self, Owner};
-use super::{Comments, EVENTS, Failing, KINDS, OR_DENY, OR_DENY_BEFORE, group_of, parse, takes_all};
-
-/// The folder of the machine's own settings.
-const MANAGED: &str = "/etc/claude-code";
-/// A version that is recorded and ignores `onFailure`.
-const WITHOUT_ON_FAILURE: &str = "2.1.197";
+use crate::entry::{OR_DENY, OR_DENY_BEFORE, Owner, owner, program_of};
+use crate::host::{Failing, Host};
+use crate::settings::{Comments, KINDS, group_of, hooks_of, parse, takes_all};
 
 /// One hook that runs the guard.
 struct Wired {
@@ -50,7 +46,7 @@ struct Settings<'a> {
 }
 
 /// What the settings mean for the guard.
-pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
+pub(crate) fn examine(host: &Host, request: &ExamineRequest) -> Examined {
     let mut examined = Examined::default();
     let mut files = Vec::new();
     for (path, text) in &request.install.existing {
@@ -58,7 +54,7 @@ pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
             Ok((_, root)) => {
                 let value = root.to_serde_value().unwrap_or_default();
                 let hooks = root.object_value().and_then(|object| object.object_value("hooks"));
-                files.push(Settings { path, managed: path.starts_with(MANAGED), value, hooks });
+                files.push(Settings { path, managed: path.starts_with(host.managed), value, hooks });
             }
             Err(problem) => {
                 let level = if text.contains("phasegate") { Level::Problem } else { Level::Warning };
@@ -67,7 +63,7 @@ pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
             }
         }
     }
-    let wired: Vec<_> = files.iter().flat_map(|file| wired(file, &request.install.command)).collect();
+    let wired: Vec<_> = files.iter().flat_map(|file| wired(host, file, &request.install.command)).collect();
     examined.managed = wired.iter().any(|hook| hook.managed && hook.event == "PreToolUse" && hook.whole);
     for hook in wired.iter().filter(|hook| !hook.program.is_empty()) {
         if !examined.programs.contains(&hook.program) {
@@ -75,39 +71,38 @@ pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
         }
     }
     examined.findings.extend(files.iter().flat_map(|file| file_findings(file, examined.managed)));
-    examined.findings.extend(presence(&wired));
-    examined.findings.extend(forms(&wired));
-    examined.findings.extend(environment(request));
-    examined.findings.push(version(request.version.as_deref(), recorded));
+    examined.findings.extend(presence(host, &wired));
+    examined.findings.extend(forms(host, &wired));
+    examined.findings.extend(environment(host, request));
+    examined.findings.push(version(host, request.version.as_deref()));
     examined
 }
 
 /// The hooks of a file that run the guard.
-fn wired(file: &Settings<'_>, command: &str) -> Vec<Wired> {
+fn wired(host: &Host, file: &Settings<'_>, command: &str) -> Vec<Wired> {
     let mut found = Vec::new();
     for property in file.hooks.iter().flat_map(CstObject::properties) {
         let event = property.decoded_name().unwrap_or_default();
-        let groups = property.array_value().map(|groups| groups.elements()).unwrap_or_default();
-        let hooks = groups.iter().filter_map(|group| group.as_object()?.array_value("hooks"));
-        found.extend(hooks.flat_map(|hooks| hooks.elements()).filter_map(|hook| one(file, &event, &hook, command)));
+        let hooks = property.array_value().as_ref().map(hooks_of).unwrap_or_default();
+        found.extend(hooks.iter().filter_map(|hook| one(host, file, &event, hook, command)));
     }
     found
 }
 
-fn one(file: &Settings<'_>, event: &str, hook: &CstNode, command: &str) -> Option<Wired> {
+fn one(host: &Host, file: &Settings<'_>, event: &str, hook: &CstNode, command: &str) -> Option<Wired> {
     let value = hook.to_serde_value()?;
-    let owner = owner::of(&value, command);
-    if owner == Owner::Other {
+    let whose = owner(host, &value, command);
+    if whose == Owner::Other {
         return None;
     }
     let written = value.get("command").and_then(Value::as_str).unwrap_or_default();
     Some(Wired {
         event: event.to_owned(),
         path: file.path.display().to_string(),
-        program: if owner == Owner::Ours { owner::program_of(&value).unwrap_or_default() } else { String::new() },
+        program: if whose == Owner::Ours { program_of(host, &value).unwrap_or_default() } else { String::new() },
         managed: file.managed,
         whole: group_of(hook).is_some_and(|group| takes_all(&group)),
-        wrapped: owner == Owner::Wrapped,
+        wrapped: whose == Owner::Wrapped,
         shell: match value.get("args") {
             None if written.ends_with(OR_DENY) => Shell::Denies,
             None if written.ends_with(OR_DENY_BEFORE) => Shell::DeniesFailures,
@@ -154,23 +149,22 @@ fn file_findings(file: &Settings<'_>, managed: bool) -> Vec<Finding> {
 
 fn odd_kinds(hooks: Option<&CstObject>) -> Vec<String> {
     let groups = hooks.into_iter().flat_map(CstObject::properties).filter_map(|property| property.array_value());
-    let entries = groups.flat_map(|groups| groups.elements());
-    let hooks = entries.filter_map(|group| group.as_object()?.array_value("hooks")).flat_map(|hooks| hooks.elements());
-    let kinds = hooks
+    let kinds = groups
+        .flat_map(|groups| hooks_of(&groups))
         .filter_map(|hook| hook.to_serde_value())
         .map(|hook| hook.get("type").and_then(Value::as_str).unwrap_or_default().to_owned());
     kinds.filter(|kind| !KINDS.contains(&kind.as_str())).collect()
 }
 
 /// Whether every event that `init` wires reaches the guard.
-fn presence(wired: &[Wired]) -> Vec<Finding> {
-    let fix = "run `phasegate init claude-code`";
+fn presence(host: &Host, wired: &[Wired]) -> Vec<Finding> {
+    let fix = init(host);
     if wired.is_empty() {
         return vec![Finding::new(Level::Problem, "no settings file has a hook that runs the guard").with(fix)];
     }
     let reaches = |event: &str| wired.iter().any(|hook| hook.event == event && hook.whole);
     let missing = |failing: Failing| -> Vec<String> {
-        let events = EVENTS.iter().filter(|(event, how)| *how == failing && !reaches(event));
+        let events = host.events.iter().filter(|(event, how)| *how == failing && !reaches(event));
         events.map(|(event, _)| format!("`{event}`")).collect()
     };
     let mut found = Vec::new();
@@ -181,31 +175,31 @@ fn presence(wired: &[Wired]) -> Vec<Finding> {
         let events = missing(failing);
         if !events.is_empty() {
             let what = format!("no hook runs the guard for every {}: {then}", events.join(", "));
-            found.push(Finding::new(level, what).with(fix));
+            found.push(Finding::new(level, what).with(fix.as_str()));
         }
     }
     if found.is_empty() {
         let mut paths: Vec<_> = wired.iter().map(|hook| format!("`{}`", hook.path)).collect();
         paths.dedup();
-        let what = format!("hooks for all {} events are in {}", EVENTS.len(), paths.join(", "));
+        let what = format!("hooks for all {} events are in {}", host.events.len(), paths.join(", "));
         found.push(Finding::new(Level::Ok, what));
     }
     found
 }
 
 /// Whether each hook has a form in which it denies when the guard fails, and decides each call once.
-fn forms(wired: &[Wired]) -> Vec<Finding> {
+fn forms(host: &Host, wired: &[Wired]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (event, failing) in EVENTS {
-        let hooks: Vec<_> = wired.iter().filter(|hook| hook.event == event).collect();
+    for (event, failing) in host.events {
+        let hooks: Vec<_> = wired.iter().filter(|hook| hook.event == *event).collect();
         let mut programs: Vec<_> = hooks.iter().map(|hook| hook.program.as_str()).collect();
         programs.dedup();
         if programs.len() > 1 {
             let what = format!("more than one hook runs the guard for `{event}`, so every such event is decided twice");
             found.push(Finding::new(Level::Warning, what).with("keep the hooks of one settings file"));
         }
-        if failing == Failing::Closed {
-            found.extend(hooks.into_iter().filter_map(failing_open));
+        if *failing == Failing::Closed {
+            found.extend(hooks.into_iter().filter_map(|hook| failing_open(host, hook)));
         }
     }
     if let Some(hook) = wired.iter().find(|hook| hook.wrapped) {
@@ -217,16 +211,16 @@ fn forms(wired: &[Wired]) -> Vec<Finding> {
     found
 }
 
-fn failing_open(hook: &Wired) -> Option<Finding> {
+fn failing_open(host: &Host, hook: &Wired) -> Option<Finding> {
     let (event, path) = (&hook.event, &hook.path);
-    let fix = "run `phasegate init claude-code`, which writes both";
+    let fix = format!("{}, which writes both", init(host));
     match (hook.shell, hook.by_client) {
         (Shell::Denies, true) => None,
         (Shell::DeniesFailures, true) => {
             let what = format!(
                 "the hook for `{event}` in `{path}` has an earlier form: an emptied program passes for an answer"
             );
-            Some(Finding::new(Level::Warning, what).with("run `phasegate init claude-code`, which renews it"))
+            Some(Finding::new(Level::Warning, what).with(format!("{}, which renews it", init(host))))
         }
         (Shell::Denies | Shell::DeniesFailures, false) => {
             let what =
@@ -247,20 +241,27 @@ fn failing_open(hook: &Wired) -> Option<Finding> {
     }
 }
 
-fn environment(request: &ExamineRequest) -> Option<Finding> {
-    let folder = request.environment.get("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty())?;
-    let what = format!("`CLAUDE_CONFIG_DIR` is `{folder}`: clients started from here read the user's settings there");
+/// The command that writes the hooks.
+fn init(host: &Host) -> String {
+    format!("run `phasegate init {}`", host.table.id)
+}
+
+fn environment(host: &Host, request: &ExamineRequest) -> Option<Finding> {
+    let variable = host.config_variable;
+    let folder = request.environment.get(variable).filter(|folder| !folder.is_empty())?;
+    let what = format!("`{variable}` is `{folder}`: clients started from here read the user's settings there");
     Some(Finding::new(Level::Warning, what).with("keep the hooks in the project's settings"))
 }
 
-fn version(said: Option<&str>, recorded: &[&str]) -> Finding {
+fn version(host: &Host, said: Option<&str>) -> Finding {
+    let recorded = host.table.versions;
     let known = recorded.join(", ");
     let Some(said) = said else {
         return Finding::new(Level::Note, format!("the client's version is not known; recorded were {known}"))
-            .with("put `claude` on `PATH`");
+            .with(format!("put `{}` on `PATH`", host.table.version_command.first().copied().unwrap_or_default()));
     };
     let version = said.split_whitespace().next().unwrap_or_default();
-    if version == WITHOUT_ON_FAILURE {
+    if host.ignores_on_failure.contains(&version) {
         let what =
             format!("client {version} ignores `onFailure`: a guard that hangs past the timeout lets the call run");
         return Finding::new(Level::Warning, what).with("update the client");

@@ -5,14 +5,14 @@ use std::path::Path;
 use phasegate_adapter::{ExamineRequest, Examined, Finding, InstallScope, Level};
 use serde_json::Value;
 
-use super::{command_of, is_whole, packages, place, settings, switched_off};
-use crate::table::EXTENSION;
+use crate::install::{command_of, is_whole, packages, place, settings, switched_off};
+use crate::table::{EXTENSION, TABLE};
 
 /// The newest version that has no project trust.
 const WITHOUT_TRUST: &str = "0.73.1";
 
 /// What the settings mean for the guard.
-pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
+pub(crate) fn examine(request: &ExamineRequest) -> Examined {
     let mut examined = Examined::default();
     let install = &request.install;
     if let Some((path, why)) = switched_off(install) {
@@ -39,7 +39,7 @@ pub(crate) fn examine(request: &ExamineRequest, recorded: &[&str]) -> Examined {
     }
     examined.findings.extend(shells(install));
     examined.findings.extend(environment(request));
-    examined.findings.push(recorded_version(version, recorded));
+    examined.findings.push(recorded_version(version, TABLE.versions));
     examined
 }
 
@@ -78,7 +78,7 @@ fn trust(request: &ExamineRequest) -> Finding {
 
 /// What the client runs before every line of the agent's, without asking.
 fn shells(request: &phasegate_adapter::InstallRequest) -> Vec<Finding> {
-    let named = |(path, value): (&Path, Value)| {
+    let named = |path: &Path, value: &Value| {
         ["shellPath", "shellCommandPrefix"]
             .into_iter()
             .filter(|key| value.get(*key).is_some())
@@ -88,7 +88,7 @@ fn shells(request: &phasegate_adapter::InstallRequest) -> Vec<Finding> {
             })
             .collect::<Vec<_>>()
     };
-    settings(request).flat_map(named).collect()
+    settings(request).flat_map(|(path, value)| named(path, &value)).collect()
 }
 
 fn environment(request: &ExamineRequest) -> Option<Finding> {

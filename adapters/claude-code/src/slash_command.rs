@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use phasegate_adapter::{Change, InstallRequest, InstallScope};
 
-use crate::table::COMMAND_FILES;
+use crate::host::Host;
 
 /// What it says. The hook carries the command out; this is what the agent reads with the hook's answer.
 const TEXT: &str = "---\n\
@@ -16,22 +16,22 @@ disable-model-invocation: true\n\
 The user gave phasegate the command `$ARGUMENTS`. What came of it is said beside this message. Go on accordingly.\n";
 
 /// The change that puts the file there; none where one of this name is there already.
-pub(crate) fn install(request: &InstallRequest) -> Option<Change> {
-    let path = path(request);
+pub(crate) fn install(host: &Host, request: &InstallRequest) -> Option<Change> {
+    let path = path(host, request);
     let free = !request.existing.contains_key(&path);
     free.then(|| Change { path, before: None, after: Some(TEXT.into()) })
 }
 
 /// The change that takes the file away, unless somebody has changed it.
-pub(crate) fn uninstall(request: &InstallRequest) -> Option<Change> {
-    let path = path(request);
+pub(crate) fn uninstall(host: &Host, request: &InstallRequest) -> Option<Change> {
+    let path = path(host, request);
     let before = request.existing.get(&path).filter(|text| *text == TEXT).cloned()?;
     Some(Change { path, before: Some(before), after: None })
 }
 
-fn path(request: &InstallRequest) -> PathBuf {
+fn path(host: &Host, request: &InstallRequest) -> PathBuf {
     match request.scope {
-        InstallScope::Project => request.project.join(COMMAND_FILES[0]),
-        InstallScope::User => request.home.join(COMMAND_FILES[0]),
+        InstallScope::Project => request.project.join(host.command_file),
+        InstallScope::User => request.home.join(host.command_file),
     }
 }

@@ -1,0 +1,188 @@
+//! One hook in the settings: how `init` writes it, and whose a hook is. Ours is only what `init` writes, to the letter of
+//! its command.
+
+use jsonc_parser::cst::{CstArray, CstNode};
+use serde_json::{Value, json};
+
+use crate::host::Host;
+use crate::settings::hooks_of;
+
+/// How the client starts the guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Through a shell, which denies by exit status 2 unless the guard confirms its answer by a status of its own: fails
+    /// closed on every recorded version.
+    Shell,
+    /// Directly, without a shell: fails closed only on versions that know `onFailure`, 2.1.329 among them.
+    Exec,
+}
+
+/// Seconds after which the client gives up on a hook. The guard's own deadline is well below.
+const TIMEOUT_SECONDS: u32 = 30;
+
+/// What makes a shell's command deny unless the program confirms that it has decided. That it ended well is not enough: a
+/// shell takes an empty file, which an interrupted upgrade leaves, for a script that did.
+pub(crate) const OR_DENY: &str = " --confirm; [ $? = 10 ] || exit 2";
+
+/// What was written before.
+pub(crate) const OR_DENY_BEFORE: &str = " || exit 2";
+
+/// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client.
+#[must_use]
+pub(crate) fn entry(host: &Host, event: &str, command: &str, form: Form) -> Value {
+    let closed = host.closed_events().any(|name| name == event);
+    let mut hook = match form {
+        Form::Exec => json!({"type": "command", "command": command, "args": words(host), "timeout": TIMEOUT_SECONDS}),
+        Form::Shell => {
+            let or_deny = if closed { OR_DENY } else { "" };
+            let command = format!("{} {}{or_deny}", quoted(command), host.arguments());
+            json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS})
+        }
+    };
+    if let (true, Some(fields)) = (closed, hook.as_object_mut()) {
+        fields.insert("onFailure".into(), "block".into());
+    }
+    hook
+}
+
+/// The arguments of a hook that is started without a shell.
+fn words(host: &Host) -> Value {
+    json!(["hook", host.table.id])
+}
+
+/// Whose a hook is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// It is one of the forms that are written here, whatever the program's path.
+    Ours,
+    /// It runs the guard in a form that somebody else wrote: with variables, through another program, from a script's text.
+    Wrapped,
+    /// It has nothing to do with the guard.
+    Other,
+}
+
+/// Whose a hook is, where `command` is how the guard is run now.
+pub(crate) fn owner(host: &Host, hook: &Value, command: &str) -> Owner {
+    if !hook.get("command").is_some_and(Value::is_string) {
+        return Owner::Other;
+    }
+    if program_of(host, hook).is_some_and(|program| program == command || is_named(&program, "phasegate")) {
+        return Owner::Ours;
+    }
+    if mentions(host, hook, command) { Owner::Wrapped } else { Owner::Other }
+}
+
+/// The program of a hook in one of the forms that are written here; `None` for any other hook.
+pub(crate) fn program_of(host: &Host, hook: &Value) -> Option<String> {
+    let written = hook.get("command")?.as_str()?;
+    match hook.get("args") {
+        Some(args) => (*args == words(host)).then(|| written.to_owned()),
+        None => program(host, written),
+    }
+}
+
+/// The program of a command in the form that is written for shells; `None` for any other command.
+fn program(host: &Host, written: &str) -> Option<String> {
+    let bare = [OR_DENY, OR_DENY_BEFORE].iter().find_map(|end| written.strip_suffix(end)).unwrap_or(written);
+    let word = bare.strip_suffix(&host.arguments())?.strip_suffix(' ')?;
+    let bare = match word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        Some(inside) => inside.replace(ESCAPED, "'"),
+        None => word.to_owned(),
+    };
+    (quoted(&bare) == word).then_some(bare)
+}
+
+/// Whether a command, its arguments included, speaks of the guard.
+fn mentions(host: &Host, hook: &Value, command: &str) -> bool {
+    let written = hook.get("command").and_then(Value::as_str);
+    let args = hook.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let words: Vec<String> = written
+        .into_iter()
+        .chain(args)
+        .flat_map(str::split_whitespace)
+        .map(|word| word.replace(['\'', '"'], ""))
+        .collect();
+    let text = words.join(" ");
+    text.contains(&host.arguments()) && (text.contains("phasegate") || text.contains(command))
+}
+
+fn is_named(program: &str, name: &str) -> bool {
+    let last = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    last == name || last.strip_suffix(".exe") == Some(name)
+}
+
+/// A quotation mark within a word in quotation marks.
+const ESCAPED: &str = r"'\''";
+
+/// The command as one word of a POSIX shell.
+pub(crate) fn quoted(command: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !command.is_empty() && command.chars().all(plain) {
+        return command.to_owned();
+    }
+    format!("'{}'", command.replace('\'', ESCAPED))
+}
+
+/// Our hooks among an event's groups.
+pub(crate) fn ours(host: &Host, groups: &CstArray, command: &str) -> Vec<CstNode> {
+    let mut hooks = hooks_of(groups);
+    hooks.retain(|hook| hook.to_serde_value().is_some_and(|hook| owner(host, &hook, command) == Owner::Ours));
+    hooks
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Form, Owner, entry, owner};
+    use crate::hosts::claude_code::HOST;
+
+    fn shell(command: &str) -> Value {
+        json!({"type": "command", "command": command})
+    }
+
+    #[test]
+    fn what_is_written_here_is_ours() {
+        for command in ["phasegate", "/opt/it's here/phasegate", "/opt/guard", "C:\\tools\\phasegate.exe"] {
+            for (event, form) in [("Stop", Form::Shell), ("PreToolUse", Form::Shell), ("PreToolUse", Form::Exec)] {
+                let entry = entry(&HOST, event, command, form);
+                assert_eq!(owner(&HOST, &entry, command), Owner::Ours, "{entry}");
+                let elsewhere = if command == "/opt/guard" { Owner::Other } else { Owner::Ours };
+                assert_eq!(owner(&HOST, &entry, "/new/phasegate"), elsewhere, "{entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_written_before_is_ours() {
+        for command in ["phasegate hook claude-code || exit 2", "'/a b/phasegate' hook claude-code || exit 2"] {
+            assert_eq!(owner(&HOST, &shell(command), "phasegate"), Owner::Ours, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_around_it_is_theirs() {
+        for command in [
+            "PHASEGATE_LOG_FILE=/tmp/l /opt/phasegate hook claude-code || exit 2",
+            "phasegate hook claude-code || true",
+            "phasegate hook claude-code; exit 0",
+            "phasegate  hook claude-code",
+            "\"$CLAUDE_PROJECT_DIR\"/bin/phasegate hook claude-code",
+            "sh -c 'phasegate hook claude-code'",
+            "a'b'/phasegate hook claude-code",
+        ] {
+            assert_eq!(owner(&HOST, &shell(command), "phasegate"), Owner::Wrapped, "{command}");
+        }
+        let through = json!({"type": "command", "command": "env", "args": ["A=b", "phasegate", "hook", "claude-code"]});
+        assert_eq!(owner(&HOST, &through, "phasegate"), Owner::Wrapped);
+    }
+
+    #[test]
+    fn the_rest_is_nobodys_business() {
+        for hook in
+            [shell("./lint.sh"), shell("phasegate check"), shell("tool hook claude-code"), json!({"type": "http"})]
+        {
+            assert_eq!(owner(&HOST, &hook, "phasegate"), Owner::Other, "{hook}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The adapter of every host of the family.
+
+use phasegate_adapter::{
+    Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
+    Installer, Limit, Message, Places, Problem, Received, Reply, SessionView, Verdict,
+};
+use serde_json::Value;
+
+use crate::entry::{Form, entry};
+use crate::host::Host;
+use crate::{decode, encode, examine, install, unguarded, wire};
+
+/// The adapter of one host.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    pub(crate) host: &'static Host,
+}
+
+impl Hooks {
+    /// The hook that starts `command` (a path, or a name found through `PATH`) for an event of the host.
+    #[must_use]
+    pub fn entry(&self, event: &str, command: &str, form: Form) -> Value {
+        entry(self.host, event, command, form)
+    }
+}
+
+impl Adapter for Hooks {
+    fn id(&self) -> &str {
+        self.host.table.id
+    }
+
+    fn name(&self) -> &str {
+        self.host.table.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.host.table.capabilities.clone()
+    }
+
+    fn codec(&self) -> &dyn Codec {
+        self
+    }
+
+    fn installer(&self) -> &dyn Installer {
+        self
+    }
+
+    fn diagnostics(&self) -> &dyn Diagnostics {
+        self
+    }
+}
+
+impl Codec for Hooks {
+    fn open(&self, frame: &Frame) -> Result<Message, Problem> {
+        wire::open(self.host, frame)
+    }
+
+    fn decode(&self, message: &Message, session: &SessionView<'_>) -> Result<Decoded, Problem> {
+        decode::decode(self.host, message, session)
+    }
+
+    fn reply(&self, message: &Message, verdict: &Verdict) -> Reply {
+        encode::reply(message, verdict)
+    }
+
+    fn refuse(&self, received: Received<'_>, problem: &Problem) -> Reply {
+        encode::refuse(received, problem)
+    }
+
+    fn warn(&self, received: Received<'_>, problem: &Problem) -> Reply {
+        encode::warn(received, problem)
+    }
+}
+
+impl Installer for Hooks {
+    fn places(&self) -> Places {
+        self.host.table.places()
+    }
+
+    fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+        install::install(self.host, request)
+    }
+
+    fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+        install::uninstall(self.host, request)
+    }
+
+    fn unguarded(&self, request: &InstallRequest) -> Option<String> {
+        unguarded::unguarded(self.host, request)
+    }
+}
+
+impl Diagnostics for Hooks {
+    fn versions(&self) -> Vec<String> {
+        self.host.table.versions()
+    }
+
+    fn version_command(&self) -> Option<Vec<String>> {
+        self.host.table.version_command()
+    }
+
+    fn examine(&self, request: &ExamineRequest) -> Examined {
+        examine::examine(self.host, request)
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        self.host.table.limits()
+    }
+}

@@ -1,0 +1,49 @@
+//! What differs between the hosts of the family: they speak Claude Code's hook format.
+
+use phasegate_adapter::Table;
+
+/// A host of the family as data.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// What every platform has.
+    pub(crate) table: Table,
+    /// The arguments of file tools that hold paths.
+    pub(crate) path_arguments: &'static [&'static str],
+    /// The settings file that `init` writes, below the project or the home folder.
+    pub(crate) settings: &'static str,
+    /// The folder of the machine's own settings.
+    pub(crate) managed: &'static str,
+    /// The file of the command `/phasegate`, below the project or the home folder.
+    pub(crate) command_file: &'static str,
+    /// The events that `init` hooks, in the order in which they are written.
+    pub(crate) events: &'static [(&'static str, Failing)],
+    /// The recorded versions that ignore `onFailure`.
+    pub(crate) ignores_on_failure: &'static [&'static str],
+    /// The environment variable that moves the user's settings.
+    pub(crate) config_variable: &'static str,
+    /// The environment variable that says how the client was started: `cli` in a terminal, `sdk-…` without one.
+    pub(crate) entrypoint_variable: &'static str,
+    /// The environment variable that says whether a person attends the client: `1` or `0`.
+    pub(crate) attended_variable: &'static str,
+}
+
+/// What happens to the event when the guard cannot run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failing {
+    /// It is denied.
+    Closed,
+    /// It goes on: there is nothing to deny, or a block would do harm (`Stop` would go on for ever).
+    Open,
+}
+
+impl Host {
+    /// What follows the program in a hook's command.
+    pub(crate) fn arguments(&self) -> String {
+        format!("hook {}", self.table.id)
+    }
+
+    /// The events that are denied when the guard cannot run.
+    pub(crate) fn closed_events(&self) -> impl Iterator<Item = &'static str> {
+        self.events.iter().filter(|(_, failing)| *failing == Failing::Closed).map(|(event, _)| *event)
+    }
+}
