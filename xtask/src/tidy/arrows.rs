@@ -1,5 +1,5 @@
-//! Crates point one way: `engine <- shell <- config, rules <- runtime <- service <- cli`, `engine <- adapters/api <- adapters/<id>
-//! <- adapters <- cli`; conformance uses runtime and adapters.
+//! Crates point one way: `engine <- shell <- config <- runtime <- service <- cli`, `engine <- formats <- store <- runtime`,
+//! `engine <- adapters/api <- adapters/<id> <- adapters <- cli`; conformance and lab use them, xtask uses none.
 
 use super::finding::Finding;
 use super::tree::{Package, Tree};
@@ -12,7 +12,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("phasegate-schemas", &[]),
     ("phasegate-config", &["phasegate-core", "phasegate-shell", "phasegate-schemas"]),
     ("phasegate-shell", &["phasegate-core"]),
-    ("phasegate-rules", &["phasegate-core"]),
     ("phasegate-adapter", &["phasegate-core"]),
     ("phasegate-formats", &["phasegate-core"]),
     ("phasegate-store", &["phasegate-core", "phasegate-formats"]),
@@ -24,7 +23,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-store",
             "phasegate-config",
             "phasegate-shell",
-            "phasegate-rules",
             "phasegate-adapter",
         ],
     ),
@@ -52,8 +50,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-config",
             "phasegate-shell",
             "phasegate-runtime",
+            "phasegate-service",
             "phasegate-adapter",
             "phasegate-adapters",
+            // The relay is played in memory.
+            "phasegate-mcp",
         ],
     ),
     ("phasegate-test-server", &["phasegate-guard"]),

@@ -9,8 +9,8 @@ use phasegate_core::state::Status;
 use phasegate_runtime::audit::history::Past;
 use serde_json::Value;
 
-/// The longest text of an event that is shown, in characters.
-const LONGEST: usize = 80;
+/// A text of an event is shown up to this many characters.
+const MAX_SHOWN_CHARS: usize = 80;
 
 /// Who acted: a person or the platform where the event says so, a subagent by its kind and id, else the main agent.
 pub(super) fn subject(past: &Past) -> String {
@@ -83,7 +83,7 @@ fn shown(value: Option<&Value>) -> String {
         Some(other) => other.to_string(),
     };
     let line = whole.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()),
         None => line,
     }
