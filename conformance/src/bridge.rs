@@ -16,7 +16,7 @@ const PROTOCOL: u32 = 1;
 /// A bridge that has greeted.
 pub(crate) struct Bridge {
     child: Child,
-    /// `None` once the bridge is told to end.
+    /// `None` once the bridge shall end.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     asked: u64,

@@ -19,7 +19,7 @@ pub struct Sum {
     pub blocked: usize,
 }
 
-/// Plays a session and tells it, frame by frame.
+/// Plays a session and reports every frame.
 ///
 /// # Errors
 ///
@@ -96,7 +96,7 @@ fn decided(decision: &Value, record: &Value) -> String {
     text
 }
 
-/// The tool and the argument that tells most.
+/// The tool and its most telling argument.
 fn what(tool: &str, record: &Value) -> String {
     let input = record.pointer("/event/input");
     let telling = ["file_path", "command", "path", "skill", "description"];

@@ -96,7 +96,7 @@ fn ended(result: Result<(), String>) -> ExitCode {
     }
 }
 
-/// The stories that are shown where none is named, as the newest client lived them.
+/// The default stories, as the newest client played them.
 const SHOWN: [&str; 3] = ["rename-block", "refactor-block", "refactor-warn"];
 
 fn play(names: &[String], all: bool) -> Result<(), String> {

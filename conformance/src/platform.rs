@@ -44,14 +44,14 @@ fn stories() -> PathBuf {
     cases().join("../stories")
 }
 
-/// The script of a story as this client lives it: its own of that name, else the one for every client.
+/// The script of a story for this client: its own of that name, else the one for every client.
 fn story(adapter: &str, name: &str) -> PathBuf {
     let (own, common) = (format!("{adapter}/{name}.json"), format!("{name}.json"));
     let own = stories().join(own);
     if own.exists() { own } else { stories().join(common) }
 }
 
-/// One trial for each story and version: the client has lived through it.
+/// One trial for each story and version: the client has played it.
 fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
     let named = |folder: PathBuf| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -13,7 +13,7 @@ pub const BASE: &str = "/workspace";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// The story that the client lived through.
+    /// The story that the client played.
     pub story: String,
     /// What it shows, in a sentence.
     pub title: String,
@@ -61,7 +61,7 @@ pub struct Answer {
 pub struct Session {
     /// The name of its folder, `STORY@VERSION`.
     pub name: String,
-    /// Which client lived it, when, and in what project.
+    /// Which client played it, when, and in what project.
     pub about: About,
     /// The frames, in the order in which they were answered.
     pub frames: Vec<Recorded>,

@@ -54,7 +54,7 @@ impl Cell {
     }
 }
 
-/// Whether a step asks for something, rather than tells how a call ended.
+/// Whether a step asks for a decision, rather than reports how a call ended.
 fn asks(step: &Step) -> bool {
     matches!(word(step, "event"), "tool_call" | "command")
 }

@@ -113,7 +113,7 @@ fn done(plan: &Plan, client: &str, clients: &Clients, server: &[String]) -> Resu
     Ok(came)
 }
 
-/// One step by a process of the inspector, told as the other clients tell it.
+/// One step by a process of the inspector, in the form of the other clients.
 fn inspected(step: &Value, era: &str, clients: &Clients, server: &[String], scratch: &Scratch) -> Result<Value> {
     let mut bare = step.clone();
     if let Some(fields) = bare.as_object_mut() {
@@ -160,7 +160,7 @@ fn said(command: &mut Command, scratch: &Scratch) -> Result<String> {
     if !text.trim().is_empty() {
         return Ok(text.into_owned());
     }
-    // The inspector tells an error of its own as an object there.
+    // The inspector reports its own errors as an object there.
     match errors.lines().find(|line| line.starts_with('{')) {
         Some(error) => Ok(error.to_string()),
         None => Err(Failure::new(format!("`{}` printed nothing\n{errors}", shown(command)))),

@@ -1,4 +1,4 @@
-//! `cargo xtask overhead`: what the guard adds to a call in a real client, told by the client's own events.
+//! `cargo xtask overhead`: what the guard adds to a call in a real client, from the client's own events.
 //!
 //! Two plugins that only note the time stand before and after the guard's: what passes between them is the guard's, less
 //! what passes where there is none.

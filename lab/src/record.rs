@@ -1,4 +1,4 @@
-//! `cargo xtask record STORY`: lets a real client live through a story against a scripted model on loopback, guarded by
+//! `cargo xtask record STORY`: lets a real client play a story against a scripted model on loopback, guarded by
 //! phasegate, and keeps every hook's input and answer as a case of the conformance suite.
 //!
 //! Nothing needs an account or a network: client and model run in a network namespace that has only a loopback.

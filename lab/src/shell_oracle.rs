@@ -34,7 +34,7 @@ use xtask::root::{target, write};
 /// How many lines run at once for each processor: most of a line's time is waiting.
 const AT_ONCE: usize = 2;
 
-/// What is run, and how it is told.
+/// What is run, and how it is reported.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How many mutations; without it as many as `conformance/shell/mutations.toml` says.
@@ -105,7 +105,7 @@ fn shown(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string_pretty(value).map_err(|error| Failure::new(error.to_string()))
 }
 
-/// Whether bash can read a line; nothing is run.
+/// Whether bash can parse a line; bash runs nothing.
 fn valid(line: &str) -> bool {
     let line = &line.replace('\0', "");
     let mut bash = Command::new("bash");

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Scenarios (`conformance/cases/mcp/scripts/NAME.json`) and stories (`conformance/stories/mcp/NAME.json`) by name;
     /// without any, all that need no `--claude`.
     scenarios: Vec<String>,
-    /// The binary of Claude Code, for the scenarios that it lives.
+    /// The binary of Claude Code, for the scenarios that it plays.
     #[arg(long)]
     claude: Option<PathBuf>,
     #[arg(long, hide = true)]
@@ -150,7 +150,7 @@ fn inspected(
     Ok(said)
 }
 
-/// Claude Code lives through a story with the server that the story's tools belong to; nothing guards it.
+/// Claude Code plays a story with the server that the story's tools belong to, without a guard.
 fn claude_lives(scenario: &Scenario, scratch: &Scratch, log: &Path, binary: &Path) -> Result<String> {
     let name = scenario.story.as_deref().ok_or_else(|| Failure::new("the scenario names no story"))?;
     let project = scratch.path("project").display().to_string();

@@ -61,7 +61,7 @@ pub(super) struct Told {
     obligations: Vec<Obligation>,
 }
 
-/// Why a frame could not be decided, as the adapter is told.
+/// Why a frame could not be decided, as the adapter gets it.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Trouble {
@@ -77,7 +77,7 @@ struct Bytes {
     status: u8,
 }
 
-/// What every platform's cases must show: each effect, a step that only tells something, and both ways out of a problem.
+/// What every platform's cases must show: each effect, a step with a message only, and both answers to a problem.
 const CELLS: [&str; 7] = ["allow", "warn", "ask", "deny", "told", "refuse a problem", "warn of a problem"];
 
 /// One trial for each case, and one for each cell.

@@ -1,4 +1,4 @@
-//! A frame without provenance proves nothing: which client sent it, what drove the client, and that nobody changed it.
+//! A frame needs a provenance: which client sent it, what drove the client, and a digest of the recording.
 
 use std::collections::BTreeSet;
 

@@ -22,7 +22,7 @@ pub struct Sample {
     /// What is wrong with the original here.
     #[serde(default)]
     pub upstream_quirk: Option<String>,
-    /// What a reader should know besides; nothing is compared with it.
+    /// A note for the reader; the suite does not compare it.
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -147,7 +147,7 @@ pub struct AuditEvent {
     pub tool: String,
     /// Always null in the original.
     pub files: Value,
-    /// What the event tells, in the field of an edit's summary.
+    /// The message of the event, in the field of an edit's summary.
     pub edit_summary: AuditSummary,
     /// False for a violation.
     pub success: bool,
@@ -166,7 +166,7 @@ pub struct AuditSummary {
 }
 
 impl AuditEvent {
-    /// What the event tells; the rest is the same in every one.
+    /// The message of the event; the rest is the same in every event.
     #[must_use]
     pub fn told(&self) -> Value {
         json!({"tool": self.tool, "target": self.edit_summary.target, "success": self.success})

@@ -20,7 +20,7 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    /// Whether nothing is said.
+    /// Whether the settings are empty.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::field::Bit;
 
-/// How many folders the line may be in at once before nothing is known.
+/// The line may be in this many folders at once; beyond, the walk knows no folder.
 const MAX_FOLDERS: usize = 4;
 
 #[derive(Clone, Debug)]

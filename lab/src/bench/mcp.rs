@@ -181,7 +181,7 @@ impl Setting {
 
     /// One large answer.
     fn large(&self, figures: &mut Figures, rows: &mut Vec<Row>) -> Result {
-        // Without an active skill: nothing is asked of the tool.
+        // Without an active skill, so that no phase judges the call.
         let project = self.project()?;
         let mut bare = Peer::start(&mut self.command(&self.server, &project))?;
         let mut proxy = self.command(&self.guard, &project);

@@ -78,7 +78,7 @@ impl Project {
         Self::told(&told, folder)
     }
 
-    /// The project that `stage` once set up in this folder, and told this about.
+    /// The project that `stage` set up in this folder, with what it printed.
     pub(super) fn told(told: &str, folder: &Path) -> Result<Self> {
         let told: Value = serde_json::from_str(told).map_err(failed)?;
         let text = |key: &str| {

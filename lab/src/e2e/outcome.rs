@@ -39,7 +39,7 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
-    /// None ran, and the model was told of each.
+    /// None ran, and the model read a denial for each.
     Denied,
     /// One ran.
     Open,

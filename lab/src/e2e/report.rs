@@ -67,7 +67,7 @@ pub(crate) fn kept() -> Result<BTreeMap<String, Report>> {
     Ok(reports)
 }
 
-/// What an adapter tells of its limits: it follows from the reports, and they do not depend on it.
+/// The adapter's list of limits follows from the reports, so the reports do not depend on it.
 const TOLD: &str = "limits.rs";
 
 /// The digest of an adapter's sources: what the reports of its client were made with.

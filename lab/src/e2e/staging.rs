@@ -80,7 +80,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Lets the client live through it.
+    /// Lets the client play it.
     pub(super) fn play(&self, client: &dyn Client, program: &Path) -> Result<Played> {
         client::live(client, &client::Stage { story: &self.story, scratch: &self.scratch, program })
     }

@@ -67,7 +67,7 @@ impl Servers {
         }
     }
 
-    /// Whether the guards of the servers so far kept a journal: what nobody decided proves nothing of a guard.
+    /// Whether the guards of the servers so far kept a journal: a call without a decision proves nothing about a guard.
     pub(super) fn decided(&self) -> bool {
         let files = walkdir::WalkDir::new(self.folder.join("state")).into_iter().flatten();
         files.filter(|entry| entry.path().extension().is_some_and(|end| end == "journal")).count() > 1

@@ -28,7 +28,7 @@ pub(crate) trait Client: Sync {
     /// The client's name as a program.
     fn program(&self) -> &'static str;
 
-    /// The variables in which the client tells the guard how it was started.
+    /// The variables that say to the guard how the client was started.
     fn variables(&self) -> &'static [&'static str] {
         &[]
     }
@@ -52,12 +52,12 @@ pub(crate) trait Client: Sync {
         scratch.command(program)
     }
 
-    /// The arguments with which the client asks nobody before it makes a call.
+    /// The arguments that switch the client's own questions off.
     fn permissive(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether the model is told of a call that ran and failed as of an error.
+    /// Whether the client reports a failed call to the model as an error.
     fn tells_failure(&self, _call: &Call) -> bool {
         true
     }
@@ -129,7 +129,7 @@ pub(crate) fn skill(client: &dyn Client, name: &str) -> (String, String) {
     (client.skill_file(name), text)
 }
 
-/// Lets a client live through a story in a scratch project whose frames are recorded; returns what came of it.
+/// Lets a client play a story in a scratch project whose frames are recorded, and returns the outcome.
 pub(crate) fn play(client: &dyn Client, stage: &Stage<'_>) -> Result<Played> {
     let mut played = live(client, stage)?;
     if !played.asked {
@@ -151,7 +151,7 @@ pub(crate) fn play(client: &dyn Client, stage: &Stage<'_>) -> Result<Played> {
     Ok(played)
 }
 
-/// Lets a client live through a story in a scratch project; returns what came of it, as far as the model was told.
+/// Lets a client play a story in a scratch project, and returns the outcome as far as the model read it.
 pub(crate) fn live(client: &dyn Client, stage: &Stage<'_>) -> Result<Played> {
     let Stage { story, scratch, program } = *stage;
     let own = Scratch { base: scratch.base.clone() };
@@ -233,7 +233,7 @@ fn played(client: &dyn Client, stage: &Stage<'_>, model: &Model) -> Result<Playe
     Ok(played)
 }
 
-/// The requests, for whoever looks into a failed story.
+/// The requests, kept to explain a failed story.
 fn asked(model: &Model) -> Value {
     let state = model.state();
     let one =

@@ -1,4 +1,4 @@
-//! The scripted model: says what the story says, whoever asks, and keeps what it was asked.
+//! The scripted model: answers with the story's turns and records every request.
 
 pub(super) mod http;
 pub(super) mod messages;

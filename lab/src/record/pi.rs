@@ -40,7 +40,7 @@ impl Client for Pi {
         format!(".pi/skills/{name}/SKILL.md")
     }
 
-    /// A subagent is a process of its own, which nobody tells to trust the project.
+    /// A subagent is a process of its own, and its arguments do not trust the project.
     fn installs(&self, story: &Story) -> &'static [&'static [&'static str]] {
         if story.agents.is_empty() { &[&[]] } else { &[&[], &["--user"]] }
     }
@@ -144,7 +144,7 @@ impl Client for Pi {
         if prompt.starts_with('/') { "Work through the phases in their order.".into() } else { prompt.to_string() }
     }
 
-    /// What it tells its user without a terminal, and why it does not start, goes to its errors.
+    /// Without a terminal, its messages for the user and the reason why it does not start go to its errors.
     fn shown(&self, _stream: &str, errors: &str) -> (Value, String) {
         (Value::Null, errors.to_string())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A story that was lived through.
+/// The outcome of a played story.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
     /// What came of each call that the client heard of, by call id.
@@ -20,7 +20,7 @@ pub(crate) struct Played {
 pub(crate) struct Outcome {
     /// What the guard said; `None` if the call never reached it.
     pub(crate) said: Option<Said>,
-    /// Whether the model was told that the call failed; `None` if it was told nothing.
+    /// Whether the model read that the call failed; `None` if it read nothing.
     pub(crate) error: Option<bool>,
     /// All that the model read after the call.
     pub(crate) read: String,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::later::{Later, Typed};
 use xtask::failure::{Failure, Result};
 
-/// A story that a real client lives through. Nothing in it is decided by the model: every turn is written down.
+/// A story that a real client plays. The model decides nothing: the story holds every turn.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Story {
@@ -112,11 +112,11 @@ pub(crate) struct Call {
 pub(crate) enum Expect {
     /// Nothing: the call runs.
     Allowed,
-    /// The call runs, and the model is told.
+    /// The call runs, and the model reads the warning.
     Warned,
     /// The call does not run, and the model reads why.
     Blocked,
-    /// Somebody is asked; nobody is there, so the call does not run.
+    /// The client asks its user; no user answers, so the call does not run.
     Asked,
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use xtask::failure::{Failure, Result};
 
-/// Folders in which a file that comes and goes is nobody's concern.
+/// Folders whose temporary files do not count.
 const PASSING: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 
 /// A difference between what was and what is.

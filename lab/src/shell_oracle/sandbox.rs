@@ -59,7 +59,7 @@ pub(super) struct Sandbox {
 }
 
 impl Sandbox {
-    /// Makes the checkout in a file system of its own, which lives as long as the outer namespace.
+    /// Makes the checkout in a file system of its own, which exists as long as the outer namespace.
     pub(super) fn new(place: &Path, number: usize) -> Result<Self> {
         let place = place.join(number.to_string());
         fs::create_dir_all(&place).map_err(|error| Failure::file(&place, error))?;

@@ -157,7 +157,7 @@ impl Reading {
         at
     }
 
-    /// A signal to another process; asking whether it lives is none.
+    /// A signal to another process; a test whether the process exists is no signal.
     fn signal(&mut self, pid: u32, args: &str, program: &str) {
         let mut parts = args.trim_end().split([',', ')']).map(str::trim);
         let target = parts.next().unwrap_or_default();

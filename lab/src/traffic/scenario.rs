@@ -14,14 +14,14 @@ pub(super) struct Scenario {
     pub(super) title: String,
     /// The revision of the protocol that client and server agree on.
     pub(super) revision: String,
-    /// The client: `typescript`, `python-1`, `python-2`, `inspector` or the id of a client that lives stories.
+    /// The client: `typescript`, `python-1`, `python-2`, `inspector` or the id of a client that plays stories.
     pub(super) client: String,
     /// The server: `everything`, `test`, `phasegate` or `lsp`.
     pub(super) server: String,
     /// What the client does, one after another.
     #[serde(default)]
     pub(super) steps: Vec<Step>,
-    /// The story that is lived, in place of steps.
+    /// The story that is played, in place of steps.
     #[serde(default)]
     pub(super) story: Option<String>,
 }

@@ -64,7 +64,7 @@ fn between(args: &Args) -> std::io::Result<ExitCode> {
             drop(pass(std::io::stdin().lock(), stdin, "client", &server, &session, &written));
             let gone = Frame { session: &session, server: &server, from: "client", message: None, closed: true };
             drop(keep(&gone, &written));
-            // The client is gone. A server that does not end now, waits for nobody.
+            // The client is gone, so the server has no reason to stay.
             std::thread::sleep(PATIENCE);
             drop(locked(&child).kill());
         });

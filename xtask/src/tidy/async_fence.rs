@@ -1,4 +1,4 @@
-//! Async lives where a server lives, and nowhere on the way of a hook.
+//! Servers are async; the path of a hook is not.
 
 use super::finding::Finding;
 use super::source::{code, without_comment};

@@ -32,7 +32,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A workspace of its own has nobody to inherit from.
+/// A separate workspace cannot inherit.
 fn is_own_workspace(text: &str) -> bool {
     text.lines().any(|line| line == "[workspace]")
 }

@@ -7,7 +7,7 @@ const INSTEAD: &str = "correct the path, from the root or from the document's ow
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "README.md", "docs/rules.md", "conformance/README.md"];
 /// What a file of the workspace that a document would name ends with.
 const ENDINGS: &[&str] = &[".rs", ".md", ".toml", ".json", ".jsonl", ".yaml"];
-/// File names that are spoken of and are nobody's here.
+/// File names that documents mention and this tree does not have.
 const SPOKEN_OF: &[&str] = &["SKILL.md", "mod.rs"];
 
 /// Every back-quoted path of the documents is that of a file or a folder.

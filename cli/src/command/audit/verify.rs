@@ -13,7 +13,7 @@ use crate::progress::Progress;
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// Reads every journal of the project and tells what does not fit. Exits 1 if anything does not.
+/// Verifies every journal of the project and reports each fault. Exits with 1 if there is a fault.
 ///
 /// # Errors
 ///

@@ -40,7 +40,7 @@ pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
 /// How many links are followed from one path, as systems do.
 const MAX_LINKS: usize = 40;
 
-/// The file that a path leads to: the end of its links, also where nothing is there yet.
+/// The file that a path leads to, at the end of its links; the file need not exist.
 pub(crate) fn target(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
     for _ in 0..MAX_LINKS {

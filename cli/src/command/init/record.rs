@@ -39,7 +39,7 @@ pub(crate) struct Written {
     pub(crate) made_folder: bool,
 }
 
-/// Where the record lives.
+/// Where the record is.
 pub(crate) fn path(setting: &Setting<'_>) -> PathBuf {
     if setting.args.user {
         setting.runtime.locations.state.join("init-user.json")

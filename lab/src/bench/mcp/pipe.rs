@@ -115,7 +115,7 @@ impl Drop for Listener {
     }
 }
 
-/// A size that the system tells of a process, in bytes.
+/// A size that the system reports for a process, in bytes.
 pub(super) fn status(process: u32, name: &str) -> Result<u64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).map_err(failed)?;
     let size = text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok());

@@ -16,7 +16,7 @@ pub(in crate::record) struct Request {
     pub(in crate::record) body: Vec<u8>,
 }
 
-/// What it is told, always with status 200.
+/// The body of the answer, always with status 200.
 pub(in crate::record) struct Response {
     /// The media type.
     pub(in crate::record) media_type: &'static str,
