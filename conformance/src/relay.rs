@@ -152,7 +152,7 @@ async fn played(
     let same = message.as_ref().ok().filter(|_| recorded.from == From::Server).cloned();
     // What a server says when its client is gone reaches nobody.
     let Some(line) = line else { return Ok(Relayed { event, ..passed }) };
-    line.send(recorded.from, message.map(Into::into)).await?;
+    line.send(recorded.from, message.map(Into::into).map_err(Box::new)).await?;
     let (to_client, to_server) = line.settled().await?;
     let told = to_client.iter().filter(|got| same.as_ref().is_none_or(|said| said.bytes() != got.bytes()));
     let to_client = told.map(|message| format!("{}\n", message.to_text())).collect();

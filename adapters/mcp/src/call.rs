@@ -61,7 +61,11 @@ impl Call {
 
 /// An argument that a reader which does not look at case takes for another one.
 fn alike(input: &Value) -> Option<&str> {
-    let mut keys: Vec<(String, &str)> = input.as_object()?.keys().map(|key| (folded(key), key.as_str())).collect();
+    let fields = input.as_object()?;
+    if fields.len() < 2 {
+        return None;
+    }
+    let mut keys: Vec<(String, &str)> = fields.keys().map(|key| (folded(key).collect(), key.as_str())).collect();
     keys.sort_unstable();
     keys.windows(2).find_map(|pair| match pair {
         [(first, _), (second, key)] if first == second => Some(*key),
@@ -86,8 +90,7 @@ pub fn modern(message: &Message) -> bool {
 /// Whether a method that is not `tools/call` could be taken for it by a reader that is less exact.
 #[must_use]
 pub fn passes_for_a_call(method: &str) -> bool {
-    let plain = |text: &str| -> String { folded(text).chars().filter(char::is_ascii_alphanumeric).collect() };
-    method != METHOD && plain(method) == plain(METHOD)
+    method != METHOD && folded(method).filter(char::is_ascii_alphanumeric).eq("toolscall".chars())
 }
 
 /// The labels that a tool's annotations stand for; `None` if they say nothing.

@@ -6,8 +6,7 @@ use phasegate_core::event::Outcome;
 use phasegate_core::tool::Labels;
 use serde_json::Value;
 
-use crate::call::Call;
-use crate::object::{Object, folded};
+use crate::object::{Object, is_alike};
 use crate::strict;
 
 /// A call with what the message itself does not say.
@@ -23,15 +22,15 @@ pub struct Named<'a> {
     pub labels: Option<Labels>,
 }
 
-/// A call, before it is forwarded.
+/// A call by the name `called`, with these arguments, before it is forwarded.
 #[must_use]
-pub fn tool_call(call: &Call, named: Named<'_>) -> EventKind {
+pub fn tool_call(called: &str, input: Value, named: Named<'_>) -> EventKind {
     EventKind::ToolCall {
         id: Some(named.id),
         tool: named.tool.to_owned(),
-        native: (call.name != named.tool).then(|| call.name.clone()),
+        native: (called != named.tool).then(|| called.to_owned()),
         server: Some(named.server.to_owned()),
-        input: call.input.clone(),
+        input,
         labels: named.labels,
         background: false,
         analysis: CallAnalysis::default(),
@@ -70,7 +69,7 @@ pub fn tools(server: &str, result: &[u8]) -> Result<EventKind, String> {
     let Value::Array(tools) = strict::read(json).map_err(|error| format!("`tools`: {error}"))? else {
         return Err("`tools` is not a list".into());
     };
-    let alike = |key: &&String| PARTS.iter().any(|part| part != key && folded(part) == folded(key));
+    let alike = |key: &&String| PARTS.iter().any(|part| part != key && is_alike(part, key));
     match tools.iter().filter_map(Value::as_object).find_map(|tool| tool.keys().find(alike)) {
         Some(key) => Err(format!("`tools`: the key `{key}` is one key to some and another to others")),
         None => Ok(EventKind::Tools { server: server.to_owned(), tools }),

@@ -138,8 +138,11 @@ impl Interceptor {
             return Validation::valid();
         }
         let server = asked.server.as_deref().unwrap_or_default();
-        let mut event =
-            events::tool_call(&call, Named { id: calls.fresh_id(), server, tool: &call.name, labels: None });
+        let mut event = events::tool_call(
+            &call.name,
+            call.input,
+            Named { id: calls.fresh_id(), server, tool: &call.name, labels: None },
+        );
         if let (EventKind::ToolCall { server, .. }, None) = (&mut event, &asked.server) {
             *server = None;
         }

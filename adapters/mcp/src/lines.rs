@@ -120,13 +120,13 @@ impl Lines {
             let mut line = self.buffer.split_to(self.searched + at + 1);
             self.searched = 0;
             if std::mem::take(&mut self.skipping) || line.len() > largest {
-                return Some(Err(Malformed::too_large(largest)));
+                return Some(Err(Box::new(Malformed::too_large(largest))));
             }
             while line.last().is_some_and(u8::is_ascii_whitespace) {
                 line.truncate(line.len() - 1);
             }
             if !line.is_empty() {
-                return Some(Message::read(line.freeze()).map(Routed::from));
+                return Some(Message::read(line.freeze()).map(Routed::from).map_err(Box::new));
             }
         }
     }

@@ -27,7 +27,9 @@ impl From<Message> for Routed {
 }
 
 /// What arrives on a link: a message, or bytes that are none. The link is over when nothing arrives any more.
-pub type Arrived = Result<Routed, Malformed>;
+///
+/// What is wrong is boxed: each link keeps room for dozens of messages.
+pub type Arrived = Result<Routed, Box<Malformed>>;
 
 /// One end of a connection.
 #[derive(Debug)]

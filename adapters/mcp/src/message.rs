@@ -108,7 +108,7 @@ impl Message {
             Malformed::new(fault, None, text)
         })?;
         let doubtful = object.doubtful(&KEYS).map(ToOwned::to_owned);
-        let sure = |key: &str| doubtful.as_deref().is_none_or(|name| !crate::object::folded(name).eq(key));
+        let sure = |key: &str| doubtful.as_deref().is_none_or(|name| !crate::object::is_alike(name, key));
         let id = object.get("id").filter(|_| sure("id")).and_then(|json| Id::read(json.as_bytes()));
         let malformed = |text: String| Malformed::new(Fault::NoMessage, id.clone(), text);
         if let Some(name) = doubtful {

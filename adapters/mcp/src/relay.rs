@@ -92,8 +92,11 @@ pub async fn relay(
 /// are: until then, a server that never was is what the client must be told of.
 async fn from_servers(shared: &Shared, inboxes: Vec<Receiver<Arrived>>) {
     let single = inboxes.len() == 1;
-    let mut pumps: FuturesUnordered<_> =
-        inboxes.into_iter().enumerate().map(|(server, inbox)| server_to_client::run(shared, server, inbox)).collect();
+    let mut pumps: FuturesUnordered<_> = inboxes
+        .into_iter()
+        .enumerate()
+        .map(|(server, inbox)| Box::pin(server_to_client::run(shared, server, inbox)))
+        .collect();
     while pumps.next().await.is_some() {}
     if !(shared.closing() || single && shared.spoke()) {
         std::future::pending::<()>().await;

@@ -35,7 +35,10 @@ impl Shared {
     /// Decides a call. Whatever keeps it from being decided denies it.
     pub(super) async fn decide(&self, session: &GuardedSession, call: &Call, labels: Option<Labels>) -> Fate {
         let named = Named { id: self.calls.fresh_id(), server: &self.server, tool: &call.name, labels };
-        let proposed = Proposed { event: events::tool_call(call, named), host_ids: call.host_ids.clone() };
+        let proposed = Proposed {
+            event: events::tool_call(&call.name, call.input.clone(), named),
+            host_ids: call.host_ids.clone(),
+        };
         let ruled = self.calls.decide(session, proposed).await;
         match ruled.ruling {
             Ruling::Unguarded | Ruling::DecidedByHost => Fate::Plain,

@@ -25,7 +25,7 @@ struct Target {
 }
 
 pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
-    let call = match Call::read(&message) {
+    let mut call = match Call::read(&message) {
         Ok(call) => call,
         Err(text) => {
             let json = encode::failed(Some(&id), -32602, &text, Some(Code::BadInput));
@@ -43,7 +43,10 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
     let Some(server) = shared.servers.get(target.server) else { return Act::Drop };
     let labels = server.known(&target.tool).labels;
     let named = Named { id: shared.calls.fresh_id(), server: &server.name, tool: &target.tool, labels };
-    let proposed = Proposed { event: events::tool_call(&call, named), host_ids: call.host_ids };
+    let proposed = Proposed {
+        event: events::tool_call(&call.name, std::mem::take(&mut call.input), named),
+        host_ids: call.host_ids,
+    };
     let ruled = shared.calls.decide(&session, proposed).await;
     let open = match ruled.ruling {
         Ruling::DecidedByHost => OpenCall { guarded: None, warning: None },

@@ -23,13 +23,14 @@ const MAX_DECIDED_AT_ONCE: usize = 256;
 
 /// Takes what the client sends until it sends no more.
 pub(super) async fn run(shared: &Shared, mut from: Receiver<Arrived>) {
+    // Boxed: the queue keeps room for a future of its own, also while it is empty.
     let mut deciding = FuturesOrdered::new();
     loop {
         tokio::select! {
             biased;
             Some(act) = deciding.next(), if !deciding.is_empty() => apply(shared, act).await,
             arrived = from.recv(), if deciding.len() < MAX_DECIDED_AT_ONCE => match arrived {
-                Some(arrived) => deciding.push_back(take(shared, arrived)),
+                Some(arrived) => deciding.push_back(Box::pin(take(shared, arrived))),
                 None => break,
             },
         }

@@ -1,6 +1,5 @@
 //! A server behind the relay, and what is known of its tools.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 
 use phasegate_core::tool::Labels;
@@ -26,7 +25,7 @@ pub(super) struct Server {
     /// What it said that it can do.
     pub(super) capabilities: Mutex<Option<Map<String, Value>>>,
     /// What is known of its tools, by their own names.
-    pub(super) tools: Mutex<HashMap<String, Known>>,
+    pub(super) tools: Mutex<ListedTools>,
     /// What the list of its tools has said so far, page by page, since its first one.
     pub(super) listed: Mutex<ListedTools>,
 }
@@ -55,12 +54,15 @@ impl Server {
 
     /// Whether it listed this tool.
     pub(super) fn has(&self, tool: &str) -> bool {
-        lock(&self.tools).contains_key(tool)
+        lock(&self.tools).get(tool).is_some()
     }
 
     /// What is known of this tool.
     pub(super) fn known(&self, tool: &str) -> Known {
-        lock(&self.tools).get(tool).cloned().unwrap_or_default()
+        let tools = lock(&self.tools);
+        let Some(listed) = tools.get(tool) else { return Known::default() };
+        let labels = listed.labels.clone().filter(|_| self.trusted);
+        Known { labels, declared: listed.declared }
     }
 
     /// Where messages to it go; `None` once it is closed.

@@ -21,13 +21,14 @@ const MAX_RECORDED_AT_ONCE: usize = 256;
 
 /// Takes what the server sends until it is gone.
 pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arrived>) {
+    // Boxed: the queue keeps room for a future of its own, also while it is empty.
     let mut recording = FuturesOrdered::new();
     loop {
         tokio::select! {
             biased;
             Some(message) = recording.next(), if !recording.is_empty() => pass(shared, message).await,
             arrived = from.recv(), if recording.len() < MAX_RECORDED_AT_ONCE => match arrived {
-                Some(Ok(routed)) => recording.push_back(take(shared, server, routed)),
+                Some(Ok(routed)) => recording.push_back(Box::pin(take(shared, server, routed))),
                 Some(Err(malformed)) => garbage(shared, server, &malformed).await,
                 None => break,
             },

@@ -1,15 +1,17 @@
 //! A server's list of tools: told to the guard, without what the phase forbids, with the guard's own.
 
+use std::sync::Arc;
+
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{GuardedSession, every_call};
 use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::listed_tools::ListedTool;
 use super::pending::ListPage;
-use super::server::{Known, NAME_SEPARATOR};
+use super::server::NAME_SEPARATOR;
 use super::shared::Shared;
-use crate::call::labels;
 use crate::encode;
 use crate::events;
 use crate::message::{Kind, Message};
@@ -88,9 +90,8 @@ pub(super) async fn entries(
     };
     let EventKind::Tools { tools: told, .. } = &mut event else { return Ok(Entries::Plain) };
     let tools = told.clone();
-    told.extend(otherwise(shared, server, &tools, first));
+    told.extend(note(shared, server, &tools, first));
     let session = shared.session_now();
-    learn(shared, server, &tools);
     if shared.give(&session, event).await?.is_none() {
         return Ok(Entries::Plain);
     }
@@ -113,30 +114,20 @@ pub(super) fn renamed(shared: &Shared, server: usize, json: &str) -> String {
     renamed().unwrap_or_else(|| json.to_owned())
 }
 
-/// What earlier pages of the same list said of tools that this page describes otherwise: which of them the client takes,
-/// nobody knows.
-fn otherwise(shared: &Shared, server: usize, tools: &[Value], first: bool) -> Vec<Value> {
+/// Notes the tools of a page. What earlier pages of the same list said of tools that this page describes otherwise: which
+/// description the client takes is not known.
+fn note(shared: &Shared, server: usize, tools: &[Value], first: bool) -> Vec<Value> {
     let Some(server) = shared.servers.get(server) else { return Vec::new() };
-    let mut listed = lock(&server.listed);
+    let (mut known, mut listed) = (lock(&server.tools), lock(&server.listed));
     if first {
         listed.clear();
     }
-    let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(ToOwned::to_owned);
-    tools.iter().filter_map(|tool| listed.note(&name(tool)?, tool)).collect()
-}
-
-/// Notes what is needed of each tool when it is called.
-fn learn(shared: &Shared, server: usize, tools: &[Value]) {
-    let Some(server) = shared.servers.get(server) else { return };
-    let mut known = lock(&server.tools);
-    for tool in tools {
-        let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
-        let labels = if server.trusted { labels(tool) } else { None };
-        known.insert(
-            name.to_owned(),
-            Known { labels, declared: tool.get("outputSchema").is_some_and(Value::is_object) },
-        );
-    }
+    let note = |tool: &Value| {
+        let tool = ListedTool::of(tool)?;
+        known.put(Arc::clone(&tool));
+        listed.put_first(tool)
+    };
+    tools.iter().filter_map(note).collect()
 }
 
 /// Whether a server's tool has the name of one of ours, which wins: the guard is not replaced by what it guards.
