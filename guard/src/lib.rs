@@ -1,38 +1,89 @@
-//! Phase enforcement inside of a Rust MCP server: two lines, and every call of every tool is decided before it runs, by the
-//! configs of the project that the server works in (`.phasegate/`), with the journal and the state that `phasegate` itself
-//! uses.
+//! Phase enforcement inside a Rust MCP server. Two lines put the guard of the server's project before every call of every
+//! tool. The guard decides by the configs of that project (`.phasegate/`), and keeps its journal where `phasegate` itself
+//! does.
 //!
-//! ```no_run
-//! use rmcp::{ServerHandler, ServiceExt};
+//! A whole server, guarded, and a client that calls it:
 //!
-//! #[derive(Default)]
+//! ```
+//! use phasegate_guard::{Locations, with_locations};
+//! use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock};
+//! use rmcp::service::RequestContext;
+//! use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+//! use serde_json::{Map, json};
+//!
+//! /// A server whose tools all succeed.
 //! struct Notes;
-//! impl ServerHandler for Notes {}
 //!
-//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
-//! let gate = phasegate_guard::from_environment("notes")?;
-//! let server = gate.wrap(Notes::default()).serve(rmcp::transport::stdio()).await?;
-//! server.waiting().await?;
-//! # Ok(())
-//! # }
+//! impl ServerHandler for Notes {
+//!     async fn call_tool(
+//!         &self,
+//!         request: CallToolRequestParams,
+//!         _context: RequestContext<RoleServer>,
+//!     ) -> Result<CallToolResponse, ErrorData> {
+//!         Ok(CallToolResult::success(vec![ContentBlock::text(format!("ran {}", request.name))]).into())
+//!     }
+//! }
+//!
+//! /// The agent searches before it deletes.
+//! const SKILL: &str = "
+//! skill: tidy-notes
+//! description: Search before you delete.
+//! mode: block
+//! servers: [notes]
+//! phases:
+//!   search: { allowed: [search_notes], forbidden: [delete_note], done_when: { ok: search_notes } }
+//!   delete: { allowed: [delete_note] }
+//! ";
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let folder = tempfile::tempdir()?;
+//!     let project = folder.path().join("project");
+//!     std::fs::create_dir_all(project.join(".phasegate/skills"))?;
+//!     std::fs::write(project.join(".phasegate/skills/tidy-notes.yaml"), SKILL)?;
+//!
+//!     // The two lines. A real server says `phasegate_guard::from_environment("notes")?`, and serves standard input and
+//!     // output; this one keeps its state in a folder of its own, and serves a client in the same process.
+//!     let home = |name: &str| (name == "HOME").then(|| folder.path().into());
+//!     let gate = with_locations("notes", &project, Locations::from_variables(home)?);
+//!     let guarded = gate.wrap(Notes);
+//!
+//!     let (here, there) = tokio::io::duplex(4096);
+//!     let server = tokio::spawn(async move { guarded.serve(there).await });
+//!     let client = ().serve(here).await?;
+//!     let call = |tool: &'static str| client.call_tool(CallToolRequestParams::new(tool));
+//!
+//!     let skill = Map::from_iter([("skill_name".to_owned(), json!("tidy-notes"))]);
+//!     client.call_tool(CallToolRequestParams::new("activate_skill").with_arguments(skill)).await?;
+//!     let early = call("delete_note").await?;
+//!     assert_eq!(early.is_error, Some(true));
+//!     println!("{}", early.content[0].as_text().unwrap().text); // the reason, and what to call first
+//!     assert_eq!(call("search_notes").await?.is_error, Some(false));
+//!     assert_eq!(call("delete_note").await?.is_error, Some(false));
+//!
+//!     client.cancel().await?;
+//!     server.await??.waiting().await?;
+//!     Ok(())
+//! }
 //! ```
 //!
-//! `notes` is the name by which skill configs know the server's tools. The same gate wraps a handler for each session of a
-//! server over HTTP; [`Gate`] says what else it can be told. A server that is not made with `rmcp` has [`project`] and the
-//! layer in [`tower`].
+//! `notes` is the name by which skill configs know the server's tools. One gate wraps a handler for each session of a
+//! server over HTTP; [`Gate`] has its options. A server that is not built with `rmcp` uses [`project`] and the layer in
+//! [`tower`].
 //!
 //! Where nothing guards the project, and nothing ever did, everything passes. Else a call that cannot be decided is denied.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use phasegate_adapter::Guard;
 use phasegate_runtime::policy_store::Current;
-use phasegate_runtime::{Locations, Project, Runtime};
+use phasegate_runtime::{Project, Runtime};
 use phasegate_service::ProjectGuard;
 
-pub use phasegate_adapter::Problem;
+pub use phasegate_adapter::{Guard, Problem};
+pub use phasegate_core::Code;
 pub use phasegate_mcp::in_process::{Gate, Guarded};
+pub use phasegate_runtime::Locations;
 /// The layer over tool calls, for servers of any make.
 pub use phasegate_tower as tower;
 
@@ -44,7 +95,7 @@ pub use phasegate_tower as tower;
 /// `state-unreadable`: no folder for the state is known, or there is no current folder.
 pub fn from_environment(server: &str) -> Result<Gate, Problem> {
     let here = std::env::current_dir()
-        .map_err(|error| Problem::new(phasegate_core::Code::StateUnreadable, format!("no current folder: {error}")))?;
+        .map_err(|error| Problem::new(Code::StateUnreadable, format!("no current folder: {error}")))?;
     in_folder(server, &here)
 }
 
@@ -54,30 +105,42 @@ pub fn from_environment(server: &str) -> Result<Gate, Problem> {
 ///
 /// As for [`from_environment`].
 pub fn in_folder(server: &str, folder: &Path) -> Result<Gate, Problem> {
-    let (runtime, project) = found(folder)?;
+    Ok(with_locations(server, folder, Locations::from_environment()?))
+}
+
+/// The gate of the project that this folder lies in, with state and configs of the user at these locations.
+#[must_use]
+pub fn with_locations(server: &str, folder: &Path, locations: Locations) -> Gate {
+    let (runtime, project) = found(folder, locations);
     let gate = Gate::new(Arc::new(ProjectGuard::new(runtime.clone(), project.clone())), server);
     // Configs with mistakes, or none that can be read, say nothing here; each call then meets the problem itself.
-    Ok(match runtime.current(&project) {
+    match runtime.current(&project) {
         Ok(Current::Ready(ready)) => {
             let settings = &ready.settings.mcp;
             gate.hide_forbidden(settings.hide_forbidden).trusted(settings.trusted.contains(server))
         }
         _ => gate,
-    })
+    }
 }
 
-/// The guard of the project that this folder lies in, for servers of any make.
+/// The guard of the project that this folder lies in, for servers of any make: [`tower`] has the layer for it.
 ///
 /// # Errors
 ///
 /// As for [`from_environment`].
 pub fn project(folder: &Path) -> Result<Arc<dyn Guard>, Problem> {
-    let (runtime, project) = found(folder)?;
-    Ok(Arc::new(ProjectGuard::new(runtime, project)))
+    Ok(project_with_locations(folder, Locations::from_environment()?))
 }
 
-fn found(folder: &Path) -> Result<(Runtime, Project), Problem> {
-    let runtime = Runtime::new(Locations::from_environment()?, phasegate_adapters::all());
+/// The guard of the project that this folder lies in, with state and configs of the user at these locations.
+#[must_use]
+pub fn project_with_locations(folder: &Path, locations: Locations) -> Arc<dyn Guard> {
+    let (runtime, project) = found(folder, locations);
+    Arc::new(ProjectGuard::new(runtime, project))
+}
+
+fn found(folder: &Path, locations: Locations) -> (Runtime, Project) {
+    let runtime = Runtime::new(locations, phasegate_adapters::all());
     let project = Project::find(&runtime.locations, folder);
-    Ok((runtime, project))
+    (runtime, project)
 }

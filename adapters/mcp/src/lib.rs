@@ -11,6 +11,7 @@ pub mod outcome;
 pub mod events;
 pub mod own;
 pub mod denial;
+#[cfg(feature = "proxy")]
 pub mod encode;
 mod no_hooks;
 mod install;
