@@ -5,6 +5,7 @@ mod clients;
 mod generate;
 mod shims;
 mod bench;
+mod hook_order;
 mod fuzz;
 mod stress;
 mod shell_oracle;
@@ -35,6 +36,8 @@ enum Task {
     Gen(generate::Args),
     /// Measure one decision in process, and one hook as a process.
     Bench(bench::Args),
+    /// Write the linker script that puts the functions that hooks call next to each other.
+    HookOrder,
     /// Run the fuzz targets, each for a while.
     Fuzz(fuzz::Args),
     /// Send many hooks at once to one session, kill some, and compare the journal with what was answered.
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
     let result = match Args::parse().task {
         Task::Gen(args) => generate::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::HookOrder => hook_order::run(),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Stress(args) => stress::run(&args),
         Task::ShellOracle(args) => shell_oracle::run(&args),

@@ -45,7 +45,7 @@ pub(crate) fn guard(plain: bool) -> Result<PathBuf> {
 fn nothing(name: &str, flags: &[String]) -> Result<PathBuf> {
     let binary = target().join("bench").join(name);
     let mut rustc = Command::new("rustc");
-    rustc.args(["--edition", "2024", "-O"]).args(flags);
+    rustc.current_dir(root()).args(["--edition", "2024", "-O"]).args(flags);
     rustc.arg("-o").arg(&binary).arg(root().join("lab/bench/nothing.rs"));
     run_command(&mut rustc)?;
     Ok(binary)
