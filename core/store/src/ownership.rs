@@ -3,6 +3,8 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::Path;
+#[cfg(unix)]
+use std::sync::OnceLock;
 
 use crate::error::{Exposed, StoreError, StoreErrorKind};
 
@@ -14,7 +16,9 @@ use crate::error::{Exposed, StoreError, StoreErrorKind};
 #[cfg(unix)]
 pub fn check_own(data: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
-    if data.uid() != rustix::process::geteuid().as_raw() {
+    // Asked once: no part of the program changes its user.
+    static USER: OnceLock<u32> = OnceLock::new();
+    if data.uid() != *USER.get_or_init(|| rustix::process::geteuid().as_raw()) {
         return Err(Exposed::error("belongs to another user"));
     }
     if data.mode() & 0o022 != 0 {
@@ -63,6 +67,10 @@ pub fn check_folders(top: &Path, inside: &[&Path]) -> Result<(), StoreError> {
 ///
 /// It cannot be opened, or one of these conditions does not hold.
 pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    open_checked(path, options).map(|(file, _)| file)
+}
+
+fn open_checked(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
@@ -75,7 +83,7 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         return Err(Exposed::error("is no regular file"));
     }
     check_own(&data)?;
-    Ok(file)
+    Ok((file, data))
 }
 
 /// The content of a file of the state, opened as by [`open_own`].
@@ -84,9 +92,11 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 ///
 /// As for [`open_own`], or it cannot be read.
 pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = open_own(path, OpenOptions::new().read(true))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    let (file, data) = open_checked(path, OpenOptions::new().read(true))?;
+    // With room for one byte more than the file has, the second read finds its end. `take` keeps `File` from asking for
+    // the size and the position again.
+    let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default().saturating_add(1));
+    file.take(u64::MAX).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
