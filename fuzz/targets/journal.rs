@@ -6,11 +6,27 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
+use phasegate_store::change_journal::{Journal, read_last};
 use phasegate_store::deadline::Deadline;
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::journal::scan::Scan;
-use phasegate_store::journal::{Journal, read_last};
+use phasegate_store::file_store::FileStore;
+use phasegate_store::scan::Scan;
+use phasegate_store::state::JournalState;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+/// A state that is any JSON; a change is a merge patch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Any(Value);
+
+impl JournalState for Any {
+    type Change = Value;
+
+    fn apply(&mut self, change: &Value) {
+        merge(&mut self.0, change);
+    }
+}
 
 fn path() -> &'static PathBuf {
     static FOLDER: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
@@ -24,7 +40,7 @@ fn path() -> &'static PathBuf {
     &FOLDER.get_or_init(made).1
 }
 
-/// The chain as its format describes it, followed by other means: the hash and state after the last whole line.
+/// The chain as its format describes it, followed by other means: the number of lines, the last hash and the state.
 fn followed(bytes: &[u8]) -> Option<(u64, String, Value)> {
     let (mut head, mut state, mut count) = ("0".repeat(64), Value::Null, 0);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -37,10 +53,11 @@ fn followed(bytes: &[u8]) -> Option<(u64, String, Value)> {
             return None;
         }
         let body: Map<String, Value> = serde_json::from_slice(json).ok()?;
-        match (body.get("state"), body.get("patch")) {
-            (Some(whole), _) => state = whole.clone(),
-            (None, Some(patch)) => merge(&mut state, patch),
-            (None, None) => {}
+        for change in body.get("changes").and_then(Value::as_array).into_iter().flatten().chain(body.get("patch")) {
+            merge(&mut state, change);
+        }
+        if let Some(whole) = body.get("state") {
+            state = whole.clone();
         }
         (head, count) = (hash, count + 1);
     }
@@ -75,14 +92,14 @@ fuzz_target!(|data: &[u8]| {
     std::io::Write::write_all(&mut file, data).expect("bytes in it");
     drop(file);
     // Without the lock only the end is read; what it says is still checked against its own lines.
-    let _ = read_last(path);
-    if let Ok(scan) = Scan::open(path) {
+    let _ = read_last::<Any>(&FileStore, path);
+    if let Ok(scan) = Scan::<Any>::open(&FileStore, path) {
         let mut scan = scan;
         while let Some(Ok(_)) = scan.next() {}
         let _ = scan.state();
     }
-    if let Ok(journal) = Journal::open(path, &Deadline::new(Duration::from_secs(5))) {
-        let found = journal.last().map(|last| (last.seq, last.head, last.state));
+    if let Ok((journal, state)) = Journal::open::<Any>(&FileStore, path, &Deadline::new(Duration::from_secs(5))) {
+        let found = (journal.seq() > 0).then(|| (journal.seq(), journal.head(), state.0));
         assert_eq!(found, followed(data), "a state that the chain does not lead to");
     }
 });

@@ -81,7 +81,8 @@ fn remember(setting: &Setting<'_>) -> Result<(), Failure> {
         && ready.own
         && setting.project.remembered()?.is_none()
     {
-        setting.project.remember(Remembered { mode: ready.strictest(), sessions: false })?;
+        let memory = Remembered { mode: ready.strictest(), sessions: false };
+        setting.project.remember(setting.runtime.store.as_ref(), memory)?;
     }
     Ok(())
 }

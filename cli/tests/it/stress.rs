@@ -11,14 +11,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use phasegate_core::{Decision, Event, Facts, Policy, State, step};
+use phasegate_core::{Decision, Event, Policy, State, step};
 use phasegate_runtime::digest::sha256;
-use phasegate_runtime::journal::scan::{Record, Scan};
-use phasegate_runtime::kept::{KeptProject, KeptSession};
 use phasegate_runtime::policy_store::PolicyStore;
+use phasegate_runtime::snapshot::{ProjectSnapshot, SessionSnapshot};
 use phasegate_runtime::verify::verify;
 use phasegate_runtime::{Locations, Project};
-use serde::de::DeserializeOwned;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::scan::Scan;
 use serde_json::{Value, json};
 
 use crate::support::{Reply, World, reply};
@@ -152,10 +152,6 @@ fn send_all(world: &World, processes: u64, events: u64) -> BTreeMap<u64, Answer>
     answers.into_inner().unwrap()
 }
 
-fn part<T: DeserializeOwned + Default>(record: &Record, name: &str) -> T {
-    record.body.get(name).map(|value| serde_json::from_value(value.clone()).unwrap()).unwrap_or_default()
-}
-
 /// One record of the session's journal, decided again from the state before it.
 struct Replayed {
     event: Value,
@@ -166,45 +162,41 @@ struct Replayed {
 /// Steps the events of the session's journal one after the other, as one process alone would, and compares the state and
 /// the answer of each with what is recorded.
 fn replay(world: &World, project: &Project) -> Vec<Replayed> {
-    let mut projects = vec![(json!({}), KeptProject::default())];
-    let mut scan = Scan::open(&project.journal()).unwrap();
+    let mut projects = vec![ProjectSnapshot::default()];
+    let mut scan = Scan::<ProjectSnapshot>::open(&FileStore, &project.journal()).unwrap();
     while let Some(record) = scan.next() {
-        let event = record.unwrap().body.get("event").cloned().unwrap_or_default();
-        projects.push((event, serde_json::from_value(scan.state().clone()).unwrap()));
+        record.unwrap();
+        projects.push(scan.state().clone());
     }
     let store = PolicyStore::new(&world.state());
     let mut policies: BTreeMap<String, Policy> = BTreeMap::new();
-    let (mut before, mut replayed, mut last_seq) = (KeptSession::default(), Vec::new(), 0);
-    let mut scan = Scan::open(&project.session_journal("s")).unwrap();
+    let (mut before, mut replayed, mut last_seq) = (SessionSnapshot::default(), Vec::new(), 0);
+    let mut scan = Scan::<SessionSnapshot>::open(&FileStore, &project.session_journal("s")).unwrap();
     while let Some(record) = scan.next() {
         let record = record.unwrap();
-        let after: KeptSession = serde_json::from_value(scan.state().clone()).unwrap();
-        let seq: usize = part(&record, "project_seq");
+        let (after, entry) = (scan.state().clone(), record.entry);
+        let seq = usize::try_from(entry.project_seq.unwrap_or_default()).unwrap();
         let own = seq > last_seq;
         last_seq = seq;
-        let event: Value = part(&record, "event");
-        let decision: Option<Decision> = part(&record, "decision");
-        let problem = record.body.contains_key("problem");
-        if problem || event.get("event").is_none() {
+        let problem = entry.problem.is_some();
+        if problem || entry.event.get("event").is_none() {
             assert_eq!(after.session, before.session, "record {} changes nothing", record.seq);
         } else {
-            let version: String = part(&record, "policy");
             let state = State {
                 session: before.session.clone(),
-                project: projects[if own { seq - 1 } else { seq }].1.project.clone(),
+                project: projects[if own { seq - 1 } else { seq }].project.clone(),
             };
-            let policy = policies
-                .entry(version.clone())
-                .or_insert_with(|| store.load(&version, &after.policy_digest, &state).unwrap());
-            let facts: Facts = part(&record, "facts");
-            let again = step(policy, &state, &Event::from_value(event.clone()).unwrap(), &facts);
+            let load = || store.load(&entry.policy, &after.policy_digest, &state).unwrap();
+            let policy = policies.entry(entry.policy.clone()).or_insert_with(load);
+            let event = Event::from_value(entry.event.clone()).unwrap();
+            let again = step(policy, &state, &event, &entry.facts);
             let stepped = again.state_after(&state);
             assert_eq!(stepped.session, after.session, "the state after record {}", record.seq);
-            assert_eq!(stepped.project, projects[seq].1.project, "the project's state after record {}", record.seq);
-            assert_eq!(again.decision, decision, "the answer in record {}", record.seq);
+            assert_eq!(stepped.project, projects[seq].project, "the project's state after record {}", record.seq);
+            assert_eq!(again.decision, entry.decision, "the answer in record {}", record.seq);
         }
         before = after;
-        replayed.push(Replayed { event, decision, problem });
+        replayed.push(Replayed { event: entry.event, decision: entry.decision, problem });
     }
     replayed
 }
@@ -284,7 +276,7 @@ fn processes_at_once_of_which_some_are_killed_leave_a_whole_journal_of_all_that_
     let text = fs::read_to_string(project.session_journal("s")).unwrap();
     figures.insert("torn records cut off", text.matches(",\"cut\":").count() as u64);
     figures.insert("broken seals mended", text.matches("\"unsealed\":true").count() as u64);
-    figures.insert("moves", text.matches("\"phase_advance\"").count() as u64);
+    figures.insert("moves", text.matches("\"phase_entered\"").count() as u64);
     figures.insert("bytes in the session's journal", text.len() as u64);
     figures.insert("milliseconds", u64::try_from(took.as_millis()).unwrap());
     assert!(figures["calls allowed"] > 0 && figures["calls denied"] > 0 && figures["moves"] > 0, "{figures:#?}");

@@ -36,7 +36,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::digest::sha256_hex;
+    use phasegate_store::digest::sha256_hex;
 
     fn ask(root: &Path, key: FactKey) -> FactValue {
         let mut facts = Facts::new();

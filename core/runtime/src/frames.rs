@@ -1,24 +1,27 @@
-//! Frames: where one belongs, what it leads to and what the reply is. A hook does all of it in one go, a bridge in batches.
+//! Frames: the project that one belongs to, the events it stands for, and the reply. A hook does all of it in one go, a
+//! bridge in batches.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use phasegate_adapter::{Adapter, Decoded, Frame, Message, Problem, Reply, SessionView, Verdict};
-use phasegate_core::{Code, Event, Outcome};
+use phasegate_adapter::{
+    Adapter, Decoded, FailureMode, Frame, Memory, Message, Problem, Refusal, Reply, SessionView, Verdict,
+};
+use phasegate_core::{Code, Event, Outcome, state};
 
 use crate::deadline::{Deadline, broken, limit_from_environment};
+use crate::driver::Driver;
 use crate::hook_installation;
 use crate::lineage::Origin;
 use crate::opened::Opened;
 use crate::other_projects;
 use crate::project::Project;
 use crate::runtime::Runtime;
-use crate::stance::{Stance, Watch};
-use crate::transaction::Transaction;
+use crate::snapshot::SessionChange;
 
-/// What came of a frame or an event: its steps. `None`: nothing guards the project and nothing ever did.
-pub type FrameOutcomes = Result<Option<Vec<Outcome>>, Problem>;
+/// What came of a frame: the outcomes of its events. `None`: nothing guards the project and nothing ever did.
+pub type FrameOutcomes = Result<Option<Vec<Outcome>>, Refusal>;
 
 /// A frame that waits for its turn.
 pub struct Framed {
@@ -28,9 +31,7 @@ pub struct Framed {
     pub opened: Opened,
     /// Why the frame was not opened, where the adapter panicked.
     panicked: Option<Problem>,
-    /// How a problem with it is answered, as far as that is known.
-    pub watch: Watch,
-    /// The project that it belongs to, once somebody looked.
+    /// The project that it belongs to, once it was looked for.
     project: OnceLock<Project>,
 }
 
@@ -49,7 +50,7 @@ impl Framed {
         if let Ok(Some(session)) = open {
             opened.frame.environment.insert(variable.to_string(), session);
         }
-        Self { adapter, opened, panicked, watch: Watch::default(), project: OnceLock::new() }
+        Self { adapter, opened, panicked, project: OnceLock::new() }
     }
 
     /// The session; empty where that is not known.
@@ -58,34 +59,55 @@ impl Framed {
     }
 
     /// The project that it belongs to.
-    pub fn locate(&self, runtime: &Runtime) -> Result<&Project, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// The frame cannot be read, or names no folder.
+    pub fn locate(&self, runtime: &Runtime) -> Result<&Project, Refusal> {
         if let Some(problem) = &self.panicked {
-            self.watch.set(runtime.stance_for(self.adapter, &self.opened.frame));
-            return Err(problem.clone());
+            let failure_mode = runtime.failure_mode_of(self.adapter, &self.opened);
+            return Err(Refusal { problem: problem.clone(), failure_mode });
         }
-        let (_, project) = runtime.locate(self.adapter, &self.opened, &self.watch)?;
-        Ok(self.project.get_or_init(|| project))
+        let located = runtime.locate(self.adapter, &self.opened)?;
+        Ok(self.project.get_or_init(|| located.project))
     }
 
-    /// The reply, by what came of it; a denial where even that cannot be made.
-    pub fn reply(&self, runtime: &Runtime, outcome: FrameOutcomes) -> Reply {
-        let place = (self.project.get(), &self.watch);
-        let reply = || runtime.reply(self.adapter, &self.opened, place, outcome);
-        let refuse = |problem| self.refuse(problem);
-        catch_unwind(AssertUnwindSafe(reply)).unwrap_or_else(|panic| refuse(broken(panic.as_ref())))
+    /// The reply, by what came of it.
+    pub fn reply(&self, runtime: &Runtime, outcomes: FrameOutcomes) -> Reply {
+        let reply = || runtime.reply(self.adapter, &self.opened, self.project.get(), outcomes);
+        catch_unwind(AssertUnwindSafe(reply)).unwrap_or_else(|panic| {
+            let failure_mode = runtime.failure_mode_of(self.adapter, &self.opened);
+            self.refuse(&Refusal { problem: broken(panic.as_ref()), failure_mode })
+        })
     }
 
-    /// The reply to a frame that cannot be decided, as far as is known by now how that is answered.
-    pub fn refuse(&self, problem: Problem) -> Reply {
-        self.watch.get().answer(self.adapter.codec(), self.opened.received(), problem)
+    /// The reply to a frame that cannot be decided.
+    pub fn refuse(&self, refusal: &Refusal) -> Reply {
+        answer(refusal, self.adapter, &self.opened)
     }
 }
 
+/// A frame's message and the project that it belongs to.
+pub struct Located<'a> {
+    /// The message.
+    pub message: &'a Message,
+    /// The project.
+    pub project: Project,
+}
+
+/// The reply to a frame that cannot be decided.
+pub fn answer(refusal: &Refusal, adapter: &dyn Adapter, opened: &Opened) -> Reply {
+    let Refusal { problem, failure_mode } = refusal;
+    tracing::warn!(code = %problem.code, ?failure_mode, "{}", problem.message);
+    refusal.reply(adapter.codec(), opened.received())
+}
+
 impl Runtime {
-    /// How a problem with a frame is answered that does not say which session it belongs to.
+    /// What happens to a frame whose session cannot be asked.
     #[must_use]
-    pub fn stance_for(&self, adapter: &dyn Adapter, frame: &Frame) -> Stance {
-        self.project_of(adapter, frame, None).map_or(Stance::Unsure, |project| self.stance(&project))
+    pub fn failure_mode_of(&self, adapter: &dyn Adapter, opened: &Opened) -> FailureMode {
+        let project = self.project_of(adapter, &opened.frame, opened.message());
+        project.map_or(FailureMode::Closed, |project| self.failure_mode(&project))
     }
 
     /// The project a frame belongs to: the one that the platform's own variable names, else the one its session began
@@ -126,24 +148,24 @@ impl Runtime {
     /// Decides a frame. There always is a reply: where the frame cannot be decided, it is a denial in block mode, a
     /// warning in warn mode, and silence in a project that was never guarded.
     #[must_use]
-    pub fn handle_frame(&self, adapter: &dyn Adapter, opened: &Opened, deadline: &Deadline, watch: &Watch) -> Reply {
-        let located = self.locate(adapter, opened, watch);
-        let decided = |(message, project): &(&Message, Project)| {
-            let transaction = Transaction::open(self, project.clone(), &message.session, (deadline, watch))?;
-            let decide = |mut open: Transaction<'_>| {
-                let view = SessionView::new(&open.own.memory, Some(&open.state.session));
-                let decoded = adapter.codec().decode(message, &view);
-                let decided = decide(&mut open, (adapter, &opened.frame), decoded);
-                if self.ends_with_answer {
-                    std::mem::forget(open);
-                }
-                decided
-            };
-            transaction.map(decide).transpose()
+    pub fn handle_frame(&self, adapter: &dyn Adapter, opened: &Opened, deadline: &Deadline) -> Reply {
+        let Located { message, project } = match self.locate(adapter, opened) {
+            Ok(located) => located,
+            Err(refusal) => return answer(&refusal, adapter, opened),
         };
-        let outcome = located.as_ref().map_err(Clone::clone).and_then(decided);
-        let project = located.as_ref().ok().map(|(_, project)| project);
-        self.reply(adapter, opened, (project, watch), outcome)
+        let opened_driver = Driver::open(self, self.store.as_ref(), project.clone(), &message.session, deadline);
+        let decide = |mut driver: Driver<'_>| {
+            let kept = &driver.loaded.own.snapshot.memory;
+            let decoded = decode(adapter, message, kept, &driver.state.session);
+            let decided = decide(&mut driver, adapter, &opened.frame, decoded);
+            let decided = decided.map_err(|problem| driver.refuse(problem));
+            if self.ends_with_answer {
+                std::mem::forget(driver);
+            }
+            decided
+        };
+        let decided = opened_driver.and_then(|driver| driver.map(decide).transpose());
+        self.reply(adapter, opened, Some(&project), decided)
     }
 
     /// Decides one event of a session that no frame brought, for example a control command. `None`: nothing guards
@@ -154,31 +176,35 @@ impl Runtime {
     /// Whatever keeps the event from being decided and recorded.
     pub fn handle_event(&self, project: Project, session: &str, event: Event) -> Result<Option<Outcome>, Problem> {
         let deadline = Deadline::new(limit_from_environment());
-        let watch = Watch::default();
-        match Transaction::open(self, project, session, (&deadline, &watch))? {
-            Some(mut transaction) => {
-                let mut last = None;
-                for event in transaction.begun(&Origin::default(), vec![event])? {
-                    last = Some(transaction.decide(event)?);
-                }
-                Ok(last)
-            }
-            None => Ok(None),
+        let driver = Driver::open(self, self.store.as_ref(), project, session, &deadline);
+        let Some(mut driver) = driver.map_err(|refusal| refusal.problem)? else { return Ok(None) };
+        let mut last = None;
+        for event in driver.inherit(&Origin::default(), vec![event])? {
+            last = Some(driver.decide(event)?);
         }
+        Ok(last)
     }
 
-    /// The session and the project of a frame. Where they cannot be known, the watch says how that is answered.
-    pub fn locate<'a>(
-        &self,
-        adapter: &dyn Adapter,
-        opened: &'a Opened,
-        watch: &Watch,
-    ) -> Result<(&'a Message, Project), Problem> {
-        let frame = &opened.frame;
-        let message = opened.open(adapter).inspect_err(|_| watch.set(self.stance_for(adapter, frame)))?;
-        let project = self.project_of(adapter, frame, Some(message)).inspect_err(|_| watch.set(Stance::Unsure))?;
+    /// The message of a frame and its project.
+    ///
+    /// # Errors
+    ///
+    /// The frame cannot be read, or names no folder.
+    pub fn locate<'a>(&self, adapter: &dyn Adapter, opened: &'a Opened) -> Result<Located<'a>, Refusal> {
+        let message = opened.open(adapter).map_err(|problem| self.unread(adapter, opened, problem))?;
+        let project = self.project_of(adapter, &opened.frame, Some(message)).map_err(Refusal::closed)?;
         tracing::debug!(event = message.event, session = message.session, root = %project.root.display(), "frame");
-        Ok((message, project))
+        Ok(Located { message, project })
+    }
+
+    /// The refusal of a frame that cannot be read. In a project that nothing guards, it passes unless it speaks of what
+    /// guards others.
+    fn unread(&self, adapter: &dyn Adapter, opened: &Opened, problem: Problem) -> Refusal {
+        let failure_mode = match self.failure_mode_of(adapter, opened) {
+            FailureMode::Open if other_projects::speaks_of_guarded(self, opened) => FailureMode::Closed,
+            known => known,
+        };
+        Refusal { problem, failure_mode }
     }
 
     /// The reply to a frame, by what came of it.
@@ -186,56 +212,74 @@ impl Runtime {
         &self,
         adapter: &dyn Adapter,
         opened: &Opened,
-        (project, watch): (Option<&Project>, &Watch),
-        outcome: FrameOutcomes,
+        project: Option<&Project>,
+        outcomes: FrameOutcomes,
     ) -> Reply {
-        let codec = adapter.codec();
-        match outcome {
+        match outcomes {
             Ok(None) => match project.and_then(|project| other_projects::refused(self, adapter, opened, project)) {
-                Some(problem) => codec.refuse(opened.received(), &problem),
+                Some(problem) => adapter.codec().refuse(opened.received(), &problem),
                 None => Reply::Nothing,
             },
-            Ok(Some(steps)) => {
+            Ok(Some(outcomes)) => {
                 let Some(message) = opened.message() else { return Reply::Nothing };
-                codec.reply(message, &Verdict::of(&steps))
+                adapter.codec().reply(message, &Verdict::of(&outcomes))
             }
-            Err(problem) => {
-                if let (Stance::Unknown, Some(project)) = (watch.get(), project) {
-                    watch.set(self.stance(project));
-                }
-                watch.get().answer(codec, opened.received(), problem)
-            }
+            Err(refusal) => answer(&refusal, adapter, opened),
         }
     }
 }
 
+/// The events that a message stands for. A panic of the adapter is a problem.
+///
+/// # Errors
+///
+/// The adapter cannot read the message.
+pub fn decode(
+    adapter: &dyn Adapter,
+    message: &Message,
+    memory: &Memory,
+    session: &state::Session,
+) -> Result<Decoded, Problem> {
+    let view = SessionView::new(memory, Some(session));
+    let decoded = catch_unwind(AssertUnwindSafe(|| adapter.codec().decode(message, &view)));
+    decoded.unwrap_or_else(|panic| Err(broken(panic.as_ref())))
+}
+
 /// Decides the events of a frame that was decoded, up to the first that is denied, and records them.
+///
+/// # Errors
+///
+/// The frame could not be decoded, an event not be decided, or a record not be written.
 pub fn decide(
-    transaction: &mut Transaction<'_>,
-    (adapter, frame): (&dyn Adapter, &Frame),
+    driver: &mut Driver<'_>,
+    adapter: &dyn Adapter,
+    frame: &Frame,
     decoded: Result<Decoded, Problem>,
 ) -> Result<Vec<Outcome>, Problem> {
     let Decoded { events, memory } = match decoded {
         Ok(decoded) => decoded,
-        Err(problem) => return Err(transaction.note_unreadable(&frame.bytes, problem)),
+        Err(problem) => return Err(driver.note_unreadable(&frame.bytes, problem)),
     };
     if events.is_empty() {
-        transaction.note_memory(&frame.bytes, memory)?;
+        driver.note_memory(&frame.bytes, memory)?;
         return Ok(Vec::new());
     }
-    transaction.own.memory = memory;
+    driver.loaded.own.change(SessionChange::Memory(memory));
     let names = adapter.installer().places().session_variables;
-    let origin = Origin::of(names, frame, &events, &transaction.session, &mut transaction.own.clients);
-    let mut steps = Vec::new();
-    for mut event in transaction.begun(&origin, events)? {
-        let (locations, project) = (&transaction.runtime.locations, &transaction.project);
-        hook_installation::complete(&mut event, &mut transaction.own.unwired, adapter, locations, project);
-        let step = transaction.decide(event)?;
-        let denied = step.decision.as_ref().is_some_and(|decision| !decision.lets_through());
-        steps.push(step);
+    let mut clients = driver.loaded.own.snapshot.clients.clone();
+    let origin = Origin::of(names, frame, &events, &driver.session, &mut clients);
+    driver.loaded.own.change(SessionChange::Clients(clients));
+    let mut outcomes = Vec::new();
+    for mut event in driver.inherit(&origin, events)? {
+        let mut unwired = driver.loaded.own.snapshot.unwired.clone();
+        hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, &driver.project);
+        driver.loaded.own.change(SessionChange::Unwired(unwired));
+        let outcome = driver.decide(event)?;
+        let denied = outcome.decision.as_ref().is_some_and(|decision| !decision.lets_through());
+        outcomes.push(outcome);
         if denied {
             break;
         }
     }
-    Ok(steps)
+    Ok(outcomes)
 }

@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_adapter::{Adapter, FailureMode, Frame, Problem, Refusal, Reply};
 use phasegate_core::Code;
 
 use crate::deadline::{Deadline, answer_within, try_within};
+use crate::frames::answer;
 use crate::locations::Locations;
 use crate::opened::Opened;
 use crate::runtime::Runtime;
-use crate::stance::{Stance, Watch};
 
 /// The largest frame, in bytes.
 pub const MAX_FRAME_BYTES: u64 = 32 * 1024 * 1024;
 /// How much of a frame that is larger is kept, in bytes, so that the reply can be in its event's form.
-const HEAD: usize = 64 * 1024;
-/// How long the stance of a project may be looked for after the answer has failed.
+const KEPT_HEAD_BYTES: usize = 64 * 1024;
+/// How long the failure mode of a project may be looked for after the answer has failed.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// What a hook works with.
@@ -82,27 +82,25 @@ impl Answering {
         send: impl FnOnce(Reply) + Send + 'static,
     ) {
         let (adapter, runtime) = (self.adapter, &self.runtime);
-        let watch = Watch::default();
         let deadline = Deadline::new(self.limit);
         let late = {
-            let (held, watch, runtime) = (held.clone(), watch.clone(), Arc::clone(runtime));
+            let (held, runtime) = (held.clone(), Arc::clone(runtime));
             move |problem: Problem| {
                 let opened = held.opened();
-                let stance = match watch.get() {
-                    Stance::Unknown => late_stance(Arc::clone(&runtime), adapter, opened.frame.clone()),
-                    known @ (Stance::Unsure | Stance::Unguarded | Stance::Warn | Stance::Block) => known,
-                };
-                stance.answer(adapter.codec(), opened.received(), problem)
+                let failure_mode = late_failure_mode(Arc::clone(&runtime), adapter, opened.clone());
+                answer(&Refusal { problem, failure_mode }, adapter, opened)
             }
         };
         let work = || {
             let problem = ready(held);
             let opened = held.opened();
-            if let Some(problem) = problem {
-                watch.set(runtime.stance_for(adapter, &opened.frame));
-                return watch.get().answer(adapter.codec(), opened.received(), problem);
+            match problem {
+                Some(problem) => {
+                    let failure_mode = runtime.failure_mode_of(adapter, opened);
+                    answer(&Refusal { problem, failure_mode }, adapter, opened)
+                }
+                None => runtime.handle_frame(adapter, opened, &deadline),
             }
-            runtime.handle_frame(adapter, opened, &deadline, &watch)
         };
         answer_within(self.limit, work, late, send);
     }
@@ -131,10 +129,9 @@ fn made(bytes: Vec<u8>, environment: &Mutex<BTreeMap<String, String>>) -> Opened
     Opened::new(Frame { bytes, environment: std::mem::take(&mut held) })
 }
 
-/// The stance of the project, looked for once more after the answer has failed.
-pub fn late_stance(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, frame: Frame) -> Stance {
-    let look = move || runtime.stance_for(adapter, &frame);
-    try_within(GRACE, look).unwrap_or(Stance::Unknown)
+/// The failure mode of a frame whose answer has failed, looked up for a moment.
+pub fn late_failure_mode(runtime: Arc<Runtime>, adapter: &'static dyn Adapter, opened: Opened) -> FailureMode {
+    try_within(GRACE, move || runtime.failure_mode_of(adapter, &opened)).unwrap_or_default()
 }
 
 fn read(input: impl Read) -> (Vec<u8>, Option<Problem>) {
@@ -144,7 +141,7 @@ fn read(input: impl Read) -> (Vec<u8>, Option<Problem>) {
     let problem = match result {
         Err(error) => bad(format!("the message could not be read: {error}")),
         Ok(_) if bytes.len() as u64 > MAX_FRAME_BYTES => {
-            bytes.truncate(HEAD);
+            bytes.truncate(KEPT_HEAD_BYTES);
             let text = format!("the message is larger than {} MiB", MAX_FRAME_BYTES / 1024 / 1024);
             Some(Problem::new(Code::InputTooLarge, text))
         }

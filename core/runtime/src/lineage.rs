@@ -12,7 +12,6 @@ use crate::ancestors::{Process, client, near, note};
 use crate::locations::Locations;
 use crate::project::Project;
 use crate::sessions::{SessionInfo, Sessions, busy_sessions, live_sessions};
-use crate::transaction::Transaction;
 
 /// Where an event comes from, beside what it says itself.
 #[derive(Clone, Debug, Default)]
@@ -62,31 +61,12 @@ impl Origin {
     }
 }
 
-impl Transaction<'_> {
-    /// The events of a frame, completed: who began the session, if they begin it, and before them the runs that it joins,
-    /// each session's in an event of its own. A prompt that an agent may have typed is not interactive.
-    ///
-    /// # Errors
-    ///
-    /// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
-    pub fn begun(&mut self, origin: &Origin, mut events: Vec<Event>) -> Result<Vec<Event>, Problem> {
-        let reached = Reached {
-            locations: &self.runtime.locations,
-            project: &self.project,
-            session: &self.session,
-            state: &self.state,
-        };
-        match complete(origin, &reached, &mut events) {
-            Ok(()) => Ok(events),
-            Err(problem) => {
-                let event = events.first().map(Event::to_value).unwrap_or_default();
-                Err(self.note_problem(event, problem))
-            }
-        }
-    }
-}
-
-/// Completes the events of a frame, as [`Transaction::begun`] says.
+/// Completes the events of a frame: who began the session, if they begin it, and before them the runs that it joins,
+/// each session's in an event of its own. A prompt that an agent may have typed is not interactive.
+///
+/// # Errors
+///
+/// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
 pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>) -> Result<(), Problem> {
     let Some(first) = events.first_mut() else { return Ok(()) };
     let new = reached.state.session.events == 0;

@@ -16,13 +16,15 @@ pub fn refused(runtime: &Runtime, adapter: &dyn Adapter, opened: &Opened, projec
     }
     let decoded = match adapter.codec().decode(message, &SessionView::empty()) {
         Ok(decoded) => decoded,
-        // What cannot be read may change anything that it speaks of.
-        Err(problem) => {
-            let spoken = runtime.protected(None, &[]).spoken_of(&String::from_utf8_lossy(&opened.frame.bytes));
-            return spoken.map(|_| problem);
-        }
+        Err(problem) => return speaks_of_guarded(runtime, opened).then_some(problem),
     };
     decoded.events.into_iter().find_map(|event| forbidden(runtime, event, project))
+}
+
+/// Whether a frame that cannot be read speaks of what guards other projects: it may change anything that it speaks of.
+pub fn speaks_of_guarded(runtime: &Runtime, opened: &Opened) -> bool {
+    let text = String::from_utf8_lossy(&opened.frame.bytes);
+    runtime.locations.state.join("projects").exists() && runtime.protected(None, &[]).spoken_of(&text).is_some()
 }
 
 /// As [`refused`], of one event.

@@ -13,9 +13,9 @@ use phasegate_core::{Code, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::sha256_hex;
 use crate::discover::Found;
 use phasegate_store::active_disk::disk;
+use phasegate_store::digest::sha256_hex;
 use phasegate_store::disk::Disk as _;
 use phasegate_store::ownership::read_own;
 

@@ -7,15 +7,13 @@ use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::sha256_hex;
 use crate::discover::guards_itself;
 use crate::locations::{CONFIG_FOLDER, Locations};
-use crate::witness;
-use phasegate_store::active_disk::disk;
-use phasegate_store::disk::Disk as _;
+use phasegate_store::digest::sha256_hex;
 use phasegate_store::error::{StoreError, StoreErrorKind};
 use phasegate_store::ownership;
 use phasegate_store::ownership::read_own;
+use phasegate_store::store::Store;
 
 /// How many digits of a digest name a project or a session.
 const DIGITS: usize = 32;
@@ -72,13 +70,8 @@ impl Project {
     /// # Errors
     ///
     /// `state-not-saved`: the state folder cannot be written.
-    pub fn keep_session(&self, locations: &Locations, session: &str) -> Result<(), Problem> {
-        let path = session_root(&locations.state, session);
-        let write = || {
-            path.parent().map_or(Ok(()), |folder| disk().make_folder(folder))?;
-            disk().replace(&path, self.root.as_os_str().as_encoded_bytes())
-        };
-        write().map_err(|error| not_saved(&path, "written", &error))
+    pub fn keep_session(&self, store: &dyn Store, locations: &Locations, session: &str) -> Result<(), Problem> {
+        Ok(store.replace(&session_root(&locations.state, session), self.root.as_os_str().as_encoded_bytes())?)
     }
 
     /// The project whose root is this folder, given without links.
@@ -144,28 +137,12 @@ impl Project {
     /// # Errors
     ///
     /// `state-not-saved`: the state folder cannot be written.
-    pub fn remember(&self, memory: Remembered) -> Result<(), Problem> {
-        let write = || {
-            disk().make_folder(&self.folder)?;
-            let (root, text) = (self.folder.join("root"), self.root.as_os_str().as_encoded_bytes());
-            if read_own(&root).ok().as_deref() != Some(text) {
-                disk().replace(&root, text)?;
-            }
-            disk().replace(&self.memory(), &serde_json::to_vec(&memory)?)
-        };
-        write().map_err(|error| not_saved(&self.memory(), "written", &error))
-    }
-
-    /// Forgets that the project was guarded. Its journals stay.
-    ///
-    /// # Errors
-    ///
-    /// `state-not-saved`: the memory cannot be removed, or the journal not be written. `state-busy`, `state-unreadable`,
-    /// `state-version`: the journal cannot be used.
-    pub fn forget(&self) -> Result<(), Problem> {
-        witness::note_forgotten(self)?;
-        let memory = self.memory();
-        disk().remove(&memory).map_err(|error| not_saved(&memory, "removed", &error))
+    pub fn remember(&self, store: &dyn Store, memory: Remembered) -> Result<(), Problem> {
+        let (root, text) = (self.folder.join("root"), self.root.as_os_str().as_encoded_bytes());
+        if store.read(&root).ok().flatten().as_deref() != Some(text) {
+            store.replace(&root, text)?;
+        }
+        Ok(store.replace(&self.memory(), &serde_json::to_vec(&memory).unwrap_or_default())?)
     }
 
     /// The file that remembers that the project is guarded.
@@ -206,10 +183,6 @@ fn read_small(path: &Path) -> Result<Option<Vec<u8>>, Problem> {
     }
 }
 
-fn not_saved(path: &Path, what: &str, error: &io::Error) -> Problem {
-    StoreError::from_io(StoreErrorKind::NotSaved, path, &format!("cannot be {what}"), error).into()
-}
-
 /// The projects that anything is kept about. The root of one that was never guarded by configs of its own is empty.
 pub fn every_project(locations: &Locations) -> Vec<Project> {
     let entries = std::fs::read_dir(locations.state.join("projects")).into_iter().flatten().flatten();
@@ -247,6 +220,7 @@ fn name_of(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use phasegate_store::file_store::FileStore;
 
     #[test]
     fn the_nearest_guarded_folder_is_the_project_also_after_its_config_is_gone() {
@@ -264,7 +238,7 @@ mod tests {
         std::fs::create_dir_all(outer.join(CONFIG_FOLDER)).unwrap();
         let project = Project::find(&locations, &inner);
         assert_eq!((&project.root, project.remembered()), (&outer, Ok(None)));
-        project.remember(Remembered { mode: Mode::Block, sessions: false }).unwrap();
+        project.remember(&FileStore, Remembered { mode: Mode::Block, sessions: false }).unwrap();
         std::fs::remove_dir(outer.join(CONFIG_FOLDER)).unwrap();
         let again = Project::find(&locations, &inner);
         assert_eq!(
@@ -280,7 +254,7 @@ mod tests {
         std::fs::write(inner.join(CONFIG_FOLDER).join("config.yaml"), "mode: warn\n").unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
         std::fs::remove_dir_all(inner.join(CONFIG_FOLDER)).unwrap();
-        again.forget().unwrap();
+        crate::integrity::forget(&again).unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
     }
 
@@ -292,7 +266,7 @@ mod tests {
             Locations { state: top.join("state"), user: top.join("u"), machine: top.join("m"), home: top.clone() };
         assert_eq!(Project::of_session(&locations, "s"), Ok(None));
         let project = Project::at(&locations, &top.join("p"));
-        project.keep_session(&locations, "s").unwrap();
+        project.keep_session(&FileStore, &locations, "s").unwrap();
         assert_eq!(Project::of_session(&locations, "s"), Ok(Some(project)));
     }
 }

@@ -7,7 +7,7 @@ use phasegate_core::redaction::redacted;
 use phasegate_core::{Event, Policy};
 use serde_json::{Value, json};
 
-use crate::digest::sha256_hex;
+use phasegate_store::digest::sha256_hex;
 
 /// The longest text that is kept as it is, in bytes.
 const LONGEST: usize = 4 * 1024;

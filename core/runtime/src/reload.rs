@@ -5,13 +5,14 @@ use std::time::{Duration, SystemTime};
 use phasegate_adapter::Problem;
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Code, State};
+use phasegate_store::change_journal::read_last;
+use phasegate_store::file_store::FileStore;
 
-use crate::journal::read_last;
-use crate::kept::{KeptSession, kept};
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::sessions::{SessionInfo, sessions};
+use crate::snapshot::SessionSnapshot;
 
 /// A session that was active within this time may still go on.
 const LIVE_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -85,9 +86,11 @@ impl Runtime {
         policy: &Policy,
         settings: &KeptSettings,
     ) -> Result<Reload, Problem> {
-        let own: KeptSession = kept(read_last(&project.session_journal(&session.id))?.as_ref())?;
+        let own = read_last::<SessionSnapshot>(&FileStore, &project.session_journal(&session.id))?
+            .map(|last| last.state)
+            .unwrap_or_default();
         // Of a policy that is gone nothing can be compared: every skill counts as added.
-        let before = self.store.load(&session.policy, &session.policy_digest, &State::default()).unwrap_or_default();
+        let before = self.policies.load(&session.policy, &session.policy_digest, &State::default()).unwrap_or_default();
         let live = session.state.live_runs();
         let kept = live.filter(|run| policy.skill(&run.skill).is_none_or(|skill| skill.version != run.version));
         let names = |skills: Vec<&Skill>| skills.into_iter().map(|skill| skill.name.clone()).collect();

@@ -11,13 +11,14 @@ use std::path::PathBuf;
 use phasegate_core::event::{By, EventKind, SessionSource};
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{Project, Session, Status};
-use phasegate_core::{COMMANDS, Decision, Event, Facts, Outcome, Policy, Record, State, step};
+use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
 use serde_json::{Value, json};
 
 use self::files::Files;
 use crate::analysis::{Shell, read_line};
 use crate::audit::line::Place;
 use crate::audit::log::{append, lines};
+use crate::decide::{Decided, decide};
 use crate::lineage::joined;
 use crate::timestamp::milliseconds;
 
@@ -130,8 +131,8 @@ impl Replay {
         }
         let of_line = read_line(&mut event, &Shell::default()).is_some();
         self.files.read_paths(&mut event, of_line);
-        let Begun { state: before, mut records } = self.begun(&event);
-        let (mut done, facts) = self.decide(&before, &event);
+        let Begun { state: before, mut records } = self.begun(&event)?;
+        let Decided { outcome: mut done, facts } = self.decide(&before, &event)?;
         records.extend(phasegate_core::records(&self.policy, &before, &event, &done.changes));
         let after = done.state_after(&before);
         if tool_command.is_some() && done.decision.is_none() {
@@ -197,57 +198,48 @@ impl Replay {
 
     /// The state that a line meets, and what its joining changed: a session that begins as another's child, fork or clear
     /// goes on with that one's runs. One that starts up without a parent is a person's, and fresh.
-    fn begun(&self, event: &Event) -> Begun {
-        let mut state = self.state(&event.session);
+    fn begun(&self, event: &Event) -> Result<Begun, LineError> {
+        let mut state = self.state(&event.session)?;
         let mut records = Vec::new();
-        let EventKind::SessionStart { source, parent } = &event.kind else { return Begun { state, records } };
+        let EventKind::SessionStart { source, parent } = &event.kind else { return Ok(Begun { state, records }) };
         let known = parent.as_deref().filter(|parent| self.sessions.contains_key(*parent));
         let follows = matches!(source, SessionSource::Fork | SessionSource::Clear);
         if self.sessions.contains_key(&event.session)
             || (known.is_none() && !follows && *source != SessionSource::Child)
         {
-            return Begun { state, records };
+            return Ok(Begun { state, records });
         }
         let others = self.latest.iter().filter_map(|id| Some((id.as_str(), self.sessions.get(id)?)));
         for (from, runs) in joined(known, follows, others) {
             let join = Event { kind: EventKind::Join { from, runs }, ..event.clone() };
-            let done = self.decide(&state, &join).0;
+            let done = self.decide(&state, &join)?.outcome;
             records.extend(phasegate_core::records(&self.policy, &state, &join, &done.changes));
             done.apply_to(&mut state);
         }
-        Begun { state, records }
+        Ok(Begun { state, records })
     }
 
     /// The state of a session; a new one begins with the skill that was asked for.
-    fn state(&self, session: &str) -> State {
+    fn state(&self, session: &str) -> Result<State, LineError> {
         let known = self.sessions.get(session).cloned();
         let new = known.is_none();
         let state = State { session: known.unwrap_or_default(), project: self.project.clone() };
-        let Some(skill) = self.options.skill.as_ref().filter(|_| new) else { return state };
+        let Some(skill) = self.options.skill.as_ref().filter(|_| new) else { return Ok(state) };
         let live = state.live_runs().any(|run| run.skill == *skill && run.status == Status::Active);
         if live {
-            return state;
+            return Ok(state);
         }
         let args = json!({ "skill_name": skill });
         let kind = EventKind::Command { by: By::Human, name: "activate_skill".into(), args };
-        let mut state = step(&self.policy, &state, &Event::new(session, kind), &Facts::new()).state_after(&state);
+        let mut state = self.decide(&state, &Event::new(session, kind))?.outcome.state_after(&state);
         state.session.events = 0;
-        state
+        Ok(state)
     }
 
-    /// Steps the event, gathering the facts it asks for, at most as often as a skill has phases.
-    fn decide(&self, before: &State, event: &Event) -> (Outcome, Facts) {
-        let mut facts = Facts::new();
-        let rounds = self.policy.skills.iter().map(|skill| skill.phases.len()).max().unwrap_or(0);
-        let mut done = step(&self.policy, before, event, &facts);
-        for _ in 0..=rounds {
-            if done.needs.is_empty() {
-                break;
-            }
-            self.files.gather(std::mem::take(&mut done.needs), &mut facts);
-            done = step(&self.policy, before, event, &facts);
-        }
-        (done, facts)
+    /// Decides the event by what the lines and the live files say.
+    fn decide(&self, before: &State, event: &Event) -> Result<Decided, LineError> {
+        let gather = |keys: &[_], found: &mut _| self.files.gather(keys, found);
+        decide(&self.policy, before, event, gather).map_err(|problem| LineError(problem.message))
     }
 }
 

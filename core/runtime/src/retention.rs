@@ -10,20 +10,23 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, State};
+use phasegate_core::{Code, Durability, State};
 use serde_json::json;
 
 use crate::deadline::{Deadline, LIMIT};
-use crate::journal::{Durability, Entry, Journal, read_last};
-use crate::kept::{KeptProject, KeptSession, kept};
 use crate::locations::Locations;
 use crate::policy_store::PolicyStore;
 use crate::project::{Project, every_project, session_root_file};
 use crate::sessions::is_strict;
-use crate::verify::named_policies;
+use crate::snapshot::{ProjectChange, ProjectSnapshot, SessionSnapshot};
+use crate::verify::{policies_of_project, policies_of_session};
+use phasegate_formats::journal::Entry;
 use phasegate_store::active_disk::disk;
+use phasegate_store::change_journal::{Journal, read_last};
 use phasegate_store::disk::Disk as _;
 use phasegate_store::error::StoreErrorKind;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::state::JournalState as _;
 
 /// A compiled policy is kept at least so long after it was last made or taken up.
 const POLICY_AT_LEAST: Duration = Duration::from_secs(60 * 60);
@@ -116,6 +119,13 @@ struct Work<'a> {
     progress: &'a mut dyn FnMut(u64, u64),
 }
 
+/// A journal that was not written lately.
+struct OldJournal {
+    path: PathBuf,
+    bytes: u64,
+    written: SystemTime,
+}
+
 /// A journal that can go; its lock is held until it is gone.
 struct Candidate {
     _journal: Option<Journal>,
@@ -132,16 +142,17 @@ impl Work<'_> {
             if age(written) < self.older_than {
                 self.report.young += 1;
             } else {
-                old.push((path, bytes, written));
+                old.push(OldJournal { path, bytes, written });
             }
         }
         if old.is_empty() || !project.journal().exists() {
             return Ok(());
         }
-        let mut own = Journal::open(&project.journal(), &Deadline::new(LIMIT))?;
-        let candidates: Vec<_> = old.into_iter().filter_map(|file| self.candidate(file)).collect();
+        let deadline = Deadline::new(LIMIT);
+        let (mut own, state) = Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &deadline)?;
+        let candidates: Vec<_> = old.into_iter().filter_map(|journal| self.candidate(journal)).collect();
         if !candidates.is_empty() && !self.dry_run {
-            self.record(&mut own, &candidates)?;
+            self.record(&mut own, state, &candidates)?;
         }
         for candidate in candidates {
             if !self.dry_run {
@@ -154,7 +165,8 @@ impl Work<'_> {
     }
 
     /// The journal, locked unless nothing is to go, if it can go.
-    fn candidate(&mut self, (path, bytes, written): (PathBuf, u64, SystemTime)) -> Option<Candidate> {
+    fn candidate(&mut self, old: OldJournal) -> Option<Candidate> {
+        let OldJournal { path, bytes, written } = old;
         let (state, journal) = match self.open(&path, bytes) {
             Ok(opened) => opened,
             Err(why) => {
@@ -172,13 +184,14 @@ impl Work<'_> {
         Some(Candidate { _journal: journal, removed: Removed { path, session, bytes, written }, key })
     }
 
-    fn open(&self, path: &Path, bytes: u64) -> Result<(KeptSession, Option<Journal>), Why> {
+    fn open(&self, path: &Path, bytes: u64) -> Result<(SessionSnapshot, Option<Journal>), Why> {
         if self.dry_run {
-            let last = read_last(path).map_err(|error| Why::Damaged(error.into()))?;
-            return Ok((kept(last.as_ref()).map_err(Why::Damaged)?, None));
+            let last = read_last::<SessionSnapshot>(&FileStore, path).map_err(|error| Why::Damaged(error.into()))?;
+            return Ok((last.map(|last| last.state).unwrap_or_default(), None));
         }
         // Whoever has it open is not waited for.
-        let journal = Journal::open(path, &Deadline::new(Duration::ZERO)).map_err(|error| match error.kind {
+        let opened = Journal::open(&FileStore, path, &Deadline::new(Duration::ZERO));
+        let (journal, state) = opened.map_err(|error| match error.kind {
             StoreErrorKind::Busy => Why::InUse,
             _ => Why::Damaged(error.into()),
         })?;
@@ -186,28 +199,23 @@ impl Work<'_> {
         if size_and_time(path).0 > bytes {
             return Err(Why::InUse);
         }
-        Ok((kept(journal.last().as_ref()).map_err(Why::Damaged)?, Some(journal)))
+        Ok((state, Some(journal)))
     }
 
     /// Records in the project's journal which sessions' journals go, and misses them no more.
-    fn record(&self, own: &mut Journal, candidates: &[Candidate]) -> Result<(), Problem> {
-        let last = own.last();
-        let mut state: KeptProject = kept(last.as_ref())?;
-        let keys: Vec<_> = candidates.iter().map(|candidate| candidate.key.as_str()).collect();
-        for key in &keys {
-            state.sessions.remove(*key);
-        }
-        state.synced = own.seq() + 1;
+    fn record(&self, own: &mut Journal, mut state: ProjectSnapshot, candidates: &[Candidate]) -> Result<(), Problem> {
+        let keys: Vec<_> = candidates.iter().map(|candidate| candidate.key.clone()).collect();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let entry = Entry {
             time: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
-            engine: env!("CARGO_PKG_VERSION"),
-            policy: last.map(|last| last.policy).unwrap_or_default(),
+            engine: env!("CARGO_PKG_VERSION").to_string(),
+            policy: own.policy().to_string(),
             event: json!({"event": "removed", "sessions": keys}),
+            changes: vec![ProjectChange::Removed(keys), ProjectChange::Synced(own.seq() + 1)],
             ..Entry::default()
         };
-        let state = serde_json::to_value(&state).unwrap_or_default();
-        Ok(own.append(&entry, state, Durability::Synced)?)
+        entry.changes.iter().for_each(|change| state.apply(change));
+        Ok(own.append(&entry, &state, Durability::Synced)?)
     }
 
     /// Removes the stored policies and skills that no record of a kept journal names.
@@ -215,11 +223,13 @@ impl Work<'_> {
         let gone: BTreeSet<_> = self.report.removed.iter().map(|removed| removed.path.clone()).collect();
         let mut named = BTreeSet::new();
         for project in projects {
-            let journals = project.session_journals().into_iter().chain([project.journal()]);
-            for path in journals.filter(|path| path.exists() && !gone.contains(path)) {
-                match named_policies(&path) {
+            let sessions = project.session_journals().into_iter().filter(|path| path.exists() && !gone.contains(path));
+            let own = Some(project.journal()).filter(|path| path.exists());
+            let sessions = sessions.map(|path| policies_of_session(&path));
+            for names in sessions.chain(own.map(|path| policies_of_project(&path))) {
+                match names {
                     Ok(names) => named.extend(names),
-                    // What it names is not known.
+                    // What the journal names is not known.
                     Err(_) => return Ok(()),
                 }
             }

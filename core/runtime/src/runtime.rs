@@ -4,24 +4,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use phasegate_adapter::{Adapter, Problem};
+use phasegate_adapter::{Adapter, FailureMode, Problem, Refusal};
+use phasegate_store::file_store::FileStore;
+use phasegate_store::store::Store;
 
 use crate::discover::{Found, discover};
+use crate::failure_mode::{of_configs, of_mode};
 use crate::locations::Locations;
 use crate::platforms::Platforms;
 use crate::policy_store::{Current, PolicyStore};
 use crate::project::Project;
 use crate::protected::Protected;
 use crate::protected::places::PlacesCache;
-use crate::stance::Stance;
 
 /// Finds configs and state, and decides by them.
 #[derive(Clone, Debug)]
 pub struct Runtime {
     /// The folders outside of projects.
     pub locations: Locations,
+    /// Where journals and small files are kept.
+    pub store: Arc<dyn Store>,
     /// Where compiled policies are kept.
-    pub store: PolicyStore,
+    pub policies: PolicyStore,
     /// The platforms of this build.
     pub platforms: Platforms,
     /// A file that audit events are written to, besides the one that settings name; relative to the project.
@@ -38,9 +42,18 @@ impl Runtime {
     /// A runtime with these folders, for these platforms.
     #[must_use]
     pub fn new(locations: Locations, adapters: impl IntoIterator<Item = &'static dyn Adapter>) -> Self {
-        let store = PolicyStore::new(&locations.state);
+        let policies = PolicyStore::new(&locations.state);
         let platforms = Platforms::new(adapters);
-        Self { store, locations, platforms, audit_log: None, places: Arc::default(), ends_with_answer: false, now }
+        Self {
+            store: Arc::new(FileStore),
+            policies,
+            locations,
+            platforms,
+            audit_log: None,
+            places: Arc::default(),
+            ends_with_answer: false,
+            now,
+        }
     }
 
     /// All that the guard stands on, as seen from the project with this root, or from one that nothing guards; and the files
@@ -62,17 +75,24 @@ impl Runtime {
     ///
     /// `state-not-saved`: a compiled policy cannot be written.
     pub fn current(&self, project: &Project) -> Result<Current, Problem> {
-        self.store.current(&self.discover(project))
+        self.policies.current(&self.discover(project))
     }
 
-    /// How a problem in this project is answered while no session is known.
+    /// What happens in this project to a frame whose session cannot be asked.
     #[must_use]
-    pub fn stance(&self, project: &Project) -> Stance {
+    pub fn failure_mode(&self, project: &Project) -> FailureMode {
+        let configs = || self.current(project).ok().and_then(|current| of_configs(&current));
         match project.remembered() {
-            Ok(Some(memory)) => memory.mode.into(),
-            Ok(None) => self.current(project).map_or(Stance::Unknown, |current| Stance::of(&current)),
-            Err(_) => Stance::Unknown,
+            Ok(Some(memory)) => of_mode(memory.mode),
+            Ok(None) => configs().unwrap_or_default(),
+            Err(_) => FailureMode::Closed,
         }
+    }
+
+    /// The problem with its failure mode; that of the project where none is known.
+    #[must_use]
+    pub fn refuse(&self, project: &Project, known: Option<FailureMode>, problem: Problem) -> Refusal {
+        Refusal { problem, failure_mode: known.unwrap_or_else(|| self.failure_mode(project)) }
     }
 }
 

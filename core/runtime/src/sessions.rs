@@ -4,18 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
-use phasegate_core::event::By;
+use phasegate_core::State;
 use phasegate_core::policy::Mode;
-use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
-use serde_json::{Value, json};
+use phasegate_store::change_journal::{Last, read_last};
+use phasegate_store::file_store::FileStore;
 
 use crate::ancestors::Process;
-use crate::facts;
-use crate::journal::{Last, read_last};
-use crate::kept::{KeptProject, KeptSession, kept};
-use crate::policy_store::Current;
 use crate::project::Project;
-use crate::runtime::Runtime;
+use crate::snapshot::{ProjectSnapshot, SessionSnapshot};
 
 /// A call that stays open longer than this no longer counts against a person's command.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -120,18 +116,18 @@ pub(crate) fn busy_sessions(project: &Project) -> Result<Sessions, Problem> {
 }
 
 fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, Problem> {
-    let shared: KeptProject = kept(read_last(&project.journal())?.as_ref())?;
+    let shared =
+        read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state).unwrap_or_default();
     let mut found = Sessions::default();
     for entry in std::fs::read_dir(project.sessions()).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|end| end != "journal") || !wanted(&path) {
             continue;
         }
-        let last = read_last(&path).map_err(Problem::from);
-        match last.and_then(|last| last.map(|last| info(&path, last, &shared)).transpose()) {
+        match read_last(&FileStore, &path).map(|last| last.map(|last| info(&path, last, &shared))) {
             Ok(Some(session)) if session.id.is_empty() => found.unread += session.records,
             Ok(session) => found.known.extend(session),
-            Err(problem) => found.damaged.push((path, problem)),
+            Err(error) => found.damaged.push((path, error.into())),
         }
     }
     found.known.sort_by(|a, b| b.active.cmp(&a.active).then_with(|| a.id.cmp(&b.id)));
@@ -155,9 +151,9 @@ fn written(path: &Path) -> SystemTime {
     path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-fn info(path: &Path, last: Last, shared: &KeptProject) -> Result<SessionInfo, Problem> {
-    let own: KeptSession = kept(Some(&last))?;
-    Ok(SessionInfo {
+fn info(path: &Path, last: Last<SessionSnapshot>, shared: &ProjectSnapshot) -> SessionInfo {
+    let own = last.state;
+    SessionInfo {
         id: own.session.id.clone(),
         records: last.seq,
         active: written(path),
@@ -166,40 +162,13 @@ fn info(path: &Path, last: Last, shared: &KeptProject) -> Result<SessionInfo, Pr
         clients: own.clients,
         principal: own.principal,
         state: State { session: own.session, project: shared.project.clone() },
-    })
-}
-
-impl Runtime {
-    /// What `get_skill_phase` answers in a session, without recording that it was asked; with `None`, in a session
-    /// that is still to begin.
-    ///
-    /// # Errors
-    ///
-    /// `policy-missing`: the session's policy is gone.
-    pub fn status(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
-        let state = session.map(|session| session.state.clone()).unwrap_or_default();
-        let policy = match session.filter(|session| !session.policy.is_empty()) {
-            Some(session) => self.store.load(&session.policy, &session.policy_digest, &state)?,
-            None => match self.current(project)? {
-                Current::Ready(ready) => self.store.with_earlier(ready.policy, &state)?,
-                Current::Unguarded | Current::Invalid { .. } => Policy::default(),
-            },
-        };
-        let kind = EventKind::Command { by: By::Human, name: "get_skill_phase".to_string(), args: json!({}) };
-        let event = Event::new(&state.session.id, kind);
-        let mut used = Facts::new();
-        let mut answer = step(&policy, &state, &event, &used);
-        while !answer.needs.is_empty() && answer.needs.iter().any(|key| !used.contains_key(key)) {
-            facts::gather(&project.root, &answer.needs, &mut used);
-            answer = step(&policy, &state, &event, &used);
-        }
-        Ok(answer.result.unwrap_or_default())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
 
     #[test]
     fn a_calls_age_is_its_own_and_not_that_of_the_journals_last_record() {

@@ -9,14 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_core::Code;
+use phasegate_core::state::Run;
+use phasegate_core::{Change, Code};
+use phasegate_formats::journal::Record;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::scan::Scan;
+use phasegate_store::state::JournalState;
 use serde_json::Value;
 
-use crate::journal::scan::{Record, Scan};
-use crate::kept::{Anchor, KeptProject, KeptSession};
 use crate::locations::Locations;
 use crate::policy_store::PolicyStore;
 use crate::project::{Project, kept_sessions, session_key};
+use crate::snapshot::{Checkpoint, ProjectChange, ProjectSnapshot, SessionChange, SessionSnapshot};
 
 /// What is wrong with the journals of a project, and what they are.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,7 +79,7 @@ pub fn verify(locations: &Locations, project: &Project, progress: &mut dyn FnMut
     let total = paths.iter().chain([&project.journal()]).map(size).sum();
     let mut work = Work {
         report: Report::default(),
-        anchors: BTreeMap::new(),
+        checkpoints: BTreeMap::new(),
         policies: BTreeSet::new(),
         done: 0,
         total,
@@ -93,15 +97,27 @@ pub fn verify(locations: &Locations, project: &Project, progress: &mut dyn FnMut
     work.report
 }
 
-/// An anchor, and the project's record that set it.
-type Anchored = (Anchor, u64);
+/// A checkpoint, and the number of the project's record that set it.
+struct Noted {
+    checkpoint: Checkpoint,
+    by: u64,
+}
+
+/// A stored policy or skill that a journal names.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    /// The digest of the policy, or the version of the skill.
+    name: String,
+    is_skill: bool,
+    /// The journal that names it.
+    path: PathBuf,
+}
 
 struct Work<'a> {
     report: Report,
-    /// Every anchor the project ever set and did not take back, by session.
-    anchors: BTreeMap<String, Vec<Anchored>>,
-    /// What stored policies and skills are named: the digest or version, whether it is a skill, and where.
-    policies: BTreeSet<(String, bool, PathBuf)>,
+    /// Every checkpoint that the project ever set and did not take back, by session.
+    checkpoints: BTreeMap<String, Vec<Noted>>,
+    policies: BTreeSet<Named>,
     done: u64,
     total: u64,
     progress: &'a mut dyn FnMut(u64, u64),
@@ -113,18 +129,22 @@ impl Work<'_> {
     }
 
     /// Reads a journal to its end or to the first record that does not fit; `see` looks at each record.
-    fn read(&mut self, path: &Path, mut see: impl FnMut(&mut Self, &Record, &Value)) -> Option<Value> {
+    fn read<S: JournalState>(
+        &mut self,
+        path: &Path,
+        mut see: impl FnMut(&mut Self, &Record<S::Change>, &Scan<S>),
+    ) -> Option<S> {
         let mut verified =
             Verified { path: path.to_path_buf(), session: None, records: 0, head: String::new(), bytes: 0, torn: 0 };
         let begun = self.done;
-        let scan = Scan::open(path).map_err(|error| self.problem(path, None, error.into()));
+        let scan = Scan::<S>::open(&FileStore, path).map_err(|error| self.problem(path, None, error.into()));
         let mut state = None;
         if let Ok(mut scan) = scan {
             while let Some(next) = scan.next() {
                 match next {
                     Ok(record) => {
-                        see(self, &record, scan.state());
-                        (verified.records, verified.head) = (record.seq, record.head);
+                        see(self, &record, &scan);
+                        (verified.records, verified.head) = (record.seq, scan.head());
                     }
                     Err(error) => self.problem(path, Some(verified.records + 1), error.into()),
                 }
@@ -145,108 +165,112 @@ impl Work<'_> {
     /// Reads the project's own journal; the number of its last record.
     fn project(&mut self, project: &Project, has_sessions: bool) -> u64 {
         let path = project.journal();
-        let absent = !path.exists();
-        if absent && !has_sessions {
+        if !path.exists() && !has_sessions {
             return 0;
         }
-        let state = self.read(&path, |work, record, state| {
-            work.note_anchors(record, state);
-            work.note_policies(&path, state);
+        let mut before = BTreeMap::new();
+        self.read::<ProjectSnapshot>(&path, |work, record, scan| {
+            let state = scan.state();
+            work.note_checkpoints(record, &before, state);
+            if record.version == 1 {
+                before.clone_from(&state.sessions);
+            }
+            if record.version == 1 || record.entry.changes.iter().any(begins_run_of_project) {
+                work.note_policies(&path, names_of_project(state));
+            }
         });
-        if let Some(state) = state.filter(|state| !state.is_null())
-            && serde_json::from_value::<KeptProject>(state).is_err()
-        {
-            self.found(Code::StateUnreadable, &path, None, "the project's state is not in a known form");
-        }
         self.report.journals.first().map_or(0, |journal| journal.records)
     }
 
-    fn note_anchors(&mut self, record: &Record, state: &Value) {
-        let changed = ["state", "patch"].iter().find_map(|part| record.body.get(*part)?.get("sessions")?.as_object());
-        for key in changed.into_iter().flat_map(serde_json::Map::keys) {
-            let anchor = state.get("sessions").and_then(|all| all.get(key));
-            let anchor = anchor.and_then(|anchor| serde_json::from_value::<Anchor>(anchor.clone()).ok());
-            let known = self.anchors.entry(key.clone()).or_default();
-            if let Some(anchor) = anchor
-                && known.last().is_none_or(|(last, _)| *last != anchor)
-            {
-                known.push((anchor, record.seq));
+    /// Notes the checkpoints that a record of the project sets. A record of version 1 does not list them: they are
+    /// those that are not as `before`.
+    fn note_checkpoints(
+        &mut self,
+        record: &Record<ProjectChange>,
+        before: &BTreeMap<String, Checkpoint>,
+        state: &ProjectSnapshot,
+    ) {
+        let older = state.sessions.iter().filter(|(key, at)| record.version == 1 && before.get(*key) != Some(*at));
+        let listed = record.entry.changes.iter().filter_map(|change| match change {
+            ProjectChange::Checkpoint { session, at } => Some((session, at)),
+            _ => None,
+        });
+        for (key, checkpoint) in older.chain(listed) {
+            let known = self.checkpoints.entry(key.clone()).or_default();
+            if known.last().is_none_or(|last| last.checkpoint != *checkpoint) {
+                known.push(Noted { checkpoint: checkpoint.clone(), by: record.seq });
             }
         }
-        for removed in removed_sessions(record) {
-            self.anchors.remove(&removed);
+        for removed in removed_sessions(&record.entry.event) {
+            self.checkpoints.remove(&removed);
         }
     }
 
     fn session(&mut self, path: &Path, key: &str, project_seq: u64) {
-        let anchors = self.anchors.remove(key);
-        let mut wanted = anchors.iter().flatten().filter(|(anchor, _)| anchor.seq > 0).peekable();
+        let checkpoints = self.checkpoints.remove(key);
+        let mut wanted = checkpoints.iter().flatten().filter(|noted| noted.checkpoint.seq > 0).peekable();
         let mut seen = 0;
-        let state = self.read(path, |work, record, state| {
-            while let Some((anchor, by)) = wanted.next_if(|(anchor, _)| anchor.seq <= record.seq) {
-                if anchor.seq == record.seq && anchor.head != record.head {
-                    let message = format!("it is not the record that the project's record {by} noted");
+        let state = self.read::<SessionSnapshot>(path, |work, record, scan| {
+            while let Some(noted) = wanted.next_if(|noted| noted.checkpoint.seq <= record.seq) {
+                if noted.checkpoint.seq == record.seq && noted.checkpoint.head != scan.head() {
+                    let message = format!("it is not the record that the project's record {} noted", noted.by);
                     work.found(Code::StateUnreadable, path, Some(record.seq), message);
                 }
             }
-            let saw = record.body.get("project_seq").and_then(Value::as_u64).unwrap_or_default();
+            let saw = record.entry.project_seq.unwrap_or_default();
             if saw < seen {
                 let message = format!("it saw {saw} records of the project, the one before it {seen}");
                 work.found(Code::StateMissing, path, Some(record.seq), message);
             }
             seen = saw;
-            work.note_policies(path, state);
+            if record.version == 1 || record.entry.changes.iter().any(names_policy) {
+                work.note_policies(path, names_of_session(scan.state()));
+            }
         });
         let records = self.report.journals.last().map_or(0, |journal| journal.records);
-        if let Some((anchor, by)) = wanted.last() {
-            let message = format!("the project's record {by} noted {} records, there are {records}", anchor.seq);
+        if let Some(noted) = wanted.last() {
+            let (by, seq) = (noted.by, noted.checkpoint.seq);
+            let message = format!("the project's record {by} noted {seq} records, there are {records}");
             self.found(Code::StateMissing, path, None, message);
         }
         if seen > project_seq {
             let message = format!("it saw {seen} records of the project, which has {project_seq}");
             self.found(Code::StateMissing, path, Some(records), message);
         }
-        if anchors.is_none() && records > 0 {
+        if checkpoints.is_none() && records > 0 {
             self.found(Code::StateUnreadable, path, None, "the project's journal does not know this session");
         }
-        self.own_state(path, key, state);
+        self.own_state(path, key, state.filter(|_| records > 0));
     }
 
-    /// Whether the session's last state can be read, and is that of the session that the file is named after.
-    fn own_state(&mut self, path: &Path, key: &str, state: Option<Value>) {
-        let Some(state) = state.filter(|state| !state.is_null()) else { return };
-        match serde_json::from_value::<KeptSession>(state) {
-            Ok(kept) => {
-                let id = kept.session.id;
-                if !id.is_empty() && session_key(&id) != key {
-                    let message = format!("it holds session `{id}`, whose journal has another name");
-                    self.found(Code::StateUnreadable, path, None, message);
-                }
-                if let Some(journal) = self.report.journals.last_mut() {
-                    journal.session = Some(id);
-                }
-            }
-            Err(error) => {
-                self.found(Code::StateUnreadable, path, None, format!("the state is not in a known form: {error}"));
-            }
+    /// Whether the session's last state is that of the session that the file is named after.
+    fn own_state(&mut self, path: &Path, key: &str, state: Option<SessionSnapshot>) {
+        let Some(state) = state else { return };
+        let id = state.session.id;
+        if !id.is_empty() && session_key(&id) != key {
+            let message = format!("it holds session `{id}`, whose journal has another name");
+            self.found(Code::StateUnreadable, path, None, message);
+        }
+        if let Some(journal) = self.report.journals.last_mut() {
+            journal.session = Some(id);
         }
     }
 
-    fn note_policies(&mut self, path: &Path, state: &Value) {
-        for (name, skill) in names(state) {
-            let entry = (name.to_string(), skill, path.to_path_buf());
-            if !self.policies.contains(&entry) {
-                self.policies.insert(entry);
-            }
-        }
+    fn note_policies<'n>(&mut self, path: &Path, names: impl Iterator<Item = (&'n str, bool)>) {
+        let path = path.to_path_buf();
+        self.policies.extend(names.map(|(name, is_skill)| Named {
+            name: name.to_string(),
+            is_skill,
+            path: path.clone(),
+        }));
     }
 
     /// Sessions that the project noted, or that are known to have begun in it, and that have no journal.
     fn absent(&mut self, locations: &Locations, project: &Project, present: &BTreeSet<String>) {
         let mut absent: BTreeSet<String> = self
-            .anchors
+            .checkpoints
             .iter()
-            .filter(|(_, all)| all.iter().any(|(anchor, _)| anchor.seq > 0))
+            .filter(|(_, all)| all.iter().any(|noted| noted.checkpoint.seq > 0))
             .map(|(key, _)| key.clone())
             .collect();
         absent.extend(kept_sessions(locations, project));
@@ -258,7 +282,7 @@ impl Work<'_> {
 
     fn policies(&mut self, store: &PolicyStore) {
         let mut checked: BTreeMap<(String, bool), bool> = BTreeMap::new();
-        for (name, skill, path) in std::mem::take(&mut self.policies) {
+        for Named { name, is_skill: skill, path } in std::mem::take(&mut self.policies) {
             let good = *checked
                 .entry((name.clone(), skill))
                 .or_insert_with(|| if skill { store.has_skill(&name) } else { store.has_policy(&name) });
@@ -272,36 +296,63 @@ impl Work<'_> {
     }
 }
 
-/// The stored policy and skills that a state names; whether it is a skill.
-fn names(state: &Value) -> impl Iterator<Item = (&str, bool)> {
-    let digest = state.get("policy_digest").and_then(Value::as_str).filter(|digest| !digest.is_empty());
-    let runs = ["session", "project"].into_iter().filter_map(|half| state.get(half)?.get("runs")?.as_array());
-    let skills = runs.flatten().filter_map(|run| run.get("version")?.as_str());
-    digest.map(|digest| (digest, false)).into_iter().chain(skills.map(|name| (name, true)))
+/// The stored policy and the skills that a session names; `true` for a skill.
+fn names_of_session(state: &SessionSnapshot) -> impl Iterator<Item = (&str, bool)> {
+    let digest = Some(state.policy_digest.as_str()).filter(|digest| !digest.is_empty());
+    digest.map(|digest| (digest, false)).into_iter().chain(skills(&state.session.runs))
 }
 
-/// The stored policies and skills that the records of a journal name.
+/// The skills that a project names.
+fn names_of_project(state: &ProjectSnapshot) -> impl Iterator<Item = (&str, bool)> {
+    skills(&state.project.runs)
+}
+
+fn skills(runs: &[Run]) -> impl Iterator<Item = (&str, bool)> {
+    runs.iter().map(|run| (run.version.as_str(), true))
+}
+
+fn names_policy(change: &SessionChange) -> bool {
+    match change {
+        SessionChange::PolicyDigest(_) | SessionChange::Engine(Change::RunBegun(_)) => true,
+        _ => false,
+    }
+}
+
+fn begins_run_of_project(change: &ProjectChange) -> bool {
+    matches!(change, ProjectChange::Engine(Change::RunBegun(_)))
+}
+
+/// The stored policies and skills that the records of a session's journal name.
 ///
 /// # Errors
 ///
 /// `state-unreadable`, `state-version`: not every record can be read.
-pub(crate) fn named_policies(path: &Path) -> Result<BTreeSet<String>, Problem> {
+pub(crate) fn policies_of_session(path: &Path) -> Result<BTreeSet<String>, Problem> {
+    named(path, |state| names_of_session(state).map(|(name, _)| name.to_string()).collect())
+}
+
+/// The stored skills that the records of a project's journal name.
+///
+/// # Errors
+///
+/// As for [`policies_of_session`].
+pub(crate) fn policies_of_project(path: &Path) -> Result<BTreeSet<String>, Problem> {
+    named(path, |state| names_of_project(state).map(|(name, _)| name.to_string()).collect())
+}
+
+fn named<S: JournalState>(path: &Path, names: impl Fn(&S) -> Vec<String>) -> Result<BTreeSet<String>, Problem> {
     let mut found = BTreeSet::new();
-    let mut scan = Scan::open(path)?;
+    let mut scan = Scan::<S>::open(&FileStore, path)?;
     while let Some(record) = scan.next() {
         record?;
-        for (name, _) in names(scan.state()) {
-            if !found.contains(name) {
-                found.insert(name.to_string());
-            }
-        }
+        found.extend(names(scan.state()));
     }
     Ok(found)
 }
 
 /// The sessions whose journals a record of the project says were removed on purpose.
-fn removed_sessions(record: &Record) -> Vec<String> {
-    let event = record.body.get("event").filter(|event| event.get("event").is_some_and(|name| name == "removed"));
+fn removed_sessions(event: &Value) -> Vec<String> {
+    let event = Some(event).filter(|event| event.get("event").is_some_and(|name| name == "removed"));
     let keys = event.and_then(|event| event.get("sessions")?.as_array());
     keys.into_iter().flatten().filter_map(|key| key.as_str().map(str::to_string)).collect()
 }

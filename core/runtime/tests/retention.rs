@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use phasegate_core::{Code, Event, Outcome};
 use phasegate_runtime::retention::{Report, Why, retention};
+use phasegate_runtime::snapshot::SessionSnapshot;
 use phasegate_runtime::verify::verify;
 use phasegate_runtime::{Locations, Project, Runtime};
+use phasegate_store::change_journal::Journal;
+use phasegate_store::file_store::FileStore;
 use serde_json::{Value, json};
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: MODE\nleave_skill: agent\nphases:\n  look:\n    \
@@ -193,7 +196,7 @@ fn a_journal_that_went_while_its_lock_was_waited_for_is_made_anew() {
         let path = path.clone();
         std::thread::spawn(move || {
             let deadline = phasegate_runtime::deadline::Deadline::new(phasegate_runtime::deadline::LIMIT);
-            phasegate_runtime::journal::Journal::open(&path, &deadline).unwrap().seq()
+            Journal::open::<SessionSnapshot>(&FileStore, &path, &deadline).unwrap().0.seq()
         })
     };
     std::thread::sleep(Duration::from_millis(50));

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use phasegate_adapter::{Adapter, Frame, Problem, Reply};
+use phasegate_adapter::{Adapter, Frame, Problem, Refusal, Reply};
 use phasegate_core::Code;
 
 use serde_json::value::RawValue;
@@ -26,10 +26,9 @@ use crate::oneshot::Oneshot;
 use crate::project_router::ProjectRouter;
 use phasegate_runtime::frames::{FrameOutcomes, Framed};
 use phasegate_runtime::heartbeat::Heartbeat;
-use phasegate_runtime::hook::{MAX_FRAME_BYTES, late_stance};
+use phasegate_runtime::hook::{MAX_FRAME_BYTES, late_failure_mode};
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::stance::Stance;
 
 /// The variable in which a plugin tells the programs of its agent which session started them, and in which each frame
 /// says it.
@@ -189,21 +188,16 @@ impl Shared {
     /// Says what came of a frame. The answer of one that is late is made where nobody else waits for it.
     fn answered(self: &Arc<Self>, asking: Asking, framed: &Arc<Framed>, outcome: FrameOutcomes, slot: Option<Oneshot>) {
         match outcome {
-            Err(problem) if problem.code == Code::Deadline => {
-                let (shared, late, why) = (Arc::clone(self), Arc::clone(framed), problem.clone());
+            Err(refusal) if refusal.problem.code == Code::Deadline => {
+                let (shared, late, problem) = (Arc::clone(self), Arc::clone(framed), refusal.problem.clone());
                 let started = Builder::new().name("late".to_string()).spawn(move || {
-                    if late.watch.get() == Stance::Unknown {
-                        late.watch.set(late_stance(
-                            Arc::clone(&shared.runtime),
-                            shared.adapter,
-                            late.opened.frame.clone(),
-                        ));
-                    }
-                    shared.reply(asking, late.refuse(why));
+                    let (runtime, opened) = (Arc::clone(&shared.runtime), late.opened.clone());
+                    let failure_mode = late_failure_mode(runtime, shared.adapter, opened);
+                    shared.reply(asking, late.refuse(&Refusal { problem, failure_mode }));
                     shared.give_up_on(slot);
                 });
                 if started.is_err() {
-                    self.reply(asking, self.adapter.codec().refuse(framed.opened.received(), &problem));
+                    self.reply(asking, framed.refuse(&refusal));
                 }
             }
             outcome => {

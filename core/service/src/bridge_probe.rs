@@ -4,10 +4,11 @@ use phasegate_adapter::{Adapter, Problem, SessionView};
 use phasegate_core::decision::Effect;
 use phasegate_core::{Code, Decision};
 
-use phasegate_runtime::kept::{KeptSession, kept};
 use phasegate_runtime::opened::Opened;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_store::journal::read_last;
+use phasegate_runtime::snapshot::SessionSnapshot;
+use phasegate_store::change_journal::read_last;
+use phasegate_store::file_store::FileStore;
 
 /// What each of these frames would be answered if it were the session's next one; the strictest answer to what a frame
 /// stands for. Nothing is recorded. In a project that nothing guards, everything is allowed.
@@ -19,7 +20,8 @@ pub(crate) fn probe(runtime: &Runtime, adapter: &dyn Adapter, frames: &[Opened])
     let Some(first) = frames.first() else { return Ok(Vec::new()) };
     let message = first.open(adapter)?;
     let project = runtime.project_of(adapter, &first.frame, Some(message))?;
-    let kept: KeptSession = kept(read_last(&project.session_journal(&message.session))?.as_ref())?;
+    let last = read_last::<SessionSnapshot>(&FileStore, &project.session_journal(&message.session))?;
+    let kept = last.map(|last| last.state).unwrap_or_default();
     let view = SessionView::new(&kept.memory, Some(&kept.session));
     let mut answers = Vec::new();
     for frame in frames {

@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use crate::batch::{Input, Request};
 use crate::oneshot::{Oneshot, Sender};
 use crate::session_cache::SessionCache;
+use phasegate_adapter::FailureMode;
 use phasegate_runtime::deadline::{Deadline, LIMIT};
+use phasegate_runtime::driver::Driver;
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::stance::{Stance, Watch};
-use phasegate_runtime::transaction::Transaction;
 use phasegate_runtime::verify::verify;
 use phasegate_store::faulty::{Change, watched};
 
@@ -129,19 +129,13 @@ fn submit(guard: &mut SessionCache, event: &Value) -> Oneshot {
     slot
 }
 
-fn open<'a>(runtime: &'a Runtime, project: &Project) -> Result<Transaction<'a>, Stance> {
-    let watch = Box::leak(Box::new(Watch::default()));
-    let opened = Transaction::open(runtime, project.clone(), SESSION, (&Deadline::new(LIMIT), watch));
-    match opened {
-        Ok(Some(transaction)) => Ok(transaction),
-        Ok(None) => Err(Stance::Unguarded),
-        Err(_) if watch.get() == Stance::Unknown => Err(runtime.stance(project)),
-        Err(_) => Err(watch.get()),
-    }
+fn open<'a>(runtime: &'a Runtime, project: &Project) -> Result<Driver<'a>, FailureMode> {
+    let opened = Driver::open(runtime, runtime.store.as_ref(), project.clone(), SESSION, &Deadline::new(LIMIT));
+    opened.map_err(|refusal| refusal.failure_mode)?.ok_or(FailureMode::Open)
 }
 
-fn decide(transaction: &mut Transaction<'_>, event: &Value) -> Result<Outcome, Stance> {
-    transaction.decide(timed(event)).map_err(|_| Stance::Block)
+fn decide(driver: &mut Driver<'_>, event: &Value) -> Result<Outcome, FailureMode> {
+    driver.decide(timed(event)).map_err(|_| FailureMode::Closed)
 }
 
 fn timed(event: &Value) -> Event {
@@ -284,7 +278,7 @@ impl Told {
         let (from, to) = (self.world.folder.path().join("state"), self.world.folder.path().join(&name));
         image.write(&from, &to);
         let answered = self.answered.iter().rposition(|at| *at <= done).unwrap();
-        check_after(&self.world, &name, (&self.states, answered, self.together), what);
+        check_after(&self.world, &name, &self.states, answered, self.together, what);
         if whole {
             let runtime = self.world.runtime(&name);
             let report = verify(&runtime.locations, &self.world.project(&runtime), &mut |_, _| {});
@@ -301,22 +295,22 @@ fn lasting(session: &Session) -> (Vec<Run>, Vec<String>) {
 }
 
 /// After a crash: what was answered is there, or the next call is denied.
-fn check_after(world: &World, name: &str, (states, answered, together): (&[State], usize, usize), what: &str) {
+fn check_after(world: &World, name: &str, states: &[State], answered: usize, together: usize, what: &str) {
     let runtime = world.runtime(name);
     let project = world.project(&runtime);
-    let mut transaction = match open(&runtime, &project) {
-        Ok(transaction) => transaction,
-        Err(stance) => {
-            let denied = matches!(stance, Stance::Unknown | Stance::Unsure | Stance::Block);
-            assert!(denied || answered == 0, "{what}: the next call passes unseen ({stance:?})");
+    let mut driver = match open(&runtime, &project) {
+        Ok(driver) => driver,
+        Err(failure_mode) => {
+            let denied = failure_mode == FailureMode::Closed;
+            assert!(denied || answered == 0, "{what}: the next call passes unseen ({failure_mode:?})");
             return;
         }
     };
-    let found = transaction.state.clone();
+    let found = driver.state.clone();
     let may_be: Vec<_> = states[answered..].iter().take(together + 1).collect();
     let session = may_be.iter().any(|state| lasting(&state.session) == lasting(&found.session));
     let project = may_be.iter().any(|state| state.project == found.project);
-    let next = decide(&mut transaction, &call("next", "Edit"));
+    let next = decide(&mut driver, &call("next", "Edit"));
     let passes = next.is_ok_and(|step| step.decision.is_some_and(|decision| decision.effect != Effect::Deny));
     assert!((session && project) || !passes, "{what}: the next call passes and something is lost: {found:#?}");
     if session && project && answered + 1 == states.len() {
@@ -396,8 +390,14 @@ fn fill_everywhere(by: impl Fn() -> By, step: usize) {
         let name = format!("full-{room}");
         let (states, _) = watched(Some(room), || told.world.tell(&name, &story, &mut by()));
         assert!(states.len() <= story.len(), "an event that could not be written was answered");
-        let known = (told.states.as_slice(), states.len() - 1, told.together);
-        check_after(&told.world, &name, known, &format!("full after {room} bytes"));
+        check_after(
+            &told.world,
+            &name,
+            told.states.as_slice(),
+            states.len() - 1,
+            told.together,
+            &format!("full after {room} bytes"),
+        );
         fs::remove_dir_all(told.world.folder.path().join(&name)).unwrap();
     }
 }

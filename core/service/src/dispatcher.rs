@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{Problem, Refusal};
 use phasegate_core::{Code, Event};
 
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
@@ -280,7 +280,7 @@ fn do_task(processor: &mut impl BatchProcessor, task: Task) {
 
 fn give_late(slot: &Oneshot, deadline: &Deadline) {
     let message = format!("no answer after {} ms", deadline.limit().as_millis());
-    slot.send(Err(Problem::new(Code::Deadline, message)));
+    slot.send(Err(Refusal::closed(Problem::new(Code::Deadline, message))));
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -303,8 +303,12 @@ mod tests {
     use phasegate_runtime::locations::Locations;
     use phasegate_runtime::project::Project;
     use phasegate_runtime::runtime::Runtime;
+    use phasegate_runtime::snapshot::ProjectSnapshot;
+    use phasegate_runtime::snapshot::SessionSnapshot;
     use phasegate_runtime::verify::verify;
-    use phasegate_store::journal::Journal;
+    use phasegate_store::change_journal::Journal;
+    use phasegate_store::change_journal::read_last;
+    use phasegate_store::file_store::FileStore;
 
     const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nleave_skill: agent\nphases:\n  look:\n    \
                          allowed: [Read]\n    forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: \
@@ -375,11 +379,11 @@ mod tests {
             }
         };
         std::thread::scope(|scope| (0..6).for_each(|thread| drop(scope.spawn(move || calls(thread)))));
-        let records = |session: &str| dispatcher.with(|processor| processor.probe(session, &[]).map(|_| ()).is_some());
-        assert!(["a", "b", "c"].into_iter().all(records), "they are still loaded");
+        let loaded = |session: &str| dispatcher.with(|processor| processor.is_loaded(session));
+        assert!(["a", "b", "c"].into_iter().all(loaded), "they are still loaded");
         let events = 3 * 2 + 6 * (30 * 2 + 4 * 2);
         let count = |session: &str| {
-            phasegate_store::journal::read_last(&project.session_journal(session)).unwrap().unwrap().seq
+            read_last::<SessionSnapshot>(&FileStore, &project.session_journal(session)).unwrap().unwrap().seq
         };
         assert_eq!(["a", "b", "c"].into_iter().map(count).sum::<u64>(), events);
         let report = verify(&runtime.locations, &project, &mut |_, _| {});
@@ -392,7 +396,7 @@ mod tests {
         let (_, project, dispatcher) = dispatcher(folder.path(), Duration::from_millis(400));
         begin(&dispatcher, "s");
         let call = || json!({"event": "tool_call", "id": "1", "tool": "Read", "input": {}});
-        let locked = Journal::open(&project.journal(), &Deadline::new(LIMIT)).unwrap();
+        let locked = Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &Deadline::new(LIMIT)).unwrap();
         assert_eq!(give(&dispatcher, "s", call()).unwrap_err().code, Code::StateBusy);
         drop(locked);
         let dispatcher = Arc::new(dispatcher);

@@ -9,10 +9,12 @@ use std::path::Path;
 
 use crate::own_writes::OwnWrites;
 use phasegate_runtime::ancestors::{Process, own_ancestors};
-use phasegate_runtime::kept::{Anchor, KeptProject, KeptSession, kept};
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_store::journal::{Mark, read_last};
+use phasegate_runtime::snapshot::{Checkpoint, ProjectSnapshot, SessionSnapshot};
+use phasegate_store::change_journal::read_last;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::mark::Mark;
 
 /// What is known of the sessions of a project and of the processes above this one.
 #[derive(Debug, Default)]
@@ -30,7 +32,7 @@ pub(crate) struct Host {
 #[derive(Debug)]
 struct Known {
     /// What the project noted when it was looked at.
-    anchor: Anchor,
+    checkpoint: Checkpoint,
     /// Whether the record that this was noted for was there.
     whole: bool,
     session: String,
@@ -55,14 +57,14 @@ impl Host {
             return;
         }
         self.foreign = ours.foreign;
-        let shared: Option<KeptProject> = read_last(&project.journal()).ok().and_then(|last| kept(last.as_ref()).ok());
+        let shared = read_last::<ProjectSnapshot>(&FileStore, &project.journal()).ok().flatten().map(|last| last.state);
         // A journal that cannot be read names nobody; whoever decides by it says so.
-        let anchors = shared.unwrap_or_default().sessions;
+        let checkpoints = shared.unwrap_or_default().sessions;
         let above = self.above.get_or_insert_with(own_ancestors);
-        self.known.retain(|key, _| anchors.contains_key(key));
-        for (key, anchor) in anchors {
-            if self.known.get(&key).is_none_or(|known| known.anchor != anchor || !known.whole) {
-                let found = known(&project.sessions().join(format!("{key}.journal")), anchor, above);
+        self.known.retain(|key, _| checkpoints.contains_key(key));
+        for (key, checkpoint) in checkpoints {
+            if self.known.get(&key).is_none_or(|known| known.checkpoint != checkpoint || !known.whole) {
+                let found = known(&project.sessions().join(format!("{key}.journal")), checkpoint, above);
                 self.known.insert(key, found);
             }
         }
@@ -87,13 +89,14 @@ impl Host {
     }
 }
 
-fn known(journal: &Path, anchor: Anchor, above: &[Process]) -> Known {
-    let last = read_last(journal).ok().flatten();
-    let own: KeptSession = kept(last.as_ref()).unwrap_or_default();
+fn known(journal: &Path, checkpoint: Checkpoint, above: &[Process]) -> Known {
+    let last = read_last::<SessionSnapshot>(&FileStore, journal).ok().flatten();
+    // The project's record comes first; that of the session may still be on its way.
+    let whole = last.as_ref().is_some_and(|last| last.seq > checkpoint.seq);
+    let own = last.map(|last| last.state).unwrap_or_default();
     Known {
-        // The project's record comes first; that of the session may still be on its way.
-        whole: last.is_some_and(|last| last.seq > anchor.seq),
-        anchor,
+        whole,
+        checkpoint,
         session: own.session.id,
         ended: own.session.ended,
         distance: above.iter().position(|process| own.clients.contains(process)),
@@ -122,9 +125,9 @@ mod tests {
     use crate::dispatcher::Dispatcher;
     use crate::session_cache::SessionCache;
     use phasegate_runtime::deadline::{Deadline, LIMIT};
+    use phasegate_runtime::driver::Driver;
     use phasegate_runtime::scratch;
-    use phasegate_runtime::stance::Watch;
-    use phasegate_runtime::transaction::Transaction;
+    use phasegate_runtime::snapshot::SessionChange;
 
     struct Place {
         _folder: tempfile::TempDir,
@@ -140,12 +143,15 @@ mod tests {
         }
 
         fn give(&self, session: &str, client: Option<Process>, event: Value) {
-            let watch = Watch::default();
-            let deadline = Deadline::new(LIMIT);
-            let opened = Transaction::open(&self.runtime, self.project.clone(), session, (&deadline, &watch));
-            let mut transaction = opened.unwrap().unwrap();
-            transaction.own.clients.extend(client);
-            let _ = transaction.decide(Event::from_value(event).unwrap()).unwrap();
+            let store = self.runtime.store.as_ref();
+            let opened = Driver::open(&self.runtime, store, self.project.clone(), session, &Deadline::new(LIMIT));
+            let mut driver = opened.unwrap().unwrap();
+            if let Some(client) = client {
+                let mut clients = driver.loaded.own.snapshot.clients.clone();
+                clients.push(client);
+                driver.loaded.own.change(SessionChange::Clients(clients));
+            }
+            let _ = driver.decide(Event::from_value(event).unwrap()).unwrap();
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{Problem, Refusal};
 use phasegate_core::{Code, Outcome};
 use phasegate_runtime::frames::FrameOutcomes;
 
@@ -88,7 +88,7 @@ impl Oneshot {
 
 /// The last step of an event.
 fn last(outcome: FrameOutcomes) -> Result<Outcome, Problem> {
-    let last = outcome?.and_then(|mut steps| steps.pop());
+    let last = outcome.map_err(|refusal| refusal.problem)?.and_then(|mut steps| steps.pop());
     last.ok_or_else(|| Problem::new(Code::Internal, "the event led to nothing"))
 }
 
@@ -106,7 +106,8 @@ impl Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         if !self.0.is_answered() {
-            self.0.send(Err(Problem::new(Code::Internal, "the guard gave up on this event")));
+            let problem = Problem::new(Code::Internal, "the guard gave up on this event");
+            self.0.send(Err(Refusal::closed(problem)));
         }
         self.0.0.finished.store(true, Ordering::SeqCst);
     }

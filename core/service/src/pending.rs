@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_adapter::Problem;
-use phasegate_runtime::frames::FrameOutcomes;
-use phasegate_runtime::transaction::unrecorded;
+use phasegate_adapter::{FailureMode, Problem};
+use phasegate_core::Outcome;
+use phasegate_runtime::driver::unrecorded;
+use phasegate_runtime::project::Project;
+use phasegate_runtime::runtime::Runtime;
 
 use crate::oneshot::Sender;
 
@@ -15,7 +17,9 @@ pub(crate) struct Pending {
     /// Whether the project's journal has a record of it too.
     pub(crate) shared: bool,
     pub(crate) answer: Sender,
-    pub(crate) outcome: FrameOutcomes,
+    pub(crate) outcomes: Result<Option<Vec<Outcome>>, Problem>,
+    /// The failure mode of the session, where something says it.
+    pub(crate) known: Option<FailureMode>,
 }
 
 /// What could not be written of a batch.
@@ -28,16 +32,17 @@ pub(crate) struct Unsaved {
 }
 
 impl Unsaved {
-    /// Sends the answers whose records are written. The others become problems.
-    pub(crate) fn send(&self, answers: Vec<Pending>) {
-        for Pending { session, shared, answer, outcome } in answers {
+    /// Sends the answers whose records are written. The others become refusals.
+    pub(crate) fn send(&self, runtime: &Runtime, project: &Project, answers: Vec<Pending>) {
+        for Pending { session, shared, answer, outcomes, known } in answers {
             let unsaved = self.sessions.get(&session).or(self.shared.as_ref().filter(|_| shared));
-            answer.send(match (outcome, unsaved) {
-                (Ok(steps), None) => Ok(steps),
+            let result = match (outcomes, unsaved) {
+                (Ok(outcomes), None) => Ok(outcomes),
                 (Ok(_), Some(problem)) => Err(problem.clone()),
                 (Err(problem), None) => Err(problem),
                 (Err(problem), Some(unsaved)) => Err(unrecorded(&problem, unsaved)),
-            });
+            };
+            answer.send(result.map_err(|problem| runtime.refuse(project, known, problem)));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{Problem, Refusal};
 use phasegate_core::Code;
 
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
@@ -31,9 +31,9 @@ impl ProjectRouter {
     }
 
     /// The root of the project that is asked about. Its guard is there, and no other has journals locked.
-    fn enter(&mut self, input: &Input) -> Result<PathBuf, Problem> {
+    fn enter(&mut self, input: &Input) -> Result<PathBuf, Refusal> {
         let Input::Frame(framed) = input else {
-            return Err(Problem::new(Code::Internal, "an event says no project"));
+            return Err(Refusal::closed(Problem::new(Code::Internal, "an event says no project")));
         };
         let project = framed.locate(&self.runtime)?;
         if self.open.as_ref() != Some(&project.root) {
@@ -55,11 +55,11 @@ impl ProjectRouter {
 impl BatchProcessor for ProjectRouter {
     fn take(&mut self, request: Request, wait: bool) -> Result<(), Box<Request>> {
         let found = catch_unwind(AssertUnwindSafe(|| self.enter(&request.input)));
-        let found = found.unwrap_or_else(|panic| Err(broken(panic.as_ref())));
+        let found = found.unwrap_or_else(|panic| Err(Refusal::closed(broken(panic.as_ref()))));
         match found.map(|root| self.caches.get_mut(&root)) {
             Ok(Some(cache)) => return cache.take(request, wait),
             Ok(None) => {}
-            Err(problem) => request.answer.send(Err(problem)),
+            Err(refusal) => request.answer.send(Err(refusal)),
         }
         Ok(())
     }

@@ -17,34 +17,43 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use phasegate_adapter::{Decoded, Problem, SessionView};
-use phasegate_core::policy::Mode;
-use phasegate_core::state::Status;
+use phasegate_adapter::{Decoded, Problem, Refusal};
 use phasegate_core::{Code, Event, EventKind, Outcome};
+use phasegate_runtime::deadline::{Deadline, broken};
+use phasegate_runtime::driver::{Driver, Loaded};
+use phasegate_runtime::first_look::{FirstLook, first_look};
+use phasegate_runtime::frames::{self, Framed};
+use phasegate_runtime::lineage::Origin;
+use phasegate_runtime::loaded::{LoadedProject, LoadedSession, SyncedRecord};
+use phasegate_runtime::other_projects;
+use phasegate_runtime::project::Project;
+use phasegate_runtime::runtime::Runtime;
+use phasegate_store::change_journal::{Finding, Journal, Rest};
 
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
 use crate::own_writes::OwnWrites;
 use crate::pending::{Pending, Unsaved};
 use crate::small_files::{Root, SmallFiles};
-use phasegate_runtime::deadline::{Deadline, broken};
-use phasegate_runtime::frames::{self, Framed};
-use phasegate_runtime::lineage::Origin;
-use phasegate_runtime::other_projects;
-use phasegate_runtime::policy_store::Current;
-use phasegate_runtime::project::{Project, Remembered};
-use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::stance::{Stance, Watch};
-use phasegate_runtime::transaction::halves::{self, Own, Shared};
-use phasegate_runtime::transaction::{Transaction, first_look, known, loaded};
-use phasegate_store::journal::{Journal, Rest};
 
 /// The most sessions that stay loaded; those that were longest without an event go first. They are in their journals.
 const MAX_LOADED_SESSIONS: usize = 1024;
 /// How long a session without an event stays loaded at most, once others come.
 const MAX_IDLE: Duration = Duration::from_secs(15 * 60);
 
-/// What discovery said, where it had to be asked, and what a frame stands for.
-type Entered = (Option<Current>, Option<Result<Decoded, Problem>>);
+/// A session that was entered.
+struct Entered {
+    /// What was known before its journals were opened.
+    look: FirstLook,
+    /// What the frame stands for, if a frame is to be decided.
+    decoded: Option<Result<Decoded, Problem>>,
+}
+
+/// What a frame of a loaded session stands for.
+struct Read {
+    decoded: Result<Decoded, Problem>,
+    /// Whether none of its events looks at another session.
+    is_plain: bool,
+}
 
 /// A project and its sessions, as far as they are loaded.
 #[derive(Debug)]
@@ -52,7 +61,7 @@ pub(crate) struct SessionCache {
     runtime: Arc<Runtime>,
     project: Project,
     small_files: SmallFiles,
-    shared: Option<(Rest, Shared)>,
+    shared: Option<IdleProject>,
     sessions: BTreeMap<String, Idle>,
     batch: Option<Batch>,
     /// Whether somebody makes journals durable in the background; then which, how far.
@@ -64,11 +73,18 @@ pub(crate) struct SessionCache {
     ours: Arc<Mutex<OwnWrites>>,
 }
 
+/// The project between two batches.
+#[derive(Debug)]
+struct IdleProject {
+    rest: Rest,
+    shared: LoadedProject,
+}
+
 /// A session between two batches.
 #[derive(Debug)]
 struct Idle {
     rest: Option<Rest>,
-    own: Option<Own>,
+    own: Option<LoadedSession>,
     root: Root,
     /// When it was asked for last.
     used: Instant,
@@ -84,7 +100,7 @@ impl Default for Idle {
 #[derive(Debug)]
 struct Batch {
     journal: Journal,
-    shared: Shared,
+    shared: LoadedProject,
     sessions: BTreeMap<String, Open>,
     answers: Vec<Pending>,
 }
@@ -93,7 +109,7 @@ struct Batch {
 #[derive(Debug)]
 struct Open {
     journal: Journal,
-    own: Own,
+    own: LoadedSession,
     root: Root,
     /// Whether everything around it was looked at since it was locked, and was in order.
     checked: bool,
@@ -102,11 +118,11 @@ struct Open {
 impl Batch {
     /// Writes what is held back, and makes durable what must be.
     fn write(&mut self) -> Unsaved {
-        let shared = self.journal.write_held(false).err().map(Problem::from);
+        let shared = self.journal.write(false).err().map(Problem::from);
         let mut sessions = BTreeMap::new();
         for (id, open) in &mut self.sessions {
-            match open.journal.write_held(false) {
-                Ok(()) => open.own.write_late(),
+            match open.journal.write(false) {
+                Ok(()) => open.own.write_audit_lines(),
                 Err(problem) => {
                     sessions.insert(id.clone(), problem.into());
                 }
@@ -150,7 +166,8 @@ impl SessionCache {
         let open =
             self.batch.as_mut().and_then(|batch| batch.sessions.get_mut(&done.session)).map(|open| &mut open.own);
         if let Some(own) = idle.or(open) {
-            (own.durable, own.asked) = (Some((done.seq, done.head)), false);
+            own.synced = Some(SyncedRecord { seq: done.seq, head: done.head });
+            own.sync_asked = false;
         }
     }
 
@@ -160,81 +177,68 @@ impl SessionCache {
         if !self.keeps_to_itself(&request) {
             self.finish(None);
         }
-        let watch = match &request.input {
-            Input::Event(_) => Watch::default(),
-            Input::Frame(framed) => framed.watch.clone(),
-        };
         let deadline = if wait { request.deadline } else { Deadline::new(Duration::ZERO) };
-        let entered = catch_unwind(AssertUnwindSafe(|| self.enter_for(&request, &deadline, &watch)));
-        let entered = match entered.unwrap_or_else(|panic| Err(broken(panic.as_ref()))) {
+        let entered = catch_unwind(AssertUnwindSafe(|| self.enter_for(&request, &deadline)));
+        let entered =
+            entered.unwrap_or_else(|panic| Err(self.runtime.refuse(&self.project, None, broken(panic.as_ref()))));
+        let entered = match entered {
             Ok(Some(entered)) => entered,
             refused => {
-                self.take_found(&request.session);
+                self.take_finding(&request.session);
                 if self.batch.as_ref().is_some_and(|batch| batch.answers.is_empty()) {
                     self.finish(None);
                 }
                 match (refused, request.input) {
-                    (Err(problem), input) if !wait && problem.code == Code::StateBusy => {
+                    (Err(refusal), input) if !wait && refusal.problem.code == Code::StateBusy => {
                         return Err(Box::new(Request { input, ..request }));
                     }
-                    (Err(problem), _) => request.answer.send(Err(problem)),
-                    (Ok(_), Input::Event(event)) => request.answer.send(Err(self.unguarded(*event))),
+                    (Err(refusal), _) => request.answer.send(Err(refusal)),
+                    (Ok(_), Input::Event(event)) => {
+                        request.answer.send(Err(Refusal::closed(self.unguarded(*event))));
+                    }
                     (Ok(_), Input::Frame(_)) => request.answer.send(Ok(None)),
                 }
                 return Ok(());
             }
         };
-        if let Some(failed) = self.decide(request, &watch, entered) {
+        if let Some(failed) = self.decide(request, entered) {
             // What is loaded may be ahead of what was written: it is read again.
             self.finish(Some(&failed));
         }
         Ok(())
     }
 
-    /// As [`SessionCache::enter`]; and what a frame stands for. Where that looks at other sessions, those are written before.
-    fn enter_for(&mut self, request: &Request, deadline: &Deadline, watch: &Watch) -> Result<Option<Entered>, Problem> {
-        let Some(current) = self.enter(&request.session, deadline, watch)? else { return Ok(None) };
-        let Input::Frame(framed) = &request.input else { return Ok(Some((current, None))) };
-        self.note_stance(&request.session, watch);
-        let (decoded, plain) = self.decoded(&request.session, framed).unzip();
-        if plain == Some(true) || self.batch.as_ref().is_none_or(|batch| batch.answers.is_empty()) {
-            return Ok(Some((current, decoded)));
+    /// As [`SessionCache::enter`]; and what a frame stands for. Where that looks at other sessions, those are written first.
+    fn enter_for(&mut self, request: &Request, deadline: &Deadline) -> Result<Option<Entered>, Refusal> {
+        let Some(look) = self.enter(&request.session, deadline)? else { return Ok(None) };
+        let Input::Frame(framed) = &request.input else { return Ok(Some(Entered { look, decoded: None })) };
+        let read = self.read(&request.session, framed);
+        let is_plain = read.as_ref().is_some_and(|read| read.is_plain);
+        if is_plain || self.batch.as_ref().is_none_or(|batch| batch.answers.is_empty()) {
+            return Ok(Some(Entered { look, decoded: read.map(|read| read.decoded) }));
         }
-        let found = self.take_found(&request.session).unwrap_or_default();
+        let finding = self.take_finding(&request.session).unwrap_or_default();
         self.finish(None);
-        let entered = self.enter(&request.session, deadline, watch)?;
+        let Some(look) = self.enter(&request.session, deadline)? else { return Ok(None) };
         if let Some(open) = self.batch.as_mut().and_then(|batch| batch.sessions.get_mut(&request.session)) {
-            open.journal.put_found(found);
+            open.journal.put_finding(finding);
         }
-        self.note_stance(&request.session, watch);
-        Ok(entered.map(|current| (current, self.decoded(&request.session, framed).map(|(decoded, _)| decoded))))
+        let decoded = self.read(&request.session, framed).map(|read| read.decoded);
+        Ok(Some(Entered { look, decoded }))
     }
 
     /// What the next record of the session was to say of how its journal was found.
-    fn take_found(&mut self, session: &str) -> Option<(bool, u64)> {
-        Some(self.batch.as_mut()?.sessions.get_mut(session)?.journal.take_found())
+    fn take_finding(&mut self, session: &str) -> Option<Finding> {
+        Some(self.batch.as_mut()?.sessions.get_mut(session)?.journal.take_finding())
     }
 
-    /// Tells the watch what a problem with a frame would meet, as a transaction does when it begins.
-    fn note_stance(&self, session: &str, watch: &Watch) {
-        let Some(batch) = &self.batch else { return };
-        let Some(Open { journal, own, .. }) = batch.sessions.get(session) else { return };
-        let shared = &batch.shared;
-        let runs = shared.kept.project.runs.iter().chain(&own.state.runs);
-        let live = runs.filter(|run| run.status == Status::Active).map(|run| run.mode);
-        loaded(watch, shared.remembered);
-        let modes = live.chain(own.settings.mode).chain(shared.remembered.map(|memory| memory.mode));
-        known(watch, modes, !own.policy.version.is_empty() || !journal.policy().is_empty());
-    }
-
-    /// What a frame of a session that was entered stands for, and whether none of it looks at another session.
-    fn decoded(&self, session: &str, framed: &Framed) -> Option<(Result<Decoded, Problem>, bool)> {
-        let own = &self.batch.as_ref()?.sessions.get(session)?.own;
-        let view = SessionView::new(&own.memory, Some(&own.state));
+    /// What a frame of a session that was entered stands for.
+    fn read(&self, session: &str, framed: &Framed) -> Option<Read> {
+        let kept = &self.batch.as_ref()?.sessions.get(session)?.own.snapshot;
         let message = framed.opened.open(framed.adapter);
-        let decoded = message.and_then(|message| framed.adapter.codec().decode(message, &view));
-        let plain = own.state.events > 0 && decoded.iter().flat_map(|decoded| &decoded.events).all(is_plain);
-        Some((decoded, plain))
+        let decoded = message.and_then(|message| frames::decode(framed.adapter, message, &kept.memory, &kept.session));
+        let is_plain = kept.session.events > 0 && decoded.iter().flat_map(|decoded| &decoded.events).all(is_plain);
+        Some(Read { decoded, is_plain })
     }
 
     /// Whether the event of a session that is under way looks at no other session: those must be written before. What a
@@ -256,36 +260,33 @@ impl SessionCache {
     }
 
     /// Decides what a session that was entered is asked. The session, where that failed.
-    fn decide(&mut self, request: Request, watch: &Watch, (current, decoded): Entered) -> Option<String> {
+    fn decide(&mut self, request: Request, entered: Entered) -> Option<String> {
         let Request { session, input, answer, .. } = request;
-        let mut batch = self.batch.take()?;
-        let Open { journal, own, root, checked } = batch.sessions.remove(&session)?;
-        let before = batch.journal.seq();
+        let Batch { journal: project_journal, shared, mut sessions, mut answers } = self.batch.take()?;
+        let Open { journal: session_journal, own, root, checked } = sessions.remove(&session)?;
+        let before = project_journal.seq();
         let runtime = Arc::clone(&self.runtime);
-        let (journals, halves) = ((batch.journal, journal), (batch.shared, own));
-        let mut transaction =
-            Transaction::new((&runtime, watch), (self.project.clone(), &session), journals, halves, current);
+        let loaded = Loaded { project_journal, session_journal, shared, own };
+        let Entered { look, decoded } = entered;
+        let store = runtime.store.as_ref();
+        let mut driver = Driver::new(&runtime, store, self.project.clone(), &session, loaded, look);
         let decided = catch_unwind(AssertUnwindSafe(|| match (input, decoded) {
-            (Input::Event(event), _) => steps(&mut transaction, *event),
+            (Input::Event(event), _) => decide_event(&mut driver, *event),
             (Input::Frame(framed), Some(decoded)) => {
-                frames::decide(&mut transaction, (framed.adapter, &framed.opened.frame), decoded)
+                frames::decide(&mut driver, framed.adapter, &framed.opened.frame, decoded)
             }
             (Input::Frame(_), None) => Err(Problem::new(Code::Internal, "the frame was not read")),
         }));
-        let outcome = decided.unwrap_or_else(|panic| Err(broken(panic.as_ref()))).map(Some);
-        let ((mut project_journal, mut journal), (shared, mut own)) = transaction.over();
-        let _ = (project_journal.take_found(), journal.take_found());
-        self.small_files.share(&runtime.store, &mut own);
-        let failed = outcome.is_err().then(|| session.clone());
-        batch.answers.push(Pending {
-            shared: project_journal.seq() > before,
-            session: session.clone(),
-            answer,
-            outcome,
-        });
-        (batch.journal, batch.shared) = (project_journal, shared);
-        batch.sessions.insert(session, Open { journal, own, root, checked });
-        self.batch = Some(batch);
+        let outcomes = decided.unwrap_or_else(|panic| Err(broken(panic.as_ref()))).map(Some);
+        let known = driver.failure_mode();
+        let Loaded { mut project_journal, mut session_journal, shared, mut own } = driver.over();
+        let _ = (project_journal.take_finding(), session_journal.take_finding());
+        self.small_files.share(&runtime.policies, &mut own);
+        let failed = outcomes.is_err().then(|| session.clone());
+        let shared_too = project_journal.seq() > before;
+        answers.push(Pending { session: session.clone(), shared: shared_too, answer, outcomes, known });
+        sessions.insert(session, Open { journal: session_journal, own, root, checked });
+        self.batch = Some(Batch { journal: project_journal, shared, sessions, answers });
         failed
     }
 
@@ -298,65 +299,95 @@ impl SessionCache {
     }
 
     /// Whether this batch has opened the session already, so that everything around it was checked.
-    fn is_open(&mut self, session: &str, watch: &Watch) -> bool {
-        let Some(batch) = &mut self.batch else { return false };
-        let Some(open) = batch.sessions.get_mut(session).filter(|open| open.checked) else { return false };
-        open.own.looked();
-        watch.set(match batch.shared.remembered {
-            Some(Remembered { mode: Mode::Block, .. }) => Stance::Block,
-            Some(_) | None => Stance::Unsure,
-        });
+    fn is_open(&mut self, session: &str) -> bool {
+        let open = self.batch.as_mut().and_then(|batch| batch.sessions.get_mut(session));
+        let Some(open) = open.filter(|open| open.checked) else { return false };
+        open.own.without_policy = false;
         true
     }
 
-    /// Locks and loads, as a transaction of a single event would. What discovery said, where it had to be asked; `None`:
-    /// nothing guards the project, and nothing is locked that was not.
-    fn enter(&mut self, session: &str, deadline: &Deadline, watch: &Watch) -> Result<Option<Option<Current>>, Problem> {
-        if self.is_open(session, watch) {
-            return Ok(Some(None));
+    /// Locks and loads, as the driver of a single event would. `None`: nothing guards the project, and nothing is locked
+    /// that was not.
+    fn enter(&mut self, session: &str, deadline: &Deadline) -> Result<Option<FirstLook>, Refusal> {
+        if self.is_open(session) {
+            return Ok(Some(FirstLook::default()));
         }
         let remembered = self.small_files.remembered(&self.project);
         let path = self.project.session_journal(session);
-        let look = (&remembered, path.as_path());
-        let Some(current) = first_look(&self.runtime, &self.project, look, watch)? else { return Ok(None) };
-        let remembered = remembered?;
-        self.project.check_folders(&self.runtime.locations.state)?;
-        let batch = match &mut self.batch {
-            Some(batch) => batch,
-            None => {
-                let (rest, known) = self.shared.take().unzip();
-                let (journal, same) = Journal::open_again(&self.project.journal(), deadline, rest)?;
-                self.ours.lock().unwrap_or_else(PoisonError::into_inner).foreign += u64::from(!same);
-                let shared = match known.filter(|_| same) {
-                    Some(shared) => shared,
-                    None => Shared::of(&journal, remembered)?,
-                };
-                let (sessions, answers) = (BTreeMap::new(), Vec::new());
-                self.batch.insert(Batch { journal, shared, sessions, answers })
+        let Some(look) = first_look(&self.runtime, &self.project, &remembered, &path)? else { return Ok(None) };
+        let loaded = remembered.and_then(|remembered| {
+            self.project.check_folders(&self.runtime.locations.state)?;
+            self.lock_project(deadline)?;
+            if let Some(batch) = &mut self.batch {
+                batch.shared.remembered = remembered;
+            }
+            self.lock_session(session, deadline)
+        });
+        loaded.map_err(|problem| self.runtime.refuse(&self.project, look.failure_mode, problem))?;
+        Ok(Some(look))
+    }
+
+    /// Locks the project's journal, unless this batch has, and loads what changed.
+    fn lock_project(&mut self, deadline: &Deadline) -> Result<(), Problem> {
+        if self.batch.is_some() {
+            return Ok(());
+        }
+        let (rest, known) = self.shared.take().map(|idle| (idle.rest, idle.shared)).unzip();
+        let store = self.runtime.store.as_ref();
+        let (journal, changed) = Journal::reopen(store, &self.project.journal(), deadline, rest)?;
+        self.ours.lock().unwrap_or_else(PoisonError::into_inner).foreign += u64::from(changed.is_some());
+        let fresh = || LoadedProject::default();
+        let shared = match changed {
+            Some(snapshot) => LoadedProject { snapshot, ..fresh() },
+            None => known.unwrap_or_else(fresh),
+        };
+        let (sessions, answers) = (BTreeMap::new(), Vec::new());
+        self.batch = Some(Batch { journal, shared, sessions, answers });
+        Ok(())
+    }
+
+    /// Locks the session's journal, unless this batch has, loads what changed, and checks what is around it.
+    fn lock_session(&mut self, session: &str, deadline: &Deadline) -> Result<(), Problem> {
+        let Some(mut batch) = self.batch.take() else { return Ok(()) };
+        let Open { journal, own, mut root, .. } = match self.locked(&mut batch, session, deadline) {
+            Ok(open) => open,
+            Err(problem) => {
+                self.batch = Some(batch);
+                return Err(problem);
             }
         };
-        batch.shared.remembered = remembered;
+        let Batch { journal: project_journal, shared, mut sessions, answers } = batch;
+        let mut loaded = Loaded { project_journal, session_journal: journal, shared, own };
+        let checked = {
+            let root = RefCell::new(&mut root);
+            let kept = || root.borrow_mut().get(&self.runtime.locations, session);
+            loaded.check(&self.project, session, &kept)
+        };
+        let Loaded { project_journal, session_journal, shared, own } = loaded;
+        let open = Open { journal: session_journal, own, root, checked: checked.is_ok() };
+        sessions.insert(session.to_string(), open);
+        self.batch = Some(Batch { journal: project_journal, shared, sessions, answers });
+        checked
+    }
+
+    fn locked(&mut self, batch: &mut Batch, session: &str, deadline: &Deadline) -> Result<Open, Problem> {
         let mut open = match batch.sessions.remove(session) {
             Some(open) => open,
             None => {
                 let idle = self.sessions.remove(session).unwrap_or_default();
-                let (journal, same) = Journal::open_again(&path, deadline, idle.rest)?;
-                let own = match idle.own.filter(|_| same) {
-                    Some(own) => own,
-                    None => Own::of(&journal)?,
+                let path = self.project.session_journal(session);
+                let rest = idle.rest.filter(|_| idle.own.is_some());
+                let (journal, changed) = Journal::reopen(self.runtime.store.as_ref(), &path, deadline, rest)?;
+                let own = match changed {
+                    Some(snapshot) => LoadedSession { snapshot, ..LoadedSession::default() },
+                    None => idle.own.unwrap_or_default(),
                 };
                 Open { journal, own, root: idle.root, checked: false }
             }
         };
-        open.own.lazy = self.lazy;
-        self.small_files.policy_of(&self.runtime.store, &open.journal, &mut open.own);
-        let Open { journal, own, root, .. } = &mut open;
-        let root = RefCell::new(root);
-        let kept = || root.borrow_mut().get(&self.runtime.locations, session);
-        let checked = halves::check((&self.project, session), (&batch.journal, journal), (&batch.shared, own), &kept);
-        open.checked = checked.is_ok();
-        batch.sessions.insert(session.to_string(), open);
-        checked.map(|()| Some(current))
+        open.own.background_sync = self.lazy;
+        self.small_files.policy_of(&self.runtime.policies, &open.journal, &mut open.own);
+        Ok(open)
     }
 
     /// Writes what is held back, makes durable what must be, gives the locks back, and then the answers. What was loaded
@@ -367,14 +398,14 @@ impl SessionCache {
         let answers = std::mem::take(&mut batch.answers);
         self.collect_syncs();
         self.close(forget, &unsaved);
-        unsaved.send(answers);
+        unsaved.send(&self.runtime, &self.project, answers);
     }
 
     /// Notes whose journals are to be made durable in the background.
     fn collect_syncs(&mut self) {
         let Some(batch) = &mut self.batch else { return };
         for (id, Open { journal, own, .. }) in &mut batch.sessions {
-            if std::mem::take(&mut own.wants_sync) && !std::mem::replace(&mut own.asked, true) {
+            if std::mem::take(&mut own.wants_sync) && !std::mem::replace(&mut own.sync_asked, true) {
                 let (session, path) = (id.clone(), self.project.session_journal(id));
                 self.to_sync.push(PendingSync { session, path, seq: journal.seq(), head: journal.head() });
             }
@@ -386,16 +417,22 @@ impl SessionCache {
     fn close(&mut self, forget: Option<&str>, unsaved: &Unsaved) {
         let Some(Batch { journal, shared, sessions, .. }) = self.batch.take() else { return };
         if unsaved.shared.is_none() && forget.is_none() {
-            self.shared = journal.rest().map(|rest| (rest, shared));
-            let mark = self.shared.as_ref().map(|(rest, _)| rest.mark());
+            self.shared = journal.release().map(|rest| IdleProject { rest, shared });
+            let mark = self.shared.as_ref().map(|idle| idle.rest.mark());
             self.ours.lock().unwrap_or_else(PoisonError::into_inner).mark = mark;
         }
         for (id, Open { journal, own, root, .. }) in sessions {
             if forget != Some(id.as_str()) && !unsaved.sessions.contains_key(&id) {
-                self.sessions.insert(id, Idle { rest: journal.rest(), own: Some(own), root, used: Instant::now() });
+                self.sessions.insert(id, Idle { rest: journal.release(), own: Some(own), root, used: Instant::now() });
             }
         }
         self.make_room();
+    }
+
+    /// Whether the session is loaded.
+    #[cfg(test)]
+    pub(crate) fn is_loaded(&self, session: &str) -> bool {
+        self.sessions.contains_key(session)
     }
 
     /// Whether a journal is one of this project's sessions.
@@ -465,8 +502,8 @@ fn is_plain(event: &Event) -> bool {
     )
 }
 
-/// The steps of an event that no frame brought.
-fn steps(transaction: &mut Transaction<'_>, event: Event) -> Result<Vec<Outcome>, Problem> {
-    let events = transaction.begun(&Origin::default(), vec![event])?;
-    events.into_iter().map(|event| transaction.decide(event)).collect()
+/// Decides an event that no frame brought.
+fn decide_event(driver: &mut Driver<'_>, event: Event) -> Result<Vec<Outcome>, Problem> {
+    let events = driver.inherit(&Origin::default(), vec![event])?;
+    events.into_iter().map(|event| driver.decide(event)).collect()
 }

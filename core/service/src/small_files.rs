@@ -7,11 +7,12 @@ use std::sync::{Arc, Weak};
 use phasegate_adapter::Problem;
 use phasegate_core::Policy;
 
+use phasegate_runtime::loaded::LoadedSession;
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::policy_store::PolicyStore;
 use phasegate_runtime::project::{Project, Remembered, kept_root, session_key, session_root_file};
-use phasegate_runtime::transaction::halves::Own;
-use phasegate_store::journal::{Journal, Mark};
+use phasegate_store::change_journal::Journal;
+use phasegate_store::mark::Mark;
 
 /// What a file said, and how it was then; `None`: it was not there.
 type Seen<T> = (Option<Mark>, T);
@@ -65,8 +66,8 @@ impl SmallFiles {
     /// Gives the session the policy that its last record was decided by, where it does not have it, or the file is not
     /// as it was any more. Where that cannot be, it has none, and the transaction asks the store; so it does for skills of
     /// earlier policies, each time.
-    pub(crate) fn policy_of(&mut self, store: &PolicyStore, journal: &Journal, own: &mut Own) {
-        let known = self.policy(store, journal.policy(), &own.policy_digest);
+    pub(crate) fn policy_of(&mut self, store: &PolicyStore, journal: &Journal, own: &mut LoadedSession) {
+        let known = self.policy(store, journal.policy(), &own.snapshot.policy_digest);
         let kept = known.is_some() && own.policy.version == journal.policy() && own.policy.earlier.is_empty();
         if !kept {
             own.policy = known.unwrap_or_default();
@@ -74,12 +75,12 @@ impl SmallFiles {
     }
 
     /// Lets the session have the policy that others have, if it is the same.
-    pub(crate) fn share(&mut self, store: &PolicyStore, own: &mut Own) {
-        let known = self.policies.get(&own.policy_digest);
+    pub(crate) fn share(&mut self, store: &PolicyStore, own: &mut LoadedSession) {
+        let known = self.policies.get(&own.snapshot.policy_digest);
         if known.is_some_and(|(_, known)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(&own.policy))) {
             return;
         }
-        if let Some(known) = self.policy(store, &own.policy.version, &own.policy_digest)
+        if let Some(known) = self.policy(store, &own.policy.version, &own.snapshot.policy_digest)
             && own.policy.earlier.is_empty()
         {
             own.policy = known;

@@ -120,16 +120,20 @@ impl<S: JournalState> Scan<S> {
         Ok(record)
     }
 
-    /// Makes the changes of a record. A snapshot must be the state that the changes lead to.
+    /// Makes the changes of a record. Its snapshot must be the state that they lead to.
     fn follow(&mut self, record: &Record<S::Change>, snapshot: Option<Value>) -> Result<(), String> {
         if snapshot.is_none() && self.seq == 0 {
             return Err("does not say which state it left".to_string());
         }
         record.entry.changes.iter().for_each(|change| self.state.apply(change));
-        if let Some(snapshot) = snapshot {
-            self.state =
-                serde_json::from_value(snapshot).map_err(|error| format!("has a state in no known form: {error}"))?;
+        let Some(snapshot) = snapshot else { return Ok(()) };
+        let read = |error: serde_json::Error| format!("has a state in no known form: {error}");
+        let written: S = serde_json::from_value(snapshot).map_err(read)?;
+        let led_to = serde_json::to_value(&self.state).map_err(read)?;
+        if self.seq > 0 && serde_json::to_value(&written).map_err(read)? != led_to {
+            return Err("holds a state that its changes do not lead to".to_string());
         }
+        self.state = written;
         Ok(())
     }
 }

@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use phasegate_core::Durability;
+use phasegate_formats::journal::Entry;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::state::JournalState;
 use serde_json::Value;
 
 use xtask::failure::{Failure, Result};
@@ -70,14 +74,19 @@ fn journals() -> Result<Vec<Vec<u8>>> {
     let path = folder.join("it.journal");
     std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, error))?;
     let problem = |error: phasegate_store::error::StoreError| Failure::new(error.to_string());
+    let deadline = phasegate_store::deadline::Deadline::new(std::time::Duration::from_secs(5));
     let mut seeds = Vec::new();
+    let mut state = Any::default();
     for at in 0..40_i64 {
-        let deadline = phasegate_store::deadline::Deadline::new(std::time::Duration::from_secs(5));
-        let mut journal = phasegate_store::journal::Journal::open(&path, &deadline).map_err(problem)?;
-        let entry = phasegate_store::journal::Entry { time: at, engine: "0", ..Default::default() };
-        let state =
+        let mut journal = match phasegate_store::change_journal::Journal::open::<Any>(&FileStore, &path, &deadline) {
+            Ok((journal, _)) => journal,
+            Err(error) => return Err(problem(error)),
+        };
+        let change =
             serde_json::json!({"at": at, "seen": [at % 3], "left": (at % 5 == 0).then_some("x"), "same": {"a": 1}});
-        journal.append(&entry, state, phasegate_store::journal::Durability::Written).map_err(problem)?;
+        state.apply(&change);
+        let entry = Entry { time: at, engine: "0".to_string(), changes: vec![change], ..Entry::default() };
+        journal.append(&entry, &state, Durability::Written).map_err(problem)?;
         let bytes = std::fs::read(&path).map_err(|error| Failure::file(&path, error))?;
         if at % 4 == 3 {
             seeds.push(bytes.iter().take(bytes.len() - 7).copied().collect());
@@ -85,6 +94,19 @@ fn journals() -> Result<Vec<Vec<u8>>> {
         seeds.push(bytes);
     }
     Ok(seeds)
+}
+
+/// A state that is any JSON; a change is a merge patch.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+struct Any(Value);
+
+impl JournalState for Any {
+    type Change = Value;
+
+    fn apply(&mut self, change: &Value) {
+        phasegate_formats::merge_patch::apply(&mut self.0, change.clone());
+    }
 }
 
 /// The events of every story, one a line.

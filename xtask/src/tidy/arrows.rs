@@ -77,6 +77,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "xtask",
             "phasegate-core",
             "phasegate-runtime",
+            "phasegate-formats",
             "phasegate-store",
             "phasegate-config",
             "phasegate-shell",

@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let Format::Jsonl = args.format;
     let mut lines = Vec::new();
     for id in &ids {
-        walk(&project.session_journal(id), |past| {
+        walk(&runtime.policies, &project, id, |past| {
             lines.extend(events(id, &past).into_iter().map(|line| (past.time, line)));
             ControlFlow::Continue(())
         })?;

@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let session = session::named(&project, args.session.as_ref())?;
     let mut shown: VecDeque<Past> = VecDeque::new();
     let mut all = 0_u64;
-    let read = walk(&project.session_journal(&session), |past| {
+    let read = walk(&runtime.policies, &project, &session, |past| {
         all += 1;
         shown.push_back(past);
         if shown.len() > args.last {

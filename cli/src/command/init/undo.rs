@@ -104,7 +104,7 @@ fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
     }
     record::remove(setting);
     if !setting.args.user && !setting.runtime.discover(&setting.project).project_guards() {
-        setting.project.forget()?;
+        phasegate_runtime::integrity::forget(&setting.project)?;
     }
     Ok(())
 }

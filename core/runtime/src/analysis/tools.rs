@@ -3,7 +3,7 @@
 use phasegate_core::EventKind;
 use serde_json::{Value, json};
 
-use crate::digest::sha256_hex;
+use phasegate_store::digest::sha256_hex;
 
 /// What of a tool's description a model or a rule goes by.
 const PARTS: [&str; 5] = ["description", "inputSchema", "outputSchema", "annotations", "title"];

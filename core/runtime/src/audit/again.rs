@@ -4,13 +4,11 @@ use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run};
 use phasegate_core::{Code, Decision, Event, Policy, State, records, step};
-use serde_json::Value;
 
-use super::history::{Past, around};
-use crate::journal::Last;
-use crate::kept::{KeptProject, KeptSession, kept};
+use super::history::{History, Past, without_digests};
 use crate::project::Project;
 use crate::runtime::Runtime;
+use crate::snapshot::SessionSnapshot;
 
 /// A record, and what deciding it again gives.
 #[derive(Clone, Debug)]
@@ -54,67 +52,42 @@ impl Runtime {
     ///
     /// `command-invalid`: there is no such record. `state-unreadable`, `state-version`: as the journals show.
     pub fn again(&self, project: &Project, session: &str, seq: u64) -> Result<Again, Problem> {
-        let found = around(&project.session_journal(session), seq)?.ok_or_else(|| {
-            Problem::new(Code::CommandInvalid, format!("the journal of session `{session}` has no record {seq}"))
-        })?;
-        let before = State {
-            session: half::<KeptSession>(&found.before)?.session,
-            project: project_before(project, session, &found.past)?,
+        let mut history = History::open(&self.policies, project, session)?;
+        let past = loop {
+            match history.next_record()? {
+                Some(past) if past.seq == seq => break past,
+                Some(_) => {}
+                None => {
+                    let message = format!("the journal of session `{session}` has no record {seq}");
+                    return Err(Problem::new(Code::CommandInvalid, message));
+                }
+            }
         };
-        let after: KeptSession = half(&found.after)?;
-        let policy = self.policy_of(&found.past, &after, &before);
-        let event = Event::from_value(without_digests(found.past.event.clone()));
+        let (before, after) = (history.before(), history.after());
+        let policy = self.policy_of(&past, after, before);
+        let event = Event::from_value(without_digests(past.event.clone()));
         let (opinions, outcome) = match (policy, event) {
-            (Ok(policy), Ok(event)) if found.past.problem.is_none() => {
-                let opinions = before.live_runs().map(|run| opinion(&policy, &before, run, &event, &found.past));
-                (opinions.collect(), Ok(outcome(&policy, &before, &event, &found.past, &after.session)))
+            (Ok(policy), Ok(event)) if past.problem.is_none() => {
+                let opinions = before.live_runs().map(|run| opinion(&policy, before, run, &event, &past));
+                (opinions.collect(), Ok(outcome(&policy, before, &event, &past, &after.session)))
             }
             (policy, event) => {
                 let silent = |run: &Run| Opinion { decision: None, ..named(run) };
-                (before.live_runs().map(silent).collect(), Err(why_not(&found.past, policy.err(), event.err())))
+                (before.live_runs().map(silent).collect(), Err(why_not(&past, policy.err(), event.err())))
             }
         };
-        Ok(Again { past: found.past, opinions, outcome })
+        Ok(Again { past, opinions, outcome })
     }
 
     /// The policy that a record was decided by, with the skills of the runs that were live before it or joined in it.
-    fn policy_of(&self, past: &Past, after: &KeptSession, before: &State) -> Result<Policy, Problem> {
+    fn policy_of(&self, past: &Past, after: &SessionSnapshot, before: &State) -> Result<Policy, Problem> {
         let policy = if past.policy.is_empty() {
-            self.store.with_earlier(Policy::default(), before)
+            self.policies.with_earlier(Policy::default(), before)
         } else {
-            self.store.load(&past.policy, &after.policy_digest, before)
+            self.policies.load(&past.policy, &after.policy_digest, before)
         }?;
-        self.store.with_earlier(policy, &State { session: after.session.clone(), ..State::default() })
+        self.policies.with_earlier(policy, &State { session: after.session.clone(), ..State::default() })
     }
-}
-
-/// The event with an empty text where only the digest of one was kept: of a prompt or a message nothing but its beginning
-/// is ever asked, and the one that is asked for is shorter.
-fn without_digests(mut event: Value) -> Value {
-    for name in ["text", "prompt", "message"] {
-        if let Some(value) = event.get_mut(name).filter(|value| value.is_object()) {
-            *value = Value::from("");
-        }
-    }
-    event
-}
-
-/// The project's half of the state before a record. The record names the project's last record once it was decided,
-/// which is the event's own where the event changed the project or was anchored there.
-fn project_before(project: &Project, session: &str, past: &Past) -> Result<state::Project, Problem> {
-    let wanted = past.project_seq.filter(|seq| *seq > 0);
-    let found = wanted.map_or(Ok(None), |seq| around(&project.journal(), seq))?;
-    let Some(found) = found else { return Ok(state::Project::default()) };
-    let theirs = &found.past;
-    let own = theirs.time == past.time
-        && theirs.event.get("event") == past.event.get("event")
-        && theirs.event.get("session").and_then(Value::as_str) == Some(session);
-    Ok(half::<KeptProject>(if own { &found.before } else { &found.after })?.project)
-}
-
-fn half<T: Default + serde::de::DeserializeOwned>(state: &Value) -> Result<T, Problem> {
-    let last = Last { seq: 0, head: String::new(), policy: String::new(), state: state.clone() };
-    kept(Some(&last).filter(|last| !last.state.is_null()))
 }
 
 fn outcome(policy: &Policy, before: &State, event: &Event, past: &Past, after: &state::Session) -> Outcome {
@@ -123,9 +96,11 @@ fn outcome(policy: &Policy, before: &State, event: &Event, past: &Past, after: &
         ("facts", answer.needs.is_empty()),
         ("decision", answer.decision == past.decision),
         ("records", records(policy, before, event, &answer.changes) == past.records),
+        ("state", past.version == 1 || answer.changes == past.changes),
         ("state", answer.state_after(before).session == *after),
     ];
-    let differs = same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect();
+    let mut differs: Vec<_> = same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect();
+    differs.dedup();
     Outcome { decision: answer.decision, differs }
 }
 

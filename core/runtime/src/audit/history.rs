@@ -1,100 +1,215 @@
-//! The records of a journal as values, from the first to the last.
+//! The records of a session as values, from the first to the last.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use phasegate_adapter::Problem;
-use phasegate_core::{Code, Decision, Facts, Record};
-use serde::Deserialize;
+use phasegate_core::{Change, Decision, Event, Facts, Policy, Record, State, records, state};
+use phasegate_formats::journal;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::scan::Scan;
+use phasegate_store::state::JournalState as _;
 use serde_json::Value;
 
-use crate::journal::scan::Scan;
+use crate::policy_store::PolicyStore;
+use crate::project::Project;
+use crate::snapshot::{ProjectSnapshot, SessionChange, SessionSnapshot};
 
-/// One record of a journal, as it was written; the state after it is left out.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// One record of a session's journal; the state after it is left out.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Past {
     /// Its number, from 1.
     pub seq: u64,
-    /// Milliseconds since 1970-01-01 UTC at which the event was decided.
+    /// The version of its written form.
+    pub version: u32,
+    /// The time of the decision, in milliseconds since 1970-01-01 UTC.
     pub time: i64,
     /// The version of phasegate that decided.
     pub engine: String,
-    /// The version of the policy it was decided by; empty: none could be used.
+    /// The version of the policy that was in use; empty if none could be used.
     pub policy: String,
-    /// The event, long texts replaced by digests; for a frame that stands for none, its digest and length.
-    #[serde(default)]
+    /// The event, with a digest in place of each long text. For a frame that stands for none, its digest and length.
     pub event: Value,
     /// The facts that were used.
-    #[serde(default)]
     pub facts: Facts,
-    /// What was answered at most.
-    #[serde(default)]
+    /// The answer, if the event asks for one.
     pub decision: Option<Decision>,
-    /// What changed.
-    #[serde(default)]
+    /// The changes of the engine's state; none in a record of version 1.
+    pub changes: Vec<Change>,
+    /// What the changes mean.
     pub records: Vec<Record>,
-    /// Why there was no decision: code and message.
-    #[serde(default)]
+    /// The reason why there is no decision: code and message.
     pub problem: Option<Value>,
-    /// The number of the project's last record once this was decided.
-    #[serde(default)]
+    /// The number of the project's last record at that time.
     pub project_seq: Option<u64>,
     /// How many bytes of a torn record were cut off before this one.
-    #[serde(default)]
     pub cut: Option<u64>,
 }
 
-/// A record, with the state on both sides of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Around {
-    /// The record.
-    pub past: Past,
-    /// The state before it; null before the first.
-    pub before: Value,
-    /// The state after it.
-    pub after: Value,
+/// A session's journal, read from its first record on together with the project's. Nothing is locked or written.
+#[derive(Debug)]
+pub struct History<'a> {
+    policies: &'a PolicyStore,
+    session: String,
+    scan: Scan<SessionSnapshot>,
+    project: Option<ProjectScan>,
+    /// The state before the record that was given last.
+    before: State,
+    /// The session's part after it.
+    after: SessionSnapshot,
+    /// The policies that were loaded, by version, digest and the skills of the runs.
+    loaded: BTreeMap<String, Policy>,
 }
 
-/// Walks through the records of a journal until `visit` has enough. Nothing is written, and no lock is taken.
+/// The project's journal, as far as the session had seen it.
+#[derive(Debug)]
+struct ProjectScan {
+    scan: Scan<ProjectSnapshot>,
+    /// The number of the last record that was read, its time, its event's name and its event's session.
+    last: Option<(u64, i64, Value, Value)>,
+    /// The state before that record.
+    before: state::Project,
+}
+
+impl<'a> History<'a> {
+    /// Begins before the first record.
+    ///
+    /// # Errors
+    ///
+    /// `state-missing`: there is no such journal. `state-unreadable`, `state-exposed`: it cannot be opened.
+    pub fn open(policies: &'a PolicyStore, project: &Project, session: &str) -> Result<Self, Problem> {
+        let scan = Scan::open(&FileStore, &project.session_journal(session))?;
+        let project = Scan::open(&FileStore, &project.journal()).ok();
+        let project = project.map(|scan| ProjectScan { scan, last: None, before: state::Project::default() });
+        let (after, before) = (SessionSnapshot::default(), State::default());
+        Ok(Self { policies, session: session.to_string(), scan, project, before, after, loaded: BTreeMap::new() })
+    }
+
+    /// The state before the record that was given last.
+    #[must_use]
+    pub fn before(&self) -> &State {
+        &self.before
+    }
+
+    /// What the session's journal keeps after the record that was given last.
+    #[must_use]
+    pub fn after(&self) -> &SessionSnapshot {
+        &self.after
+    }
+
+    /// The next record; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`, `state-version`: it does not fit those before, or a newer version wrote it.
+    pub fn next_record(&mut self) -> Result<Option<Past>, Problem> {
+        let Some(found) = self.scan.next().transpose()? else { return Ok(None) };
+        let journal::Record { version, seq, entry, records, cut, .. } = found;
+        self.before.session.clone_from(&self.after.session);
+        if let Some(project) = &mut self.project {
+            self.before.project = project.before(&self.session, &entry);
+        }
+        if version == 1 {
+            self.after.clone_from(self.scan.state());
+        } else {
+            entry.changes.iter().for_each(|change| self.after.apply(change));
+        }
+        let changes = entry.changes.into_iter().filter_map(|change| match change {
+            SessionChange::Engine(change) => Some(change),
+            _ => None,
+        });
+        let mut past = Past {
+            seq,
+            version,
+            time: entry.time,
+            engine: entry.engine,
+            policy: entry.policy,
+            event: entry.event,
+            facts: entry.facts,
+            decision: entry.decision,
+            changes: changes.collect(),
+            records,
+            problem: entry.problem,
+            project_seq: entry.project_seq,
+            cut: Some(cut).filter(|bytes| *bytes > 0),
+        };
+        if version > 1 {
+            past.records = self.records_of(&past);
+        }
+        Ok(Some(past))
+    }
+
+    /// What the changes of a record mean. The policy is looked at only where a name of it is asked for.
+    fn records_of(&mut self, past: &Past) -> Vec<Record> {
+        let Ok(event) = Event::from_value(without_digests(past.event.clone())) else { return Vec::new() };
+        let names_phase = past.changes.iter().any(|change| matches!(change, Change::Proved(_)));
+        let key = if names_phase { self.load_policy(past) } else { String::new() };
+        let unknown = Policy::default();
+        records(self.loaded.get(&key).unwrap_or(&unknown), &self.before, &event, &past.changes)
+    }
+
+    /// Loads the policy of a record, if it is not loaded; the key that it has among those that are.
+    fn load_policy(&mut self, past: &Past) -> String {
+        let mut key = format!("{} {}", past.policy, self.after.policy_digest);
+        for run in self.before.live_runs() {
+            key.push(' ');
+            key.push_str(&run.version);
+        }
+        if !self.loaded.contains_key(&key) {
+            let loaded = self.policies.load(&past.policy, &self.after.policy_digest, &self.before);
+            self.loaded.insert(key.clone(), loaded.unwrap_or_default());
+        }
+        key
+    }
+}
+
+impl ProjectScan {
+    /// The project's half of the state before a record of the session. The record names the project's last record at
+    /// that time, which is the event's own if the event changed the project or set a checkpoint there.
+    fn before(&mut self, session: &str, entry: &journal::Entry<SessionChange>) -> state::Project {
+        let wanted = entry.project_seq.unwrap_or_default();
+        while self.last.as_ref().map_or(0, |last| last.0) < wanted {
+            self.before.clone_from(&self.scan.state().project);
+            let Some(Ok(record)) = self.scan.next() else { break };
+            let part = |name: &str| record.entry.event.get(name).cloned().unwrap_or_default();
+            self.last = Some((record.seq, record.entry.time, part("event"), part("session")));
+        }
+        let name = entry.event.get("event").cloned().unwrap_or_default();
+        let own = self.last.as_ref().is_some_and(|(seq, time, theirs, whose)| {
+            *seq == wanted && *time == entry.time && *theirs == name && whose.as_str() == Some(session)
+        });
+        if own { self.before.clone() } else { self.scan.state().project.clone() }
+    }
+}
+
+/// The event with an empty text in place of each digest. Of a prompt or a message only the beginning is ever asked for,
+/// and a text that begins that way is short enough to be kept.
+pub(super) fn without_digests(mut event: Value) -> Value {
+    for name in ["text", "prompt", "message"] {
+        if let Some(value) = event.get_mut(name).filter(|value| value.is_object()) {
+            *value = Value::from("");
+        }
+    }
+    event
+}
+
+/// Walks through the records of a session until `visit` has enough. Nothing is written, and no lock is taken.
 ///
 /// # Errors
 ///
-/// `state-missing`: there is no such file. `state-unreadable`, `state-version`: of the records up to the one that the
-/// problem names, all were visited.
-pub fn walk(path: &Path, mut visit: impl FnMut(Past) -> ControlFlow<()>) -> Result<(), Problem> {
-    for record in Scan::open(path)? {
-        let record = record?;
-        if visit(past(path, record.seq, record.body)?).is_break() {
+/// `state-missing`: there is no such journal. `state-unreadable`, `state-version`: all records up to the one that the
+/// problem names were visited.
+pub fn walk(
+    policies: &PolicyStore,
+    project: &Project,
+    session: &str,
+    mut visit: impl FnMut(Past) -> ControlFlow<()>,
+) -> Result<(), Problem> {
+    let mut history = History::open(policies, project, session)?;
+    while let Some(past) = history.next_record()? {
+        if visit(past).is_break() {
             break;
         }
     }
     Ok(())
-}
-
-/// The record with this number, and the state on both sides of it; `None` if the journal has fewer.
-///
-/// # Errors
-///
-/// As for [`walk`].
-pub fn around(path: &Path, seq: u64) -> Result<Option<Around>, Problem> {
-    let mut scan = Scan::open(path)?;
-    let mut before = Value::Null;
-    while let Some(record) = scan.next() {
-        let record = record?;
-        if record.seq == seq {
-            let past = past(path, seq, record.body)?;
-            return Ok(Some(Around { past, before, after: scan.state().clone() }));
-        }
-        if record.seq + 1 == seq {
-            before.clone_from(scan.state());
-        }
-    }
-    Ok(None)
-}
-
-fn past(path: &Path, seq: u64, body: serde_json::Map<String, Value>) -> Result<Past, Problem> {
-    serde_json::from_value(Value::Object(body)).map_err(|error| {
-        let text = format!("record {seq} of `{}` is not in a known form: {error}", path.display());
-        Problem::new(Code::StateUnreadable, text)
-    })
 }

@@ -32,7 +32,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
         Ok(Current::Unguarded | Current::Invalid { .. }) | Err(_) => None,
     };
     let mut found: Vec<_> =
-        all.known.iter().take(MOST).map(|session| one(project, session, current.as_deref())).collect();
+        all.known.iter().take(MOST).map(|session| one(runtime, project, session, current.as_deref())).collect();
     let more = all.known.len().saturating_sub(MOST);
     if more > 0 {
         found.push(Finding::new(Level::Note, format!("{more} more sessions; `phasegate status` lists them")));
@@ -44,9 +44,9 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     found
 }
 
-fn one(project: &Project, session: &SessionInfo, current: Option<&str>) -> Finding {
+fn one(runtime: &Runtime, project: &Project, session: &SessionInfo, current: Option<&str>) -> Finding {
     let mut last = None;
-    let read = walk(&project.session_journal(&session.id), |past| {
+    let read = walk(&runtime.policies, project, &session.id, |past| {
         last = Some((past.event.get("event").and_then(Value::as_str).unwrap_or("message").to_string(), past.time));
         ControlFlow::Continue(())
     });

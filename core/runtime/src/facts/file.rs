@@ -4,7 +4,7 @@ use phasegate_core::FactValue;
 
 use super::content::{Content, content};
 use super::source::{FactSource, World};
-use crate::digest::sha256_hex;
+use phasegate_store::digest::sha256_hex;
 
 /// The source.
 pub(super) struct File;

@@ -248,7 +248,7 @@ mod tests {
         };
         let guard_other = || {
             let memory = Remembered { mode: Mode::Block, sessions: false };
-            Project::at(&locations, &other).remember(memory).unwrap();
+            Project::at(&locations, &other).remember(&phasegate_store::file_store::FileStore, memory).unwrap();
         };
         let changes: [(&str, Part, &dyn Fn()); 8] = [
             ("../set/z", Part::Settings, &|| symlink("../set", root.join(".other")).unwrap()),

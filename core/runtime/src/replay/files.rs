@@ -8,8 +8,8 @@ use phasegate_core::event::EventKind;
 use phasegate_core::{Event, FactKey, FactValue, Facts};
 use serde_json::Value;
 
-use crate::digest::sha256_hex;
 use crate::facts;
+use phasegate_store::digest::sha256_hex;
 
 /// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
 #[derive(Debug, Default)]
@@ -49,14 +49,14 @@ impl Files {
     }
 
     /// Answers the keys that `facts` does not answer yet; unknown where neither a line nor a live file tells.
-    pub(super) fn gather(&self, keys: Vec<FactKey>, facts: &mut Facts) {
+    pub(super) fn gather(&self, keys: &[FactKey], facts: &mut Facts) {
         let mut unstated = Vec::new();
         for key in keys {
-            match self.stated(&key) {
+            match self.stated(key) {
                 Some(value) => {
-                    facts.insert(key, value.into());
+                    facts.insert(key.clone(), value.into());
                 }
-                None => unstated.push(key),
+                None => unstated.push(key.clone()),
             }
         }
         match &self.live {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use phasegate_adapter::{Adapter, Problem};
+use phasegate_adapter::{Adapter, Problem, Refusal};
 use phasegate_core::{Event, Outcome};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -174,7 +174,8 @@ fn cache(world: &World, acts: &[Act], ways: &[(bool, bool)]) -> Answers {
             Act::Event(session, event) if other => {
                 guard.finish(None);
                 let slot = Oneshot::default();
-                slot.send(world.alone(&id(*session), timed(event, at)).map(|step| Some(vec![step])));
+                let outcome = world.alone(&id(*session), timed(event, at));
+                slot.send(outcome.map(|outcome| Some(vec![outcome])).map_err(Refusal::closed));
                 slots.push(slot);
             }
             Act::Event(session, event) => {

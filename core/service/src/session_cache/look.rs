@@ -2,19 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use phasegate_adapter::Problem;
-use phasegate_core::{Decision, Event, State};
+use phasegate_core::Event;
 use serde_json::Value;
 
 use super::{Open, SessionCache};
 use phasegate_runtime::deadline::Deadline;
-use phasegate_runtime::probe::Standing;
 use phasegate_runtime::redact::shorten_event;
-use phasegate_runtime::stance::Watch;
-use phasegate_store::journal::last_event;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::scan::last_event;
 
 /// How long a look at a session waits for locks, twice over.
 const LOOK_LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -22,28 +19,14 @@ const LOOK_LOCK_WAIT: Duration = Duration::from_millis(200);
 const CALL_SEARCH_WINDOW_BYTES: u64 = 256 * 1024;
 
 impl SessionCache {
-    /// What calls of a loaded session would be answered; `None`: it is not loaded, or another process holds its journals.
-    pub(crate) fn probe(&mut self, session: &str, events: &[Event]) -> Option<Result<Vec<Decision>, Problem>> {
-        if !self.sessions.contains_key(session) {
-            return None;
-        }
-        let (runtime, project) = (Arc::clone(&self.runtime), self.project.clone());
-        let probe = |open: &Open, state| {
-            let (policy, settings) = (Arc::clone(&open.own.policy), open.own.settings.clone());
-            let standing = Standing { policy: runtime.store.completed(&policy, &state)?, settings, state };
-            runtime.probe_from(&project, session, (&standing, events.to_vec()))
-        };
-        let known = |open: &Open| !open.own.policy.version.is_empty();
-        self.look(session, |open, state| known(open).then(|| probe(open, state))).flatten()
-    }
-
     /// Whether another guard has let this call through already, which is open in the session under one of these ids.
     pub(crate) fn decided(&mut self, session: &str, call: &Event, ids: &[String]) -> bool {
         let path = self.project.session_journal(session);
-        let found = self.look(session, |open, state| {
-            let open_now: BTreeSet<String> = state.session.calls.iter().filter_map(|call| call.id.clone()).collect();
+        let found = self.look(session, |open| {
+            let open_now: BTreeSet<String> =
+                open.own.snapshot.session.calls.iter().filter_map(|call| call.id.clone()).collect();
             let id = ids.iter().find(|id| open_now.contains(*id)).cloned();
-            (open_now, id.filter(|id| same_call(&path, id, call, &open.own.settings.redact)))
+            (open_now, id.filter(|id| same_call(&path, id, call, &open.own.snapshot.settings.redact)))
         });
         let Some((open_now, found)) = found else { return false };
         let reported = self.reported.entry(session.to_string()).or_default();
@@ -54,18 +37,14 @@ impl SessionCache {
     }
 
     /// Looks at a session as it is now; nothing is recorded.
-    fn look<T>(&mut self, session: &str, work: impl FnOnce(&Open, State) -> T) -> Option<T> {
+    fn look<T>(&mut self, session: &str, work: impl FnOnce(&Open) -> T) -> Option<T> {
         if !self.project.session_journal(session).exists() {
             return None;
         }
         self.finish(None);
-        let entered = self.enter(session, &Deadline::new(LOOK_LOCK_WAIT), &Watch::default());
+        let entered = self.enter(session, &Deadline::new(LOOK_LOCK_WAIT));
         let batch = self.batch.as_ref().filter(|_| matches!(entered, Ok(Some(_))));
-        let found = batch.and_then(|batch| {
-            let open = batch.sessions.get(session)?;
-            let state = State { session: open.own.state.clone(), project: batch.shared.kept.project.clone() };
-            Some(work(open, state))
-        });
+        let found = batch.and_then(|batch| Some(work(batch.sessions.get(session)?)));
         self.finish(None);
         found
     }
@@ -75,7 +54,7 @@ impl SessionCache {
 fn same_call(journal: &Path, id: &str, call: &Event, names: &BTreeSet<String>) -> bool {
     let mut wanted = call.to_value();
     shorten_event(&mut wanted, names);
-    let recorded = last_event(journal, CALL_SEARCH_WINDOW_BYTES, |event| {
+    let recorded = last_event(&FileStore, journal, CALL_SEARCH_WINDOW_BYTES, |event| {
         event.get("event") == wanted.get("event") && event.get("id").and_then(Value::as_str) == Some(id)
     });
     let parts = ["tool", "server", "input"];

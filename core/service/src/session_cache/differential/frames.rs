@@ -14,7 +14,6 @@ use crate::batch::BatchProcessor as _;
 use crate::dispatcher::Dispatcher;
 use crate::project_router::ProjectRouter;
 use phasegate_runtime::frames::{FrameOutcomes, Framed};
-use phasegate_runtime::stance::{Stance, Watch};
 
 /// The variable in which a frame bears its session.
 const SESSION: &str = "PHASEGATE_TEST_FRAME_SESSION";
@@ -166,13 +165,10 @@ fn framed(world: &World, session: usize, native: &Native) -> Framed {
 
 /// As a process that is started for this frame would answer it.
 fn alone(world: &World, framed: &Framed) -> Reply {
-    let (watch, deadline) = (Watch::default(), Deadline::new(LIMIT));
-    let work = || world.runtime.handle_frame(&Plain, &framed.opened, &deadline, &watch);
+    let work = || world.runtime.handle_frame(&Plain, &framed.opened, &Deadline::new(LIMIT));
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        if watch.get() == Stance::Unknown {
-            watch.set(world.runtime.stance_for(&Plain, &framed.opened.frame));
-        }
-        watch.get().answer(&Plain, framed.opened.received(), broken(panic.as_ref()))
+        let failure_mode = world.runtime.failure_mode_of(&Plain, &framed.opened);
+        framed.refuse(&Refusal { problem: broken(panic.as_ref()), failure_mode })
     })
 }
 
@@ -273,11 +269,20 @@ fn a_frame_that_is_answered_late_is_decided_all_the_same() {
     let (sender, receiver) = std::sync::mpsc::channel();
     let slot = Oneshot::calling(move |outcome: FrameOutcomes| sender.send(outcome).unwrap());
     dispatcher.spawn(framed.session(), Input::Frame(Arc::clone(&framed)), &slot);
-    assert_eq!(receiver.recv().unwrap().unwrap_err().code, Code::Deadline);
+    assert_eq!(receiver.recv().unwrap().unwrap_err().problem.code, Code::Deadline);
     while !slot.is_finished() {
         std::thread::yield_now();
     }
-    assert_eq!(phasegate_store::journal::read_last(&world.project.session_journal(&id(0))).unwrap().unwrap().seq, 1);
+    assert_eq!(
+        phasegate_store::change_journal::read_last::<phasegate_runtime::snapshot::SessionSnapshot>(
+            &phasegate_store::file_store::FileStore,
+            &world.project.session_journal(&id(0))
+        )
+        .unwrap()
+        .unwrap()
+        .seq,
+        1
+    );
 }
 
 proptest! {

@@ -6,49 +6,58 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use phasegate_adapter::Problem;
-use phasegate_core::Code;
+use phasegate_core::{Code, Durability};
+use phasegate_formats::journal::Entry;
+use phasegate_store::change_journal::{Journal, read_last};
+use phasegate_store::file_store::FileStore;
+use phasegate_store::state::JournalState as _;
+use phasegate_store::store::Store as _;
 use serde_json::json;
 
 use crate::deadline::{Deadline, LIMIT};
-use crate::journal::{Durability, Entry, Journal, read_last};
-use crate::kept::{KeptProject, kept};
 use crate::project::{Project, Remembered, session_key};
+use crate::snapshot::{ProjectChange, ProjectSnapshot};
 
 /// What was found when a session's journals were opened.
-pub(crate) struct Witnesses<'a> {
-    pub(crate) project: &'a Project,
-    pub(crate) remembered: Option<Remembered>,
-    pub(crate) session: &'a str,
+pub struct IntegrityCheck<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// What is remembered of the project.
+    pub remembered: Option<Remembered>,
+    /// The session's id.
+    pub session: &'a str,
     /// What is kept of where the session began.
-    pub(crate) root: &'a dyn Fn() -> Result<Option<PathBuf>, Problem>,
-    /// The project's journal and the session's.
-    pub(crate) journals: (&'a Journal, &'a Journal),
-    /// What the project's holds.
-    pub(crate) kept: &'a KeptProject,
+    pub root: &'a dyn Fn() -> Result<Option<PathBuf>, Problem>,
+    /// The project's journal.
+    pub project_journal: &'a Journal,
+    /// The session's journal.
+    pub session_journal: &'a Journal,
+    /// What the project's journal keeps.
+    pub snapshot: &'a ProjectSnapshot,
     /// Whether the session says that what was known of it may be lost.
-    pub(crate) lost: bool,
+    pub lost: bool,
     /// How many records of the project's journal the session saw on the disk for good.
-    pub(crate) saw: u64,
+    pub saw: u64,
 }
 
 /// What is known of a session whose journals are in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Presence {
+pub struct Presence {
     /// Whether what was known of it may be lost: nothing at all is known of the project, or was when it was first seen.
-    pub(crate) lost: bool,
+    pub lost: bool,
     /// Whether it is kept which project it began in.
-    pub(crate) rooted: bool,
+    pub rooted: bool,
 }
 
-impl Witnesses<'_> {
+impl IntegrityCheck<'_> {
     /// Whether every journal is there, and as long as it was.
     ///
     /// # Errors
     ///
     /// `state-missing`: one is not. `state-unreadable`, `state-exposed`: where the session began cannot be read.
-    pub(crate) fn check(&self) -> Result<Presence, Problem> {
-        let (project, session) = (self.journals.0.seq(), self.journals.1.seq());
-        self.check_anchor()?;
+    pub fn check(&self) -> Result<Presence, Problem> {
+        let (project, session) = (self.project_journal.seq(), self.session_journal.seq());
+        self.check_checkpoint()?;
         self.check_project()?;
         let root = (self.root)()?;
         let rooted = root.is_some_and(|root| root == self.project.root);
@@ -56,20 +65,20 @@ impl Witnesses<'_> {
             return Err(missing(format!("the journal of session `{}` is gone", self.session)));
         }
         let unknown = project == 0 && session == 0 && self.remembered.is_none();
-        let lost = self.lost || unknown || (session == 0 && self.kept.lost);
+        let lost = self.lost || unknown || (session == 0 && self.snapshot.lost);
         Ok(Presence { lost, rooted })
     }
 
     /// The session's journal, as far as the project's journal knows of it.
-    fn check_anchor(&self) -> Result<(), Problem> {
-        let Some(anchor) = self.kept.sessions.get(&session_key(self.session)) else { return Ok(()) };
-        let (seq, head) = (self.journals.1.seq(), self.journals.1.head());
+    fn check_checkpoint(&self) -> Result<(), Problem> {
+        let Some(checkpoint) = self.snapshot.sessions.get(&session_key(self.session)) else { return Ok(()) };
+        let (seq, head) = (self.session_journal.seq(), self.session_journal.head());
         let session = self.session;
-        if seq < anchor.seq {
-            let message = format!("the journal of session `{session}` had {} records and has {seq}", anchor.seq);
+        if seq < checkpoint.seq {
+            let message = format!("the journal of session `{session}` had {} records and has {seq}", checkpoint.seq);
             return Err(missing(message));
         }
-        if seq == anchor.seq && head != anchor.head {
+        if seq == checkpoint.seq && head != checkpoint.head {
             let message = format!("record {seq} of the journal of session `{session}` is not the one that it was");
             return Err(missing(message));
         }
@@ -78,7 +87,7 @@ impl Witnesses<'_> {
 
     /// The project's journal, as far as the session and the memory know of it.
     fn check_project(&self) -> Result<(), Problem> {
-        let (seq, saw) = (self.journals.0.seq(), self.saw);
+        let (seq, saw) = (self.project_journal.seq(), self.saw);
         let folder = self.project.folder.display();
         if seq < saw {
             return Err(missing(format!("the project's journal in `{folder}` had {saw} records and has {seq}")));
@@ -101,8 +110,8 @@ impl Witnesses<'_> {
 /// # Errors
 ///
 /// `state-missing`: it was. `state-unreadable`, `state-version`, `state-exposed`: its journal cannot be read.
-pub(crate) fn check_unguarded(project: &Project) -> Result<(), Problem> {
-    let kept: KeptProject = kept(read_last(&project.journal())?.as_ref())?;
+pub fn check_unguarded(project: &Project) -> Result<(), Problem> {
+    let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state).unwrap_or_default();
     if kept.guarded {
         return Err(missing(format!(
             "what was remembered of `{}` is gone, and so is its config",
@@ -112,31 +121,36 @@ pub(crate) fn check_unguarded(project: &Project) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Records in the project's journal, if there is one, that the project is guarded no more.
+/// Forgets that the project was guarded, and records that in its journal, if there is one. Its journals stay.
 ///
 /// # Errors
 ///
-/// As for [`Journal::open`] and [`Journal::append`].
-pub(crate) fn note_forgotten(project: &Project) -> Result<(), Problem> {
-    if !project.journal().exists() {
-        return Ok(());
+/// `state-not-saved`: the memory cannot be removed, or the journal not be written. `state-busy`, `state-unreadable`,
+/// `state-version`: the journal cannot be used.
+pub fn forget(project: &Project) -> Result<(), Problem> {
+    if project.journal().exists() {
+        let (mut journal, mut state) =
+            Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &Deadline::new(LIMIT))?;
+        if journal.seq() > 0 {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let changes = vec![ProjectChange::Guarded(false), ProjectChange::Synced(journal.seq() + 1)];
+            changes.iter().for_each(|change| state.apply(change));
+            let entry = Entry {
+                time: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
+                engine: env!("CARGO_PKG_VERSION").to_string(),
+                policy: journal.policy().to_string(),
+                event: json!({"event": "forgotten"}),
+                changes,
+                ..Entry::default()
+            };
+            journal.append(&entry, &state, Durability::Synced)?;
+        }
     }
-    let mut journal = Journal::open(&project.journal(), &Deadline::new(LIMIT))?;
-    let Some(last) = journal.last() else { return Ok(()) };
-    let state = KeptProject { guarded: false, synced: journal.seq() + 1, ..kept(Some(&last))? };
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let entry = Entry {
-        time: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
-        engine: env!("CARGO_PKG_VERSION"),
-        policy: last.policy,
-        event: json!({"event": "forgotten"}),
-        ..Entry::default()
-    };
-    Ok(journal.append(&entry, serde_json::to_value(&state).unwrap_or_default(), Durability::Synced)?)
+    Ok(FileStore.remove(&project.memory())?)
 }
 
 /// The problem with a session that was not seen to start, in a project in block mode of which nothing is known.
-pub(crate) fn lost(session: &str) -> Problem {
+pub fn lost(session: &str) -> Problem {
     missing(format!("nothing is kept of this project, and session `{session}` was under way: its state may be lost"))
 }
 

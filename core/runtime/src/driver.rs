@@ -1,0 +1,264 @@
+//! The driver: an event of a session in, its outcome and its records out (rules 8).
+//!
+//! Every way that records decides through here: a hook and a control command with one event, the session cache with a
+//! batch, a probe on a store in memory.
+
+mod policy_choice;
+mod record;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use phasegate_adapter::{FailureMode, Problem, Refusal};
+use phasegate_core::policy::{Mode, Policy};
+use phasegate_core::{Event, EventKind, Outcome, State, state};
+use phasegate_store::change_journal::Journal;
+use phasegate_store::store::Store;
+
+use crate::analysis::{self, Shell};
+use crate::audit;
+use crate::deadline::Deadline;
+use crate::decide::{Decided, decide};
+use crate::facts;
+use crate::failure_mode::Known;
+use crate::first_look::{FirstLook, first_look};
+use crate::integrity::IntegrityCheck;
+use crate::lineage::{self, Origin, Reached};
+use crate::loaded::{LoadedProject, LoadedSession};
+use crate::policy_store::Current;
+use crate::project::{Project, kept_root};
+use crate::runtime::Runtime;
+use crate::sessions::is_strict;
+use crate::snapshot::SessionChange;
+
+/// Both journals of a session, locked, and all that a decision depends on.
+pub struct Driver<'a> {
+    /// Where configs and policies are found.
+    pub runtime: &'a Runtime,
+    store: &'a dyn Store,
+    /// The project.
+    pub project: Project,
+    /// The session's id.
+    pub session: String,
+    /// What is loaded, and locked.
+    pub loaded: Loaded,
+    /// The engine's state, as it was loaded or is after the last event.
+    pub state: State,
+    /// What discovery said before the journals were opened.
+    current: Option<Current>,
+    /// What configs say of failures, where they were asked.
+    configs: Option<FailureMode>,
+}
+
+/// What a driver has loaded: a process that stays keeps it between events.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The project's journal, locked.
+    pub project_journal: Journal,
+    /// The session's journal, locked.
+    pub session_journal: Journal,
+    /// The project.
+    pub shared: LoadedProject,
+    /// The session.
+    pub own: LoadedSession,
+}
+
+impl Loaded {
+    /// Checks that the parts of the state know of each other as they should. `root` is what is kept of where the session
+    /// began.
+    ///
+    /// # Errors
+    ///
+    /// As for [`IntegrityCheck::check`].
+    pub fn check(
+        &mut self,
+        project: &Project,
+        session: &str,
+        root: &dyn Fn() -> Result<Option<PathBuf>, Problem>,
+    ) -> Result<(), Problem> {
+        let check = IntegrityCheck {
+            project,
+            remembered: self.shared.remembered,
+            session,
+            root,
+            project_journal: &self.project_journal,
+            session_journal: &self.session_journal,
+            snapshot: &self.shared.snapshot,
+            lost: self.own.snapshot.lost,
+            saw: self.own.snapshot.project,
+        };
+        let presence = check.check()?;
+        self.own.change(SessionChange::Lost(presence.lost));
+        (self.own.rooted, self.own.without_policy) = (presence.rooted, false);
+        Ok(())
+    }
+}
+
+impl<'a> Driver<'a> {
+    /// Locks and loads. `None`: nothing guards the project and nothing ever did; the disk was not touched.
+    ///
+    /// # Errors
+    ///
+    /// The state cannot be used, with the failure mode as far as it is known by then.
+    pub fn open(
+        runtime: &'a Runtime,
+        store: &'a dyn Store,
+        project: Project,
+        session: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<Self>, Refusal> {
+        let remembered = project.remembered();
+        let path = project.session_journal(session);
+        let Some(look) = first_look(runtime, &project, &remembered, &path)? else { return Ok(None) };
+        let load = || {
+            let remembered = remembered?;
+            project.check_folders(&runtime.locations.state)?;
+            let (project_journal, snapshot) = Journal::open(store, &project.journal(), deadline)?;
+            let shared = LoadedProject { snapshot, remembered, ..LoadedProject::default() };
+            let (session_journal, snapshot) = Journal::open(store, &path, deadline)?;
+            let own = LoadedSession { snapshot, ..LoadedSession::default() };
+            let mut loaded = Loaded { project_journal, session_journal, shared, own };
+            loaded.check(&project, session, &|| kept_root(&runtime.locations, session))?;
+            Ok(loaded)
+        };
+        let loaded = load().map_err(|problem| runtime.refuse(&project, look.failure_mode, problem))?;
+        Ok(Some(Self::new(runtime, store, project, session, loaded, look)))
+    }
+
+    /// The driver of a session whose journals are in order.
+    #[must_use]
+    pub fn new(
+        runtime: &'a Runtime,
+        store: &'a dyn Store,
+        project: Project,
+        session: &str,
+        mut loaded: Loaded,
+        look: FirstLook,
+    ) -> Self {
+        let session_state = std::mem::take(&mut loaded.own.snapshot.session);
+        let project_state = std::mem::take(&mut loaded.shared.snapshot.project);
+        let state = State { session: session_state, project: project_state };
+        let FirstLook { current, configs, .. } = look;
+        Self { runtime, store, project, session: session.to_string(), loaded, state, current, configs }
+    }
+
+    /// What stays when the driver is done.
+    #[must_use]
+    pub fn over(mut self) -> Loaded {
+        self.loaded.own.snapshot.session = self.state.session;
+        self.loaded.shared.snapshot.project = self.state.project;
+        self.loaded
+    }
+
+    /// Decides one event and records it.
+    ///
+    /// # Errors
+    ///
+    /// No policy can be used, or the record cannot be written.
+    pub fn decide(&mut self, event: Event) -> Result<Outcome, Problem> {
+        let (event, decided) = self.judge(event, false)?;
+        self.record(&event, decided)
+    }
+
+    /// What the event would lead to, with nothing recorded. A call without arguments stands for every call of its tool.
+    ///
+    /// # Errors
+    ///
+    /// No policy can be used.
+    pub fn probe(&mut self, event: Event) -> Result<Outcome, Problem> {
+        Ok(self.judge(event, true)?.1.outcome)
+    }
+
+    /// Completes an event and decides it: policy, analysis of the call, facts, `step`. A call of an `open` event without
+    /// arguments stands for every call of its tool.
+    fn judge(&mut self, mut event: Event, open: bool) -> Result<(Event, Decided), Problem> {
+        event.time.get_or_insert_with(self.runtime.now);
+        if event.session.is_empty() {
+            event.session.clone_from(&self.session);
+        }
+        if event.principal.is_some() {
+            self.loaded.own.change(SessionChange::Principal(event.principal.clone()));
+        }
+        if let Err(problem) = self.choose_policy(&event) {
+            return Err(self.note_problem(event.to_value(), problem));
+        }
+        // Only a record knows what was left out of it.
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            (analysis.redacted, analysis.open) = (None, false);
+        }
+        if open {
+            analysis::open(&mut event);
+        }
+        let (root, logs, settings) = (&self.project.root, self.audit_logs(), &self.loaded.own.snapshot.settings);
+        let protected = || self.runtime.protected(Some(root), &logs);
+        analysis::complete(&mut event, root, &Shell::of(settings), &protected);
+        if let EventKind::Join { runs, .. } = &event.kind {
+            let session = state::Session { runs: runs.clone(), ..state::Session::default() };
+            self.loaded.own.policy = self.with_earlier(&State { session, ..State::default() })?;
+        }
+        let gather = |keys: &[_], found: &mut _| facts::gather(&self.project.root, keys, found);
+        let decided = decide(&self.loaded.own.policy, &self.state, &event, gather)?;
+        Ok((event, decided))
+    }
+
+    /// The events of a frame, completed: the session's lineage, if they begin it, and before them the runs that it joins.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
+    pub fn inherit(&mut self, origin: &Origin, mut events: Vec<Event>) -> Result<Vec<Event>, Problem> {
+        let reached = Reached {
+            locations: &self.runtime.locations,
+            project: &self.project,
+            session: &self.session,
+            state: &self.state,
+        };
+        match lineage::complete(origin, &reached, &mut events) {
+            Ok(()) => Ok(events),
+            Err(problem) => {
+                let event = events.first().map(Event::to_value).unwrap_or_default();
+                Err(self.note_problem(event, problem))
+            }
+        }
+    }
+
+    /// What happens to a frame of the session that cannot be decided; `None`: nothing that is loaded says it.
+    #[must_use]
+    pub fn failure_mode(&self) -> Option<FailureMode> {
+        let known = Known {
+            configs: self.configs,
+            remembered: self.loaded.shared.remembered,
+            strict: is_strict(&self.state) || self.loaded.own.snapshot.settings.mode == Some(Mode::Block),
+            has_policy: !self.version().is_empty(),
+        };
+        known.failure_mode()
+    }
+
+    /// The problem with its failure mode.
+    #[must_use]
+    pub fn refuse(&self, problem: Problem) -> Refusal {
+        self.runtime.refuse(&self.project, self.failure_mode(), problem)
+    }
+
+    /// The version of the policy in use, or of the last record's.
+    fn version(&self) -> String {
+        let known = &self.loaded.own.policy.version;
+        if known.is_empty() { self.loaded.session_journal.policy().to_string() } else { known.clone() }
+    }
+
+    /// The policy in use, with the skills that live runs of `state` began with.
+    fn with_earlier(&self, state: &State) -> Result<Arc<Policy>, Problem> {
+        self.runtime.policies.completed(&self.loaded.own.policy, state)
+    }
+
+    fn audit_logs(&self) -> Vec<PathBuf> {
+        audit::log::paths(self.runtime, &self.project.root, &self.loaded.own.snapshot.settings)
+    }
+}
+
+/// The problem, which says that it could not be recorded.
+#[must_use]
+pub fn unrecorded(problem: &Problem, unsaved: &Problem) -> Problem {
+    let text = format!("{}; this could not be recorded either: {}", problem.message, unsaved.message);
+    Problem::new(problem.code, text)
+}

@@ -1,0 +1,123 @@
+//! Which policy an event is decided by (rules 4).
+
+use std::sync::Arc;
+
+use phasegate_adapter::{FailureMode, Problem};
+use phasegate_core::event::SessionSource;
+use phasegate_core::policy::{Mode, Policy};
+use phasegate_core::{Code, Event, EventKind, slash_command};
+
+use super::Driver;
+use crate::failure_mode::{of_configs, of_mode};
+use crate::integrity;
+use crate::policy_store::{Current, Ready, summary};
+use crate::project::Remembered;
+use crate::sessions::{is_strict, may_be_strict};
+use crate::snapshot::{ProjectChange, SessionChange};
+
+impl Driver<'_> {
+    /// A live session keeps its policy. A session that starts, or that a person reloads, gets what the configs say now.
+    pub(super) fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
+        let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
+        let reloads = slash_command::reloads(event);
+        let version = self.version();
+        if !starts && !reloads && !version.is_empty() {
+            self.loaded.own.policy = if self.loaded.own.policy.version == version {
+                self.with_earlier(&self.state)?
+            } else {
+                let digest = &self.loaded.own.snapshot.policy_digest;
+                Arc::new(self.runtime.policies.load(&version, digest, &self.state)?)
+            };
+            return Ok(());
+        }
+        let current = match self.current.take() {
+            Some(current) => current,
+            None => self.runtime.current(&self.project)?,
+        };
+        // A reload that fails leaves the session with the policy it has.
+        self.loaded.own.without_policy = !reloads;
+        let strict = matches!(&current, Current::Ready(ready) if ready.strictest() == Mode::Block);
+        // A session that goes on does not begin anew, so what is lost of it stays lost.
+        let anew = starts && !matches!(event.kind, EventKind::SessionStart { source: SessionSource::Resume, .. });
+        self.set_lost(!anew && !reloads);
+        self.use_current(current)?;
+        self.set_lost(strict);
+        if self.loaded.own.snapshot.lost {
+            self.loaded.shared.change(ProjectChange::Lost(true));
+            return Err(integrity::lost(&self.session));
+        }
+        self.loaded.own.without_policy = false;
+        Ok(())
+    }
+
+    /// The session stays lost only where `stays` says so.
+    fn set_lost(&mut self, stays: bool) {
+        let lost = self.loaded.own.snapshot.lost && stays;
+        self.loaded.own.change(SessionChange::Lost(lost));
+    }
+
+    /// From now on the session goes by what the configs say.
+    fn use_current(&mut self, current: Current) -> Result<(), Problem> {
+        let remembered = self.loaded.shared.remembered;
+        match current {
+            Current::Ready(ready) if ready.is_void() && remembered.is_some_and(|memory| memory.mode == Mode::Block) => {
+                Err(self.policy_missing("its config says nothing any more"))
+            }
+            Current::Ready(ready) => self.use_ready(*ready),
+            Current::Unguarded if remembered.is_some() => Err(self.policy_missing("has no config any more")),
+            Current::Unguarded => {
+                let policy = self.runtime.policies.with_earlier(Policy::default(), &self.state)?;
+                self.loaded.own.policy = Arc::new(policy);
+                Ok(())
+            }
+            Current::Invalid { ref diagnostics, .. } => {
+                let problem = Problem::new(Code::PolicyInvalid, summary(diagnostics));
+                if of_configs(&current) == Some(FailureMode::Closed) {
+                    self.configs = Some(FailureMode::Closed);
+                }
+                Err(problem)
+            }
+        }
+    }
+
+    fn use_ready(&mut self, ready: Ready) -> Result<(), Problem> {
+        let (strictest, own) = (ready.strictest(), ready.own);
+        self.loaded.own.policy = Arc::new(self.runtime.policies.with_earlier(ready.policy, &self.state)?);
+        self.loaded.own.change(SessionChange::Settings(Box::new(ready.settings)));
+        self.loaded.own.change(SessionChange::PolicyDigest(ready.digest));
+        if own {
+            let strict = strictest == Mode::Block || self.stays_strict();
+            let mode = if strict { Mode::Block } else { Mode::Warn };
+            self.keep_in_mind(mode, self.loaded.shared.remembered.is_some_and(|memory| memory.sessions))?;
+        }
+        self.configs = Some(of_mode(strictest));
+        Ok(())
+    }
+
+    fn policy_missing(&self, what: &str) -> Problem {
+        Problem::new(Code::PolicyMissing, format!("`{}` was guarded, and {what}", self.project.root.display()))
+    }
+
+    /// Whether block mode must stay remembered whatever the configs say: a run in block mode is live in some session of
+    /// the project, or a session cannot be read and may have one.
+    fn stays_strict(&self) -> bool {
+        let remembered = self.loaded.shared.remembered.is_some_and(|memory| memory.mode == Mode::Block);
+        is_strict(&self.state) || (remembered && may_be_strict(&self.project))
+    }
+
+    /// Remembers a run that is stricter than what is remembered, and that the project has sessions.
+    pub(super) fn remember(&mut self) -> Result<(), Problem> {
+        let Some(memory) = self.loaded.shared.remembered else { return Ok(()) };
+        let mode = if is_strict(&self.state) { Mode::Block } else { memory.mode };
+        self.keep_in_mind(mode, true)
+    }
+
+    fn keep_in_mind(&mut self, mode: Mode, sessions: bool) -> Result<(), Problem> {
+        let memory = Remembered { mode, sessions };
+        if self.loaded.shared.remembered != Some(memory) {
+            self.loaded.shared.remembered = Some(memory);
+            self.project.remember(self.store, memory)?;
+        }
+        Ok(())
+    }
+}

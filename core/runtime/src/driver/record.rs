@@ -1,0 +1,213 @@
+//! What a driver records: in the session's journal for every event, in the project's where that is due.
+
+use std::mem::{swap, take};
+
+use phasegate_adapter::{Memory, Problem};
+use phasegate_core::policy::Scope;
+use phasegate_core::{Change, Durability, Event, EventKind, Outcome, records};
+use phasegate_formats::journal::Entry;
+use serde_json::{Value, json};
+
+use super::{Driver, unrecorded};
+use crate::audit;
+use crate::decide::Decided;
+use crate::loaded::{AuditLines, SyncedRecord};
+use crate::project::session_key;
+use crate::redact::{digest_of, shorten_event, shortened};
+use crate::snapshot::{Checkpoint, ProjectChange, SessionChange};
+
+/// A session's checkpoint in the project's journal is renewed after so many of its records.
+const CHECKPOINT_RECORDS: u64 = 16;
+/// Where journals are synced in the background, it is renewed after so many at the latest.
+const MAX_CHECKPOINT_RECORDS: u64 = 256;
+
+impl Driver<'_> {
+    /// Appends what an event led to: to the project's journal where that is due, then to the session's.
+    pub(super) fn record(&mut self, event: &Event, decided: Decided) -> Result<Outcome, Problem> {
+        let Decided { outcome, facts } = decided;
+        let is_synced = |change: &Change| change.durability() == Durability::Synced;
+        let (synced, time) = (outcome.changes.iter().any(is_synced), event.time.unwrap_or_default());
+        let history = records(&self.loaded.own.policy, &self.state, event, &outcome.changes);
+        outcome.apply_to(&mut self.state);
+        let of_project = outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
+        let of_project: Vec<Change> = of_project.cloned().collect();
+        let project_synced = of_project.iter().any(is_synced);
+        self.record_project(event, of_project, project_synced)?;
+        let own = &mut self.loaded.own;
+        // The session's record holds all of them, so that it alone tells what happened.
+        let changes = outcome.changes.iter().cloned().map(SessionChange::Engine).collect();
+        let entry = Entry {
+            time,
+            event: shortened(event, &own.policy, &own.snapshot.settings.redact),
+            facts,
+            decision: outcome.decision.clone(),
+            changes,
+            ..self.entry(self.loaded.own.policy.version.clone())
+        };
+        self.loaded.own.change(SessionChange::CheckpointDue(synced));
+        self.append(entry, if synced { Durability::Synced } else { Durability::Written })?;
+        self.log(event, time, &history);
+        self.remember()?;
+        Ok(outcome)
+    }
+
+    /// The audit lines of an event are written after its record.
+    fn log(&mut self, event: &Event, time: i64, history: &[phasegate_core::Record]) {
+        let place = audit::line::Place {
+            time,
+            session: &self.session,
+            seq: Some(self.loaded.session_journal.seq()),
+            policy: &self.loaded.own.policy.version,
+            agent: event.subagent(),
+        };
+        let lines = audit::log::lines(&place, history);
+        if !lines.is_empty() {
+            let logs = self.audit_logs().into_iter().map(|path| AuditLines { path, lines: lines.clone() });
+            self.loaded.own.audit_lines.extend(logs.collect::<Vec<_>>());
+        }
+        if !self.loaded.session_journal.holds() {
+            self.loaded.own.write_audit_lines();
+        }
+    }
+
+    /// Records that a frame or an event could not be decided. The problem says so if even that failed.
+    pub fn note_problem(&mut self, mut event: Value, problem: Problem) -> Problem {
+        let policy = if self.loaded.own.without_policy { String::new() } else { self.version() };
+        shorten_event(&mut event, &self.loaded.own.snapshot.settings.redact);
+        let why = Some(json!({"code": problem.code, "message": problem.message}));
+        let saved = self.announce().and_then(|()| {
+            let entry = Entry { event, problem: why, ..self.entry(policy) };
+            self.append(entry, Durability::Written)
+        });
+        match saved {
+            Ok(()) => problem,
+            Err(unsaved) => unrecorded(&problem, &unsaved),
+        }
+    }
+
+    /// Records that a frame could not be read.
+    pub fn note_unreadable(&mut self, frame: &[u8], problem: Problem) -> Problem {
+        self.note_problem(json!({"frame": digest_of(frame)}), problem)
+    }
+
+    /// Records what the adapter remembers of a frame that stands for no event.
+    ///
+    /// # Errors
+    ///
+    /// The record cannot be written.
+    pub fn note_memory(&mut self, frame: &[u8], memory: Memory) -> Result<(), Problem> {
+        if self.loaded.own.snapshot.memory == memory {
+            return Ok(());
+        }
+        self.announce()?;
+        self.loaded.own.change(SessionChange::Memory(memory));
+        let entry = Entry { event: json!({"frame": digest_of(frame)}), ..self.entry(self.version()) };
+        self.append(entry, Durability::Written)
+    }
+
+    /// A record of the session, now.
+    fn entry(&self, policy: String) -> Entry<SessionChange> {
+        Entry {
+            time: (self.runtime.now)(),
+            engine: env!("CARGO_PKG_VERSION").to_string(),
+            policy,
+            project_seq: Some(self.loaded.project_journal.seq()),
+            ..Entry::default()
+        }
+    }
+
+    /// Appends to the session's journal, with the changes that wait. Where the session began is kept once it has a record,
+    /// so that a journal that is gone is missed.
+    fn append(&mut self, mut entry: Entry<SessionChange>, durability: Durability) -> Result<(), Problem> {
+        let (own, shared) = (&mut self.loaded.own, &self.loaded.shared);
+        own.change(SessionChange::ProjectSynced(shared.snapshot.synced));
+        entry.changes.append(&mut own.pending);
+        swap(&mut own.snapshot.session, &mut self.state.session);
+        let appended = self.loaded.session_journal.append(&entry, &own.snapshot, durability);
+        swap(&mut own.snapshot.session, &mut self.state.session);
+        appended?;
+        if !own.rooted {
+            self.project.keep_session(self.store, &self.runtime.locations, &self.session)?;
+            own.rooted = true;
+        }
+        Ok(())
+    }
+
+    /// Tells the project's journal of a session that is about to get its first record.
+    fn announce(&mut self) -> Result<(), Problem> {
+        if self.loaded.session_journal.seq() > 0 {
+            return Ok(());
+        }
+        let event = json!({"event": "session", "session": self.session});
+        let at = Checkpoint { seq: 0, head: self.loaded.session_journal.head(), time: (self.runtime.now)() };
+        self.append_project(event, Vec::new(), at, Durability::Synced)
+    }
+
+    fn record_project(&mut self, event: &Event, changes: Vec<Change>, synced: bool) -> Result<(), Problem> {
+        let loaded = &mut self.loaded;
+        let (key, seq) = (session_key(&self.session), loaded.session_journal.seq());
+        let known = loaded.shared.snapshot.sessions.get(&key).map(|checkpoint| checkpoint.seq);
+        let noted = known.unwrap_or(loaded.own.snapshot.anchored);
+        let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
+        let due = loaded.own.snapshot.anchor_due;
+        let now = seq == 0 || due || noted == 0 || turns || !changes.is_empty();
+        if !now && seq < noted + CHECKPOINT_RECORDS {
+            return Ok(());
+        }
+        let time = event.time.unwrap_or_default();
+        let mut at = Checkpoint { seq, head: loaded.session_journal.head(), time };
+        // A checkpoint must not be ahead of what a crash leaves of the session's journal.
+        if !now && loaded.own.background_sync && seq < noted + MAX_CHECKPOINT_RECORDS {
+            match loaded.own.synced.take().filter(|record| record.seq >= noted + CHECKPOINT_RECORDS) {
+                Some(SyncedRecord { seq, head }) => (at.seq, at.head) = (seq, head),
+                None => {
+                    loaded.own.wants_sync = true;
+                    return Ok(());
+                }
+            }
+        } else if seq > 0 && (!due || loaded.session_journal.holds()) {
+            // The session's records say which of the project's were there.
+            loaded.project_journal.write(false)?;
+            loaded.session_journal.sync()?;
+        }
+        let durability = if synced || seq == 0 { Durability::Synced } else { Durability::Written };
+        self.append_project(json!({"event": event.name(), "session": self.session}), changes, at, durability)
+    }
+
+    /// Appends to the project's journal, with how far that of the session has come.
+    fn append_project(
+        &mut self,
+        event: Value,
+        changes: Vec<Change>,
+        at: Checkpoint,
+        durability: Durability,
+    ) -> Result<(), Problem> {
+        let (shared, own) = (&mut self.loaded.shared, &mut self.loaded.own);
+        own.change(SessionChange::Checkpointed(at.seq));
+        let (time, journal) = (at.time, &mut self.loaded.project_journal);
+        shared.change(ProjectChange::Checkpoint { session: session_key(&self.session), at });
+        if shared.remembered.is_some() && !shared.snapshot.guarded {
+            shared.change(ProjectChange::Guarded(true));
+        }
+        if durability == Durability::Synced {
+            shared.change(ProjectChange::Synced(journal.seq() + 1));
+        }
+        let entry = Entry {
+            time,
+            engine: env!("CARGO_PKG_VERSION").to_string(),
+            policy: own.policy.version.clone(),
+            event,
+            changes: changes.into_iter().map(ProjectChange::Engine).chain(take(&mut shared.pending)).collect(),
+            ..Entry::default()
+        };
+        swap(&mut shared.snapshot.project, &mut self.state.project);
+        let appended = journal.append(&entry, &shared.snapshot, durability);
+        swap(&mut shared.snapshot.project, &mut self.state.project);
+        appended?;
+        // The session's record says that this one is durable.
+        if durability == Durability::Synced && journal.holds() {
+            journal.sync()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! What can be said of a project before its journals are opened.
+
+use std::path::Path;
+
+use phasegate_adapter::{FailureMode, Problem, Refusal};
+use phasegate_core::policy::Mode;
+
+use crate::failure_mode::{of_configs, of_mode};
+use crate::integrity;
+use crate::policy_store::Current;
+use crate::project::{Project, Remembered};
+use crate::runtime::Runtime;
+
+/// What is known before journals are opened.
+#[derive(Clone, Debug, Default)]
+pub struct FirstLook {
+    /// What discovery said, where it had to be asked.
+    pub current: Option<Current>,
+    /// What configs say of failures, where they were asked.
+    pub configs: Option<FailureMode>,
+    /// The failure mode until the journals are loaded; `None`: nothing says it yet.
+    pub failure_mode: Option<FailureMode>,
+}
+
+impl FirstLook {
+    fn of(failure_mode: FailureMode) -> Self {
+        Self { failure_mode: Some(failure_mode), ..Self::default() }
+    }
+}
+
+/// Looks at what is remembered of the project and at the names of its journals. `None`: nothing guards the project and
+/// nothing ever did.
+///
+/// # Errors
+///
+/// The configs cannot be compiled, or what guarded the project is gone.
+pub fn first_look(
+    runtime: &Runtime,
+    project: &Project,
+    remembered: &Result<Option<Remembered>, Problem>,
+    journal: &Path,
+) -> Result<Option<FirstLook>, Refusal> {
+    Ok(Some(match remembered {
+        Ok(Some(Remembered { mode: Mode::Warn, .. })) if !journal.exists() && !project.journal().exists() => {
+            FirstLook::of(of_mode(Mode::Warn))
+        }
+        Ok(None) if !journal.exists() => {
+            let current = runtime.current(project).map_err(|problem| runtime.refuse(project, None, problem))?;
+            if matches!(current, Current::Unguarded) {
+                integrity::check_unguarded(project).map_err(Refusal::closed)?;
+                return Ok(None);
+            }
+            let configs = of_configs(&current);
+            FirstLook { current: Some(current), configs, failure_mode: configs }
+        }
+        // The journals may hold a run in block mode.
+        Ok(_) | Err(_) => FirstLook::of(FailureMode::Closed),
+    }))
+}

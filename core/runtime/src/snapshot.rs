@@ -1,0 +1,214 @@
+//! What the journals keep as state: the engine's, and what the runtime needs besides; and the changes of it.
+
+use std::collections::BTreeMap;
+
+use phasegate_core::{Change, State, state};
+use phasegate_store::state::JournalState;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ancestors::Process;
+use crate::policy_store::KeptSettings;
+
+/// How many checkpoints the project keeps; the oldest go first.
+const MAX_CHECKPOINTS: usize = 256;
+
+/// The state in a session's journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionSnapshot {
+    /// The engine's half.
+    pub session: state::Session,
+    /// The client's processes that have served it, the newest last; those that have ended make room.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<Process>,
+    /// Who was behind the last event that said so, as the adapter established it: a client of a server for many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+    /// What the adapter remembers.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub memory: Value,
+    /// The settings the session began with.
+    pub settings: KeptSettings,
+    /// The digest of the file that its policy is stored in; empty if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub policy_digest: String,
+    /// Why the platform's settings did not start the guard when the session began; absent: they did, or nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwired: Option<String>,
+    /// Whether the record with this state changed what matters, so that the project is still to note how far the
+    /// journal has come.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub anchor_due: bool,
+    /// How many of its records the project had noted, as far as the session saw; the project forgets the oldest notes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub anchored: u64,
+    /// How many records of the project's journal were on the disk for good.
+    pub project: u64,
+    /// Whether the session was under way when first seen, and nothing was known of its project: it is denied in block
+    /// mode until it starts anew.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The state in a project's journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectSnapshot {
+    /// The engine's half.
+    pub project: state::Project,
+    /// How far the journal of each session had come, by the name of its file.
+    pub sessions: BTreeMap<String, Checkpoint>,
+    /// The number of the last record that was on the disk for good when its answer went out.
+    pub synced: u64,
+    /// Whether the project is remembered as guarded, so that its memory must be there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guarded: bool,
+    /// Whether the first session seen here was under way: what is kept may have been lost, and a session that was not
+    /// seen to start is denied in block mode.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+}
+
+/// How far the journal of a session had come: a journal that is shorter now was tampered with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// The number of its last record.
+    pub seq: u64,
+    /// The chain hash of that record.
+    pub head: String,
+    /// When that was, in milliseconds since 1970-01-01 UTC.
+    pub time: i64,
+}
+
+impl ProjectSnapshot {
+    /// Notes how far a session's journal has come. The oldest checkpoint makes room.
+    fn checkpoint(&mut self, session: &str, checkpoint: Checkpoint) {
+        self.sessions.insert(session.to_string(), checkpoint);
+        if self.sessions.len() > MAX_CHECKPOINTS {
+            let oldest =
+                self.sessions.iter().min_by_key(|(_, checkpoint)| checkpoint.time).map(|(name, _)| name.clone());
+            oldest.and_then(|name| self.sessions.remove(&name));
+        }
+    }
+}
+
+/// A change of a [`SessionSnapshot`]. Each field that the runtime keeps has one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionChange {
+    /// A change of the engine's half.
+    Engine(Change),
+    /// The processes that have served the session.
+    Clients(Vec<Process>),
+    /// Who is behind the session.
+    Principal(Option<String>),
+    /// What the adapter remembers.
+    Memory(Value),
+    /// The settings that the session goes by.
+    Settings(Box<KeptSettings>),
+    /// The digest of the stored policy.
+    PolicyDigest(String),
+    /// Why the platform's settings did not start the guard.
+    Unwired(Option<String>),
+    /// Whether the project is still to note how far the journal has come.
+    CheckpointDue(bool),
+    /// How many of its records the project has noted.
+    Checkpointed(u64),
+    /// How many records of the project's journal are durable.
+    ProjectSynced(u64),
+    /// Whether what was known of the session may be lost.
+    Lost(bool),
+}
+
+/// A change of a [`ProjectSnapshot`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProjectChange {
+    /// A change of the engine's half.
+    Engine(Change),
+    /// How far a session's journal has come.
+    Checkpoint {
+        /// The name of the journal's file.
+        session: String,
+        /// How far.
+        at: Checkpoint,
+    },
+    /// These sessions were removed on purpose, by the names of their files.
+    Removed(Vec<String>),
+    /// The number of the last durable record.
+    Synced(u64),
+    /// Whether the project is remembered as guarded.
+    Guarded(bool),
+    /// Whether what was known of the project may be lost.
+    Lost(bool),
+}
+
+impl SessionSnapshot {
+    /// Whether the change has no effect. Of the engine's half that is never said.
+    #[must_use]
+    pub fn has(&self, change: &SessionChange) -> bool {
+        match change {
+            SessionChange::Engine(_) => false,
+            SessionChange::Clients(clients) => self.clients == *clients,
+            SessionChange::Principal(principal) => self.principal == *principal,
+            SessionChange::Memory(memory) => self.memory == *memory,
+            SessionChange::Settings(settings) => self.settings == **settings,
+            SessionChange::PolicyDigest(digest) => self.policy_digest == *digest,
+            SessionChange::Unwired(why) => self.unwired == *why,
+            SessionChange::CheckpointDue(due) => self.anchor_due == *due,
+            SessionChange::Checkpointed(seq) => self.anchored == *seq,
+            SessionChange::ProjectSynced(seq) => self.project == *seq,
+            SessionChange::Lost(lost) => self.lost == *lost,
+        }
+    }
+}
+
+impl JournalState for SessionSnapshot {
+    type Change = SessionChange;
+
+    fn apply(&mut self, change: &SessionChange) {
+        match change {
+            SessionChange::Engine(change) => {
+                let mut state = State { session: std::mem::take(&mut self.session), ..State::default() };
+                state.apply(change);
+                self.session = state.session;
+            }
+            SessionChange::Clients(clients) => self.clients.clone_from(clients),
+            SessionChange::Principal(principal) => self.principal.clone_from(principal),
+            SessionChange::Memory(memory) => self.memory.clone_from(memory),
+            SessionChange::Settings(settings) => self.settings.clone_from(settings),
+            SessionChange::PolicyDigest(digest) => self.policy_digest.clone_from(digest),
+            SessionChange::Unwired(why) => self.unwired.clone_from(why),
+            SessionChange::CheckpointDue(due) => self.anchor_due = *due,
+            SessionChange::Checkpointed(seq) => self.anchored = *seq,
+            SessionChange::ProjectSynced(seq) => self.project = *seq,
+            SessionChange::Lost(lost) => self.lost = *lost,
+        }
+    }
+}
+
+impl JournalState for ProjectSnapshot {
+    type Change = ProjectChange;
+
+    fn apply(&mut self, change: &ProjectChange) {
+        match change {
+            ProjectChange::Engine(change) => {
+                let mut state = State { project: std::mem::take(&mut self.project), ..State::default() };
+                state.apply(change);
+                self.project = state.project;
+            }
+            ProjectChange::Checkpoint { session, at } => self.checkpoint(session, at.clone()),
+            ProjectChange::Removed(sessions) => self.sessions.retain(|name, _| !sessions.contains(name)),
+            ProjectChange::Synced(seq) => self.synced = *seq,
+            ProjectChange::Guarded(guarded) => self.guarded = *guarded,
+            ProjectChange::Lost(lost) => self.lost = *lost,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Where a session stands, without recording that it was asked.
+
+use phasegate_adapter::Problem;
+use phasegate_core::event::By;
+use phasegate_core::{Event, EventKind, Policy};
+use serde_json::{Value, json};
+
+use crate::decide::decide;
+use crate::facts;
+use crate::policy_store::Current;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::sessions::SessionInfo;
+
+impl Runtime {
+    /// What `get_skill_phase` answers in a session, without recording that it was asked; with `None`, in a session
+    /// that is still to begin.
+    ///
+    /// # Errors
+    ///
+    /// `policy-missing`: the session's policy is gone.
+    pub fn status(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
+        let state = session.map(|session| session.state.clone()).unwrap_or_default();
+        let policy = match session.filter(|session| !session.policy.is_empty()) {
+            Some(session) => self.policies.load(&session.policy, &session.policy_digest, &state)?,
+            None => match self.current(project)? {
+                Current::Ready(ready) => self.policies.with_earlier(ready.policy, &state)?,
+                Current::Unguarded | Current::Invalid { .. } => Policy::default(),
+            },
+        };
+        let kind = EventKind::Command { by: By::Human, name: "get_skill_phase".to_string(), args: json!({}) };
+        let event = Event::new(&state.session.id, kind);
+        let gather = |keys: &[_], found: &mut _| facts::gather(&project.root, keys, found);
+        Ok(decide(&policy, &state, &event, gather)?.outcome.result.unwrap_or_default())
+    }
+}
