@@ -7,7 +7,7 @@ const CONTEXT: usize = 3;
 /// The largest table for the longest common lines; texts that would need a larger one are shown as replaced.
 const MAX_CELLS: usize = 4_000_000;
 
-/// What becomes of a line.
+/// The status of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Both texts have it.
@@ -21,7 +21,7 @@ pub(crate) enum Fate {
 /// One line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// What becomes of it.
+    /// Its status.
     pub(crate) fate: Fate,
     /// Its text, with the line break if it has one.
     pub(crate) text: &'a str,

@@ -1,4 +1,4 @@
-//! A neutral story as written: configs, events, and what must come of each.
+//! A neutral story as written: configs, events, and the expected result of each.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// One event and what must come of it.
+/// One event and its expected result.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {

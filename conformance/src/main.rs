@@ -1,5 +1,5 @@
-//! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `walkthrough` the seed's in columns,
-//! `stage` sets a session up.
+//! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `walkthrough` shows the original's
+//! walkthrough in columns, `stage` prepares a session.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,7 +38,7 @@ enum Task {
         #[arg(long)]
         all: bool,
     },
-    /// Play the seed's walkthrough in each form of its skill, and print what was decided side by side.
+    /// Play the original's walkthrough in each form of its skill, and print the decisions side by side.
     Walkthrough,
     /// Set a recorded session up in a folder, play it up to its first judged call, and print that and what followed it.
     Stage {

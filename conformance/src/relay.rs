@@ -66,8 +66,8 @@ pub(crate) struct Relayed {
 const PASSING_TIMEOUT: Duration = Duration::from_secs(30);
 /// A notification that passes in both directions. What it follows has been passed on when it arrives.
 const MARK: &str = r#"{"jsonrpc":"2.0","method":"notifications/conformance/mark"}"#;
-/// Who is behind the sessions of a recording after its first. The first is played as over standard input and output, where
-/// nobody is known; the others as over HTTP, where a principal always is.
+/// The principal of a recording's sessions after the first. The first is played as over stdio, without a principal; the
+/// others as over HTTP, which always has one.
 const PRINCIPAL: &str = "recorded";
 
 /// Both ends of one session's relay.
@@ -150,7 +150,7 @@ async fn played(
     let message = Message::read(bytes.ok_or("a recorded line with neither `message` nor `closed`")?.into_bytes());
     let event = message.as_ref().map_or("unreadable", |message| message.method().unwrap_or("answer")).to_owned();
     let same = message.as_ref().ok().filter(|_| recorded.from == From::Server).cloned();
-    // What a server says when its client is gone reaches nobody.
+    // After the client is gone, the server's messages are dropped.
     let Some(line) = line else { return Ok(Relayed { event, ..passed }) };
     line.send(recorded.from, message.map(Into::into).map_err(Box::new)).await?;
     let (to_client, to_server) = line.settled().await?;

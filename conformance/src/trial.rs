@@ -75,7 +75,7 @@ impl Mismatch {
     }
 }
 
-/// The outcome of a trial, after the expected failures are taken out.
+/// The outcome of a trial without its expected failures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// What does not match and was not expected to fail, and entries that are not needed.

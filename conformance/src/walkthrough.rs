@@ -1,4 +1,5 @@
-//! The seed's walkthrough for a person: one story, a column for each form of the skill, as the engine decides it now.
+//! The original's walkthrough for a reader: one story, a column for each form of the skill, decided by the current
+//! engine.
 
 use owo_colors::OwoColorize;
 use serde_json::Value;

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use phasegate_config::{Kind, Level, SourceFile, compile, shipped};
 use phasegate_core::{Event, FactValue, Facts, Policy, State, step};
 
-/// What the shipped skills do not have: files, edges, ways back, a project scope, both kinds of leaving.
+/// What the shipped skills do not have: files, edges, rollback edges, a project scope, both values of `leave`.
 const SKILL: &str = "\
 skill: work
 mode: block

@@ -31,7 +31,7 @@ struct Plan {
     skills: Vec<Value>,
     /// The clients, each with the revision that it speaks if not the one that begins with a handshake.
     clients: Vec<String>,
-    /// What is done: a step, `expect` for what must come of it, `stopped` where that is the guard's doing.
+    /// A step: what to do, `expect` for the required result, `stopped` if the guard must cause it.
     steps: Vec<Value>,
 }
 

@@ -1,8 +1,8 @@
-//! `cargo xtask shell-oracle`: what lines really do, against what the shell reader says that they do.
+//! `cargo xtask shell-oracle`: compares what shell commands do with the verdict of the shell analysis.
 //!
-//! Each line is run by bash in a throwaway sandbox. What it wrote, deleted, ran and connected to is the truth: nobody's
-//! expectation is asked. A line that is judged `read` and did anything else fails the run, and so does a sandbox that
-//! does not start.
+//! bash runs each line in a throwaway sandbox. What the line wrote, deleted, ran and connected to is the truth;
+//! expectations in files do not count. A line that is judged `read` and did anything else fails the run, and so does a
+//! sandbox that does not start.
 
 mod random;
 mod corpus;

@@ -1,4 +1,4 @@
-//! The validator agrees with a complete validator of JSON Schema, on documents and on what becomes of them.
+//! The validator agrees with a complete validator of JSON Schema, on documents and on mutations of them.
 
 use std::path::Path;
 

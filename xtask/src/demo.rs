@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: recorded sessions, played through the real binary, a process for every frame, then the seed's
+//! `cargo xtask demo`: plays recorded sessions through the real binary, one process per frame, and then the original's
 //! walkthrough in its two forms.
 
 use xtask::failure::Result;
@@ -10,7 +10,7 @@ const WALKTHROUGH: &str = "walkthrough";
 /// Which sessions.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Sessions by name (`<adapter>/<story>@<version>`), or `walkthrough` for the table of the seed's walkthrough.
+    /// Sessions by name (`<adapter>/<story>@<version>`), or `walkthrough` for the table of the original's walkthrough.
     sessions: Vec<String>,
     /// Every session.
     #[arg(long)]

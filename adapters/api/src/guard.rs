@@ -18,9 +18,10 @@ pub trait Guard: Send + Sync {
     /// [`Guard::unguarded`] says that there is nothing to guard.
     async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem>;
 
-    /// What each of these calls would be answered if it came now, alone. A call whose `input` is null stands for every call
-    /// of its tool: it is denied only where each of them is, which is what hiding a tool asks. Nothing is recorded and nothing moves; an event
-    /// that is no call is allowed. Unless a guard says otherwise, every call is: whoever hides tools hides none.
+    /// How each of these calls would be decided if it came now, alone. A call whose `input` is null stands for every
+    /// call of its tool. It is denied only if each of them is, which is the condition for hiding a tool. Nothing is
+    /// recorded, and no run changes. An event that is not a call is allowed. By default every call is allowed, so that
+    /// no tool is hidden.
     ///
     /// # Errors
     ///

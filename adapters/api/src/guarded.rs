@@ -211,7 +211,7 @@ impl GuardedCalls {
         Ok(())
     }
 
-    /// Records that a session is over, if it began here. A later event under its id begins it anew.
+    /// Records the end of a session that began here. A later event under its id begins it anew.
     pub async fn end(&self, session: &GuardedSession) {
         let begun = self.begun().remove(&session.id);
         if let Some(begun) = begun

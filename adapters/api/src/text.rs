@@ -1,5 +1,4 @@
-//! What an agent is told of a decision: the seed's form, so that agents that know it find what they look for, and the same
-//! on every platform.
+//! The text of a decision for the agent. It has the format of the original system and is the same on every platform.
 
 use phasegate_core::code::Area;
 use phasegate_core::decision::NextCall;
@@ -15,7 +14,7 @@ pub trait Native: Fn(&str, Option<&str>) -> String + Copy {}
 
 impl<F: Fn(&str, Option<&str>) -> String + Copy> Native for F {}
 
-/// The object at the end of a text. Its keys are in alphabetical order, as the seed prints them.
+/// The object at the end of a text. Its keys are in alphabetical order, as in the original system.
 #[derive(Serialize)]
 struct Details<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +90,7 @@ fn recovery(decision: &Decision) -> String {
     if decision.recovery.is_empty() { String::new() } else { format!("Recovery: {}", decision.recovery) }
 }
 
-/// The object that says the same as the text of a denial, with the seed's keys.
+/// The text of a denial as an object, with the keys of the original system.
 #[must_use]
 pub fn structured(decision: &Decision, native: impl Native) -> Value {
     serde_json::to_value(of(decision, native)).unwrap_or_default()

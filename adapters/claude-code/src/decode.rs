@@ -197,8 +197,8 @@ fn result(id: Option<String>, ending: Ending, tool: String, input: Value) -> Eve
     }
 }
 
-/// A prompt; and where it is the client's own note that a program in the background is over, the end of that call: how
-/// it ended is the program's word, so it proves nothing.
+/// A prompt. If it is the client's own notification that a background program ended, also the end of that call. The
+/// notification quotes the program, so the outcome proves nothing.
 fn prompted(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> Vec<EventKind> {
     let over = notice::ended(&submit.prompt).map(|id| EventKind::ToolResult {
         id: Some(id.to_owned()),
@@ -214,7 +214,7 @@ fn prompted(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> Vec
 
 fn prompt(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> EventKind {
     let interactive = match submit.source.as_deref() {
-        // The platform's own notifications carry words of subagents and commands, and begin with a tag.
+        // The platform's own notifications quote subagents and commands, and begin with a tag.
         _ if !by.is_empty() || notice::begins_with_tag(&submit.prompt) => Some(false),
         Some(source) if source != "user" => Some(false),
         _ => terminal.is_one(),

@@ -55,7 +55,8 @@ fn words(host: &Host) -> Value {
 pub(crate) enum Owner {
     /// It is one of the forms that are written here, whatever the program's path.
     Ours,
-    /// It runs the guard in a form that somebody else wrote: with variables, through another program, from a script's text.
+    /// It runs the guard in a form that `init` does not write: with variables, through another program, or from a
+    /// script's text.
     Wrapped,
     /// It has nothing to do with the guard.
     Other,
@@ -92,7 +93,7 @@ fn program(host: &Host, written: &str) -> Option<String> {
     (quoted(&bare) == word).then_some(bare)
 }
 
-/// Whether a command, its arguments included, speaks of the guard.
+/// Whether a command or its arguments name the guard.
 fn mentions(host: &Host, hook: &Value, command: &str) -> bool {
     let written = hook.get("command").and_then(Value::as_str);
     let args = hook.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

@@ -18,7 +18,7 @@ struct Wired {
     managed: bool,
     /// Whether it runs for everything that happens under the event.
     whole: bool,
-    /// Whether somebody else wrote its form.
+    /// Whether another program wrote it in its own form.
     wrapped: bool,
     /// What the shell makes of an end of the guard that is no answer.
     shell: Shell,

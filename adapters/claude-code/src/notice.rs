@@ -1,12 +1,12 @@
-//! The client's own notes, which reach the agent as prompts: that something in the background is over.
+//! The client's own notifications, which reach the agent as prompts: a background task ended.
 
-/// Whether a prompt begins with a tag, as the client's own notes do.
+/// Whether a prompt begins with a tag, as the client's own notifications do.
 pub(crate) fn begins_with_tag(prompt: &str) -> bool {
     prompt.trim_start().strip_prefix('<').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// The call whose program or agent in the background is over, as a note says. Only the note's head is read: what comes
-/// after its status are words of the program or the agent.
+/// The call whose background program or agent ended, as a notification says. Only the head of the notification counts:
+/// the text after the status comes from the program or the agent.
 pub(crate) fn ended(prompt: &str) -> Option<&str> {
     let (head, _) = prompt.strip_prefix("<task-notification>")?.split_once("</status>")?;
     let (before, status) = head.split_once("<status>")?;

@@ -22,7 +22,7 @@ pub(crate) fn install(host: &Host, request: &InstallRequest) -> Option<Change> {
     free.then(|| Change { path, before: None, after: Some(TEXT.into()) })
 }
 
-/// The change that takes the file away, unless somebody has changed it.
+/// The change that removes the file, unless the file was modified.
 pub(crate) fn uninstall(host: &Host, request: &InstallRequest) -> Option<Change> {
     let path = path(host, request);
     let before = request.existing.get(&path).filter(|text| *text == TEXT).cloned()?;

@@ -22,7 +22,7 @@ pub(crate) fn unguarded(host: &Host, request: &InstallRequest) -> Option<String>
     if files.iter().any(|missing| missing.is_none()) {
         return None;
     }
-    // A file that speaks of us and is broken says more than one that has nothing to do with us.
+    // A broken file that names the guard tells more than a file that does not name it.
     files
         .into_iter()
         .flatten()

@@ -105,8 +105,8 @@ pub fn filled(text: &str, variable: &impl Fn(&str) -> Option<String>) -> Result<
     Ok(filled)
 }
 
-/// Whether tools of several servers can be told apart by `SERVER__TOOL`: the names differ as they are written there, and
-/// hold no `__` themselves, nor one with what follows.
+/// Whether `SERVER__TOOL` is unambiguous for several servers: the names differ in that spelling, and form no `__` by
+/// themselves or with what follows.
 fn check_names(specs: &[Spec]) -> Result<(), String> {
     let names: Vec<String> = specs.iter().map(|spec| server_name(&spec.name)).collect();
     for (place, name) in names.iter().enumerate().filter(|_| specs.len() > 1) {

@@ -1,6 +1,6 @@
-//! What an agent is told of a call that was not forwarded: the seed's text, and the same as an object.
+//! The answer to a call that was not forwarded: the original's text, and the same as an object.
 //!
-//! The one place where a denial gets its form; the relay, the adapter and guards inside of servers all come here.
+//! This is the only place that formats a denial; the relay, the adapter and in-process guards use it.
 
 #[cfg(any(feature = "proxy", feature = "rmcp"))]
 use phasegate_adapter::guarded::Denial;
@@ -21,7 +21,7 @@ pub type Names<'a> = &'a dyn Fn(&str, Option<&str>) -> String;
 pub struct Denied {
     /// The text that the agent reads.
     pub text: String,
-    /// The same as an object, with the seed's keys.
+    /// The same as an object, with the original's keys.
     pub structured: Value,
 }
 
@@ -34,7 +34,7 @@ pub struct Form {
     pub declared: bool,
 }
 
-/// The denial that a decision is, or the question that nobody can be asked here.
+/// The denial of a decision, or of a question that no person can answer here.
 #[must_use]
 pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
     Denied { text: text::denial(decision, names), structured: text::structured(decision, names) }
@@ -53,7 +53,7 @@ pub fn of(why: &Denial, tool: &str, names: Names<'_>) -> Denied {
 /// The key in `_meta` under which a warning stands where an answer has no list of content to add it to.
 pub const WARNING: &str = "dev.phasegate/warning";
 
-/// What the agent is told of a call that goes on although something is wrong with it.
+/// The warning about a call that runs although it breaks a rule.
 #[must_use]
 pub fn warning(decision: &Decision, names: Names<'_>) -> String {
     text::warning(decision, names)

@@ -51,7 +51,7 @@ pub fn tool_result(id: String, tool: &str, outcome: Outcome) -> EventKind {
     }
 }
 
-/// The keys of a tool that a model or a rule goes by.
+/// The keys of a tool that a model or a rule uses.
 const PARTS: [&str; 6] = ["name", "description", "inputSchema", "outputSchema", "annotations", "title"];
 
 /// What a server's answer to `tools/list` says.

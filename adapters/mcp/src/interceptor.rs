@@ -1,14 +1,14 @@
-//! The guard as an interceptor: a validator of tool calls that a client, a gateway or a host asks before it forwards a call,
-//! and tells how the call ended.
+//! The guard as an interceptor: a validator of tool calls. A client, a gateway or a host asks it before it forwards a
+//! call, and reports how the call ended.
 //!
-//! This is the draft of the interceptors extension (SEP-1763, continued as SEP-2624; `io.modelcontextprotocol/interceptors`):
-//! `interceptors/list` and `interceptor/invoke`, for the event `tools/call` in both phases. What may still change there is in
-//! this module alone. `interceptor/executeChain` is a convenience of the draft that belongs to whoever has several
-//! interceptors, and is not offered.
+//! This is the draft of the interceptors extension (SEP-1763, continued as SEP-2624;
+//! `io.modelcontextprotocol/interceptors`): `interceptors/list` and `interceptor/invoke`, for the event `tools/call` in
+//! both phases. Only this module depends on the draft. `interceptor/executeChain` is a convenience for callers with
+//! several interceptors, and is not offered.
 //!
-//! The invoker is trusted as a platform is: it says which session a call belongs to (`context.sessionId`), and what came
-//! back. It is the invoker who blocks, so everything that keeps a call from being decided is an answer that blocks:
-//! `valid: false` with the severity `error`.
+//! The invoker is trusted as a platform is: it says which session a call belongs to (`context.sessionId`), and what the
+//! call returned. The invoker blocks calls, so every failure to decide is answered with `valid: false` and the severity
+//! `error`.
 
 mod payload;
 mod sessions;
@@ -93,7 +93,8 @@ impl Interceptor {
         json!({"interceptors": if fits { vec![self.described()] } else { Vec::new() }})
     }
 
-    /// The descriptor. Earlier texts of the draft have `hook`, later ones `hooks`; whoever knows one skips the other.
+    /// The descriptor. Earlier versions of the draft have `hook`, later ones `hooks`; a reader of one ignores the
+    /// other.
     fn described(&self) -> Value {
         let hook = |phase: &str| json!({"events": [EVENT], "phase": phase});
         let mut described = json!({

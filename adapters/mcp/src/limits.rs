@@ -1,4 +1,4 @@
-//! The ways to lose the guard that the protocol gives nobody the means to close.
+//! The ways to bypass the guard that no setting can close with this protocol.
 
 use phasegate_adapter::{Limit, LimitRow};
 

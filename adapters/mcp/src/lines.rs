@@ -24,7 +24,7 @@ const MIN_FREE_BYTES: usize = 2 * 1024;
 pub(crate) struct Carried {
     /// Ends when the stream does; aborted, the stream counts as ended.
     pub(crate) reading: JoinHandle<()>,
-    /// Ends when everything is written, or nobody reads any more.
+    /// Ends when everything is written, or when the reader is gone.
     pub(crate) writing: JoinHandle<()>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn carry(
     Carried { reading: tokio::spawn(read(input, wire.to)), writing: tokio::spawn(write(wire.from, output)) }
 }
 
-/// Reads lines until the stream or the link is over.
+/// Reads lines until the stream or the link ends.
 async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
     let mut lines = Lines::default();
     let mut going = true;
@@ -63,7 +63,7 @@ async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
     }
 }
 
-/// Writes messages until the link is over, or nobody reads.
+/// Writes messages until the link ends, or the reader is gone.
 async fn write(mut from: Receiver<Routed>, mut output: impl AsyncWrite + Unpin) {
     let mut small = Vec::new();
     while let Some(Routed { message, .. }) = from.recv().await {

@@ -37,7 +37,7 @@ pub struct Session {
     pub host: bool,
     /// Whether the session begins and ends with the relay. A session that others began, or that goes on, does not.
     pub owned: bool,
-    /// Who is behind the client, as whoever has the connection established it.
+    /// The principal of the client, as the owner of the connection established it.
     pub principal: Option<String>,
 }
 

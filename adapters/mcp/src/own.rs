@@ -1,4 +1,4 @@
-//! The tools that the guard itself offers: the seed's three, with its arguments and answers.
+//! The tools that the guard itself offers: the three of the original, with the same arguments and answers.
 
 use phasegate_core::event::By;
 use phasegate_core::{EventKind, Outcome};
@@ -61,7 +61,7 @@ pub fn tools() -> [Value; 3] {
     ]
 }
 
-/// The command that a call of an own tool gives. It is the agent's, whoever made the client send it.
+/// The command that a call of an own tool gives. It always counts as the agent's.
 #[must_use]
 pub fn command(call: &Call) -> EventKind {
     EventKind::Command { by: By::Agent, name: call.name.clone(), args: call.input.clone() }

@@ -34,10 +34,10 @@ pub enum Origin {
     Url(crate::http::Remote),
 }
 
-/// How long what was answered may wait to be read once all is over.
+/// How long answers may wait to be read after the end.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Reaches each server, joins the client with them, and ends those that were started. One client, one session.
+/// Connects to each server, connects the client with them, and ends those that it started. One client, one session.
 pub async fn join(specs: &[Spec], client: Link, session: Session, guard: Arc<dyn Guard>, options: Options) -> Ended {
     let mut children: Vec<Child> = Vec::new();
     let mut upstreams = Vec::new();

@@ -1,7 +1,8 @@
-//! The relay: joins one client's link with those of its servers. Everything passes as it is; calls are decided first.
+//! The relay: connects one client's link with those of its servers. It forwards everything unchanged and decides calls
+//! first.
 //!
-//! Two directions run side by side, so that neither waits for the other to be read. Within each, messages leave in the
-//! order in which they came: while one is being decided, those behind it are handed to the guard, and wait.
+//! Two directions run in parallel, so that neither waits for the other to be read. In each, messages leave in the order
+//! in which they came: while one is being decided, later ones are submitted to the guard and wait.
 
 mod listed_tools;
 mod server;
@@ -44,7 +45,7 @@ pub struct Upstream {
     pub trouble: Option<String>,
 }
 
-/// Why a relay is over.
+/// Why a relay ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The client closed its end.
@@ -55,7 +56,8 @@ pub enum Ended {
     Stopped,
 }
 
-/// Joins the client with its servers until the client is gone, or the only server is. With no server, it answers alone.
+/// Connects the client with its servers until the client or the only server is gone. Without a server, the relay
+/// answers by itself.
 ///
 /// After the client has closed, what the servers still send is passed on for as long as [`Options::grace`] says.
 pub async fn relay(
@@ -88,8 +90,8 @@ pub async fn relay(
     ended
 }
 
-/// Passes on what servers send. Over when the only server is gone that was there, or when the client is and all servers
-/// are: until then, a server that never was is what the client must be told of.
+/// Forwards what servers send. It ends when the only server that started is gone, or when the client and all servers
+/// are gone. Until then the client gets an error for a server that never started.
 async fn from_servers(shared: &Shared, inboxes: Vec<Receiver<Arrived>>) {
     let single = inboxes.len() == 1;
     let mut pumps: FuturesUnordered<_> = inboxes

@@ -17,7 +17,7 @@ use tokio::net::unix::pipe;
 use crate::lines::{self, Carried};
 use crate::link::{Link, link};
 
-/// A server that is started as a child, and spoken to through its standard input and output.
+/// A server that runs as a child process and communicates through stdio.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// The program: a path, or a name found through `PATH`.

@@ -71,7 +71,7 @@ fn prompted(decoding: &Decoding<'_>) -> Result<Vec<EventKind>, Problem> {
     let chat = decoding.told.output::<Chat>()?;
     let mut parts = chat.parts;
     parts.retain(|part| part.kind == "text" && part.text.is_some());
-    // The client itself speaks where no part is a person's: that something in the background is over.
+    // A message without a part of a person is the client's own: a background task ended.
     let typed = parts.iter().any(|part| !part.synthetic);
     let written = parts.into_iter().filter(|part| part.synthetic != typed).filter_map(|part| part.text);
     let text = written.collect::<Vec<_>>().join("\n");
@@ -81,7 +81,7 @@ fn prompted(decoding: &Decoding<'_>) -> Result<Vec<EventKind>, Problem> {
     }
     // While a call runs, the keys may be its own: the client takes prompts through a server, too.
     let interactive = if typed && !decoding.is_busy() { decoding.told.head.terminal } else { Some(false) };
-    // The agent gets it when its turn is over: until then its calls go on.
+    // The agent gets it at the end of its turn: until then its calls continue.
     if decoding.main_agent_works() && !slash_command::addressed(&text) {
         return Ok(vec![EventKind::Message { id: chat.message.id, role: "user".into(), text, complete: true }]);
     }

@@ -1,8 +1,8 @@
 //! OpenCode: what its plugin hooks say as events, decisions as what the plugin must do.
 //!
-//! The client asks nobody but plugins, which run inside its process. Ours (`shim/phasegate.ts`) holds no policy: it hands
-//! each hook's arguments to a long-running `phasegate serve` and does what the reply says. A session that a call began is
-//! a subagent's: it is judged by the runs of the session above all.
+//! The client only asks plugins, which run inside its process. Our plugin (`shim/phasegate.ts`) holds no policy: it
+//! sends each hook's arguments to a long-running `phasegate serve` and applies the reply. A session that a call began
+//! belongs to a subagent: the runs of the topmost session judge it.
 
 mod table;
 mod patch;

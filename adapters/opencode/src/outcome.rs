@@ -67,7 +67,7 @@ pub(crate) fn subagent(answer: &ToolAnswer) -> Option<&str> {
     attribute(answer, "id")
 }
 
-/// What the first tag of a subagent's answer says under a name.
+/// The attribute of this name in the first tag of a subagent's answer.
 fn attribute<'a>(answer: &'a ToolAnswer, name: &str) -> Option<&'a str> {
     let text = answer.output.as_deref()?.trim_start();
     let (head, _) = text.strip_prefix("<task ")?.split_once('>')?;

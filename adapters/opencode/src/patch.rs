@@ -2,7 +2,7 @@
 
 use phasegate_core::analysis::{Access, PathUse};
 
-/// How the lines begin that name a file, and what becomes of that file.
+/// The prefixes of lines that name a file, and what happens to that file.
 const HEADS: [(&str, Access); 4] = [
     ("*** Add File:", Access::Write),
     ("*** Update File:", Access::Write),

@@ -164,7 +164,7 @@ fn command(command: &wire::Command, message: &Told<'_>) -> EventKind {
     }
 }
 
-/// A whole message of the agent or of whoever speaks to it; results are events of their own.
+/// A whole message of the agent or of its user; results are separate events.
 fn said(end: wire::MessageEnd) -> Vec<EventKind> {
     let wire::Said { role, content, response_id, timestamp } = end.message;
     let text = wire::text_of(&content);

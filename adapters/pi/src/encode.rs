@@ -20,7 +20,7 @@ use crate::hook::Hook;
 use crate::tools;
 use crate::wire::Head;
 
-/// What is added to a question where nobody can be asked.
+/// The text that follows a question if no person can be asked.
 const NOBODY: &str =
     "Nobody can be asked here, so the call is denied. Ask the user to run it, or to go on in a terminal.";
 

@@ -1,4 +1,4 @@
-//! The extension's file, put where the client looks for it, and taken away.
+//! Writes the extension's file to the place where the client looks for it, and removes it.
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub(crate) fn uninstall(request: &InstallRequest) -> Vec<Change> {
     before.map(|before| Change { path, before: Some(before), after: None }).into_iter().collect()
 }
 
-/// What somebody must know who has installed it.
+/// What a user must know after the installation.
 pub(crate) fn advice(request: &InstallRequest) -> Vec<String> {
     match request.scope {
         InstallScope::User => Vec::new(),

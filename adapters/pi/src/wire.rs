@@ -15,7 +15,7 @@ pub(crate) struct Head<'a> {
     cwd: Option<&'a str>,
     /// How the client runs: `tui`, `rpc`, `json` or `print`; only newer ones say so.
     pub(crate) mode: Option<&'a str>,
-    /// Whether somebody can be asked.
+    /// Whether a person can be asked.
     #[serde(default, rename = "hasUI")]
     pub(crate) has_ui: bool,
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 /// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The session it belongs to: calls of one session are judged by the same phase. It is whoever serves that says it,
-    /// never the agent.
+    /// The session it belongs to: calls of one session are judged by the same phase. The server sets it, never the
+    /// agent.
     pub session: String,
     /// The tool's name, as policies use it.
     pub tool: String,

@@ -34,7 +34,7 @@ impl<E> Layer<E> {
         Self { calls: Arc::new(GuardedCalls::new(guard, "tower")), ended }
     }
 
-    /// Records that a session is over. A later call under its id begins a new one.
+    /// Records the end of a session. A later call under its id begins a new one.
     pub async fn end(&self, session: &str) {
         self.calls.end(&GuardedSession::new(session)).await;
     }
@@ -87,7 +87,7 @@ impl<S: Clone, E: Clone> Clone for Guarded<S, E> {
     }
 }
 
-/// A call under way.
+/// A call that has not ended.
 pub type Running<R, E> = Pin<Box<dyn Future<Output = Result<Answer<R>, E>> + Send>>;
 
 impl<S, E> Service<Call> for Guarded<S, E>

@@ -1,4 +1,4 @@
-//! `phasegate gc`: what sessions that are over left behind goes after a time.
+//! `phasegate gc`: removes old state of ended sessions.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ pub struct Args {
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Removes the journals of sessions that are over, in every project, and compiled policies that no journal names. What
-/// is removed is recorded in the project's own journal.
+/// Removes the journals of ended sessions, in every project, and compiled policies that no journal names. The project's
+/// own journal records each removal.
 ///
 /// # Errors
 ///

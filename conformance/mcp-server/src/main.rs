@@ -1,5 +1,6 @@
-//! An MCP server that offers whatever the tests call: all that the official conformance suite asks for, and what a guard in
-//! front of a server can get wrong (slow and big answers, failures, questions to the client, methods nobody knows).
+//! An MCP server with all tools that the tests call. It offers what the official conformance suite requires. It also
+//! offers what a guard in front of a server can get wrong: slow and large answers, failures, requests to the client,
+//! unknown methods.
 //!
 //! Without arguments it speaks over standard input and output; with `--listen ADDRESS` over streamable HTTP at `/mcp`.
 
@@ -98,7 +99,7 @@ async fn http<H: ServerHandler>(
     out.write_all(format!("http://{address}/mcp\n").as_bytes()).await?;
     out.flush().await?;
     let ended = async move {
-        // Whoever cannot listen for the signal is ended by it.
+        // A process that cannot listen for the signal is ended by it.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

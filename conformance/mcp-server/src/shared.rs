@@ -50,9 +50,9 @@ impl Shared {
         self.changes.subscribe()
     }
 
-    /// Tells whoever listens.
+    /// Notifies the listeners.
     pub(crate) fn changed(&self, change: Change) {
-        // Nobody listening is no failure.
+        // It is no failure if there is no listener.
         let _ = self.changes.send(change);
     }
 }

@@ -17,7 +17,7 @@ pub struct Sample {
     pub setup: Setup,
     /// The calls, in order.
     pub calls: Vec<SampleCall>,
-    /// What comes of them.
+    /// The results of the calls.
     pub expect: SampleExpect,
     /// What is wrong with the original here.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct SampleCall {
     pub args: Value,
 }
 
-/// What comes of a sample.
+/// The result of a sample.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampleExpect {
@@ -70,7 +70,7 @@ pub struct SampleExpect {
     pub matches: Option<bool>,
 }
 
-/// What comes of one call or command.
+/// The result of one call or command.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallExpect {

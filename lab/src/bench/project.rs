@@ -37,7 +37,7 @@ pub(super) struct Snapshot {
     files: BTreeMap<PathBuf, Kept>,
 }
 
-/// What a file held, and when it was last changed: the part of a second of that time seals a journal.
+/// A file's content and mtime: the sub-second part of the mtime is a journal's fingerprint.
 struct Kept {
     length: u64,
     modified: SystemTime,

@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) attempts: Vec<Attempted>,
     /// The forbidden calls.
     pub(crate) calls: Vec<Made>,
-    /// What the client ended with, where not every call was answered, shortened.
+    /// The client's last output, abridged, if a call has no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_word: Option<String>,
     /// Whether a call that nothing forbids ran afterwards.
@@ -65,7 +65,7 @@ pub(crate) struct Made {
     pub(crate) call: String,
     /// Whether the file is there that shows that it ran.
     pub(crate) ran: bool,
-    /// What the model read, shortened.
+    /// What the model read, abridged.
     pub(crate) read: String,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Made {
 pub(crate) struct Attempted {
     /// The call.
     pub(crate) call: String,
-    /// What the model read, shortened.
+    /// What the model read, abridged.
     pub(crate) read: String,
 }
 

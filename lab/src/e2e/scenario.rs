@@ -27,17 +27,17 @@ pub(super) struct Scenario {
     /// What is done before the client starts: commands of a shell, in the scratch folder.
     #[serde(default)]
     pub(super) prepare: Vec<String>,
-    /// When the hand strikes.
+    /// When the outside program acts.
     #[serde(default)]
     pub(super) when: When,
-    /// What an outside hand does then: commands of a shell, in the scratch folder.
+    /// What an outside program does then: shell commands, in the scratch folder.
     #[serde(default)]
     pub(super) hand: Vec<String>,
     /// What the agent itself calls before the forbidden calls, each in a message of its own.
     #[serde(default)]
     pub(super) agent: Vec<Attempt>,
-    /// What an outside hand does then to mend it: commands of a shell, in the scratch folder. Where something is done, a
-    /// call that nothing forbids must run afterwards, at the second try at the latest.
+    /// What an outside program does to repair it: shell commands, in the scratch folder. After a repair a permitted
+    /// call must run, at the second try at the latest.
     #[serde(default)]
     pub(super) repair: Vec<String>,
     /// How long the client has to notice, in milliseconds.
@@ -54,7 +54,7 @@ pub(super) struct Scenario {
     pub(super) open: BTreeMap<String, String>,
 }
 
-/// When the hand strikes.
+/// When the outside program acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum When {

@@ -51,7 +51,7 @@ pub(super) const ALLOWED: &str = "ran/allowed";
 pub(super) const AFTER: &str = "ran/after";
 
 impl Stage {
-    /// Makes the project, guards it with the real `phasegate init`, and lets the preparing hand do its part.
+    /// Makes the project, guards it with the real `phasegate init`, and runs the preparing commands.
     pub(super) fn new(scenario: &Scenario, built: &Path, client: &dyn Client) -> Result<Self> {
         let scratch = Scratch::new(&scenario.name)?;
         let project = scratch.path("project").display().to_string();

@@ -1,5 +1,5 @@
-//! A fake of the language server that the shipped skills speak of: an MCP server on stdio named `lsp`.
-//! Every call that reaches it leaves a file `lsp/TOOL.N` in the project, so that execution is seen from outside.
+//! A fake of the language server that the shipped skills name: an MCP server on stdio named `lsp`. Every call that
+//! reaches it leaves a file `lsp/TOOL.N` in the project, so that execution is seen from outside.
 
 use std::io::{BufRead, Write};
 use std::path::Path;

@@ -33,7 +33,7 @@ pub(super) struct State {
     pub(super) traces: BTreeMap<String, bool>,
     /// Requests that belong to no conversation of the story: titles, summaries, probes.
     pub(super) aside: usize,
-    /// What an outside hand could not do.
+    /// Commands of the outside program that failed.
     pub(super) failed: Option<String>,
 }
 

@@ -46,7 +46,7 @@ impl Scratch {
         command
     }
 
-    /// Has an outside hand, which no agent and no client knows of, do these commands of a shell in the scratch folder.
+    /// Runs these shell commands in the scratch folder, unknown to the agent and the client.
     pub(crate) fn hand(&self, commands: &[String]) -> Result {
         for line in commands {
             let mut shell = self.command(Path::new("sh"));

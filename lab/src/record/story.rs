@@ -1,4 +1,4 @@
-//! A story as written: what the model does turn by turn, and what must come of each call.
+//! A story as written: what the model does turn by turn, and the required result of each call.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) struct Story {
     /// What the user types later, each time into a new process of the client that continues the session.
     #[serde(default)]
     pub(crate) then: Vec<String>,
-    /// What an outside hand does before each later process of the client: commands of a shell, in the scratch folder.
+    /// What an outside program does before each later process of the client: shell commands, in the scratch folder.
     #[serde(default)]
     pub(crate) between: Vec<String>,
     /// Further processes of the client, after those of `then`.
@@ -73,13 +73,13 @@ pub(crate) struct Turn {
     pub(crate) text: String,
     /// What it calls, all in one message.
     pub(crate) calls: Vec<Call>,
-    /// What an outside hand does before the model answers: commands of a shell, in the scratch folder.
+    /// What an outside program does before the model answers: shell commands, in the scratch folder.
     pub(crate) hand: Vec<String>,
     /// How long the model thinks before it answers, in milliseconds.
     pub(crate) after_ms: u64,
 }
 
-/// One call and what must come of it.
+/// One call and its required result.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Call {

@@ -1,4 +1,4 @@
-//! A fault report says what came of each fault with the adapter and the scenarios as they are now, not as they were.
+//! A fault report must match the current adapter and scenarios.
 
 use super::finding::Finding;
 use crate::e2e::report::{self, Report};

@@ -1,4 +1,4 @@
-//! The outer wall: this command again, in user, mount and network namespaces of its own.
+//! The outer sandbox: this command again, in its own user, mount and network namespaces.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};

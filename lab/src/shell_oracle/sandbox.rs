@@ -1,7 +1,8 @@
-//! The inner wall: one line, run by bash where every write lands in a layer of its own.
+//! The inner sandbox: bash runs one line, and every write goes to a separate layer.
 //!
-//! Each line gets fresh mount, process, IPC and host name namespaces, overlays over a prepared checkout and the system's
-//! folders, a user without rights to the rest, and limits. There is no network: the outer wall has an empty one.
+//! Each line gets fresh mount, process, IPC and host name namespaces, overlays over a prepared checkout and the
+//! system's folders, a user without rights to the rest, and limits. There is no network: the outer sandbox has an empty
+//! one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -148,7 +149,7 @@ impl Sandbox {
         for name in DEVICES {
             table += &entry(&format!("/dev/{name}"), &merged.join("dev").join(name), "none", "bind");
         }
-        // Nobody's terminal.
+        // Not a terminal.
         table += &entry("/dev/null", &merged.join("dev/tty"), "none", "bind");
         let path = place.join("fstab");
         fs::write(&path, table).map_err(|error| Failure::file(&path, error))

@@ -114,7 +114,7 @@ fn walked(arrows: &Arrows, before: &BTreeMap<&str, &str>, start: &str, last: &st
     links.collect()
 }
 
-/// Takes away the arrow of the chain that the fewest lines make.
+/// Removes the edge of the chain that the fewest lines make.
 fn cut(arrows: &mut Arrows, chain: &[Link]) {
     let weight = |link: &&Link| arrows.get(&link.from).and_then(|to| to.get(&link.to)).map_or(0, Vec::len);
     let Some(link) = chain.iter().min_by_key(weight) else { return };

@@ -1,4 +1,4 @@
-//! No file speaks of the machine it was written on.
+//! No file names the machine it was written on.
 
 use super::finding::Finding;
 use super::tree::Tree;

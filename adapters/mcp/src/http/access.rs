@@ -16,8 +16,8 @@ pub struct Access {
     pub hosts: Vec<String>,
     /// Web pages that may call, as browsers name them: `https://example.org`.
     pub origins: Vec<String>,
-    /// Whether the address is reached from this machine only. If not, any host name is taken unless some are listed:
-    /// the token is the wall there.
+    /// Whether the address is reached from this machine only. If not, any host name is accepted unless some are listed:
+    /// the token protects the address.
     pub loopback: bool,
 }
 

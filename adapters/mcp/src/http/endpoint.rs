@@ -138,7 +138,7 @@ impl Endpoint {
         self.routes().ended
     }
 
-    /// Whether nobody has used it for this time.
+    /// Whether it was unused for this time.
     pub(super) fn is_idle(&self, time: Duration) -> bool {
         let routes = self.routes();
         routes.open.is_empty() && !routes.common.is_read() && routes.used.elapsed() >= time
@@ -194,7 +194,7 @@ impl Endpoint {
             }
             (Kind::Result | Kind::Error, None) => {}
             (Kind::Request, Some(id)) if self.stateless => {
-                // A client without a session cannot be asked: whoever asks is told, and does not wait.
+                // A client without a session cannot be asked: the server gets an error at once.
                 let error = json!({"code": -32601, "message": "the client's protocol lets servers ask nothing"});
                 let text = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
                 if let Ok(answer) = Message::read(text) {

@@ -18,7 +18,7 @@ pub const MIN_TOKEN_CHARS: usize = 16;
 pub struct Principal(Arc<str>);
 
 impl Principal {
-    /// Whoever calls an address that asks for no token.
+    /// The principal of an address without tokens.
     #[must_use]
     pub fn local() -> Self {
         Self("local".into())

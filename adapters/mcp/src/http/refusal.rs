@@ -29,7 +29,7 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, -32020, text)
     }
 
-    /// A revision that is not spoken here.
+    /// An unsupported revision.
     pub(super) fn unsupported_version(requested: &str) -> Self {
         let supported: Vec<&str> = super::versions::SUPPORTED.into_iter().collect();
         Self {

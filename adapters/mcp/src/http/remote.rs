@@ -93,7 +93,7 @@ impl Remote {
 }
 
 fn client(url: &Url) -> reqwest::Result<reqwest::Client> {
-    // Somebody may have chosen one before; either will do.
+    // Another thread may have chosen one before; either is correct.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .http1_only()

@@ -1,7 +1,7 @@
-//! One stream of messages to a client: what was sent lately, and what waits.
+//! One stream of messages to a client: recently sent messages, and waiting ones.
 //!
-//! Whoever reads it, an answer that is an event stream or one that resumes it, is its reader; a new reader takes the place
-//! of the one before. Messages wait while nobody reads.
+//! The event stream that reads it, from a request or a resumption, is its reader. A new reader replaces the previous
+//! one. Messages wait while there is no reader.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,7 +48,7 @@ impl ReplayBuffer {
         Arc::new(Self { state, changed: Notify::new() })
     }
 
-    /// Adds a message, when there is room. While nobody reads, the oldest ones make room.
+    /// Adds a message when there is room. Without a reader, the oldest messages are dropped.
     pub(super) async fn push(&self, message: Message) {
         loop {
             let changed = self.changed.notified();
@@ -81,7 +81,7 @@ impl ReplayBuffer {
         self.changed.notify_waiters();
     }
 
-    /// Whether somebody reads.
+    /// Whether there is a reader.
     pub(super) fn is_read(&self) -> bool {
         self.lock().reader != 0
     }
@@ -146,7 +146,7 @@ impl State {
     }
 }
 
-/// Whoever reads a stream at present.
+/// The current reader of a stream.
 #[derive(Debug)]
 pub(super) struct Reader {
     buffer: Arc<ReplayBuffer>,

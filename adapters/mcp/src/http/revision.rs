@@ -64,7 +64,7 @@ pub(super) fn of(headers: &HeaderMap, message: &Message) -> Result<Revision, Ref
     }
 }
 
-/// Whether the version that a request without a body names is spoken.
+/// Whether the version that a request without a body names is supported.
 pub(super) fn version_header(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
     one(headers, &VERSION)
 }

@@ -37,7 +37,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// The system has no randomness, so no session could be told from a guess.
+/// The system has no random numbers, so session ids could be guessed.
 pub async fn listen(
     listener: TcpListener,
     settings: Listen,

@@ -162,7 +162,8 @@ impl Sessions {
         }
     }
 
-    /// Ends what nobody has used for this time. A principal's own session stays: it is where calls go that name none.
+    /// Ends sessions that were unused for this time. A principal's own session stays: calls that name no session go
+    /// there.
     pub(super) async fn sweep(&self, idle: Duration) {
         let handles: Vec<(Principal, String)> = {
             let mut held = self.held();
@@ -183,7 +184,7 @@ impl Sessions {
         while tasks.try_join_next().is_some() {}
     }
 
-    /// Ends all sessions, and waits until their relays and servers are gone, or this time is over.
+    /// Ends all sessions, and waits until their relays and servers are gone, or until this time has passed.
     pub(super) async fn finish_all(&self, time: Duration) {
         let (ids, tasks) = {
             let mut held = self.held();
@@ -245,14 +246,14 @@ fn of_others(principal: &Principal, id: &str) -> Session {
     Session { principal: Some(principal.name().into()), ..Session::of_others(id) }
 }
 
-/// What the guard calls a session: it tells nobody the secret.
+/// The guard's name for a session; it does not reveal the secret.
 fn name(secret: &str) -> String {
     let digest = Sha256::digest(secret.as_bytes());
     let hex: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
     format!("http-{hex}")
 }
 
-/// 192 bits that nobody can guess, in letters that any header and argument can carry.
+/// 192 random bits, in letters that any header and argument can carry.
 fn secret() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes)?;

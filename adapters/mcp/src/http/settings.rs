@@ -14,7 +14,7 @@ pub const PATH: &str = "/mcp";
 pub struct Listen {
     /// By which names and pages the address may be called.
     pub access: Access,
-    /// The tokens that are taken; of none, whoever reaches the address is let in.
+    /// The accepted tokens; if empty, every client that reaches the address is accepted.
     pub tokens: Tokens,
     /// The largest request, in bytes. Answers may have any size.
     pub request_bytes: usize,
@@ -22,7 +22,7 @@ pub struct Listen {
     pub connections: usize,
     /// How many sessions there are at once; more are refused.
     pub sessions: usize,
-    /// How long a session stays that nobody uses.
+    /// How long an unused session stays.
     pub idle: Duration,
     /// Whether the relay offers `activate_skill`, so that clients without a session get handles.
     pub handles: bool,

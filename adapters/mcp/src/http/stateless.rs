@@ -61,7 +61,7 @@ async fn activated(server: &Arc<Server>, principal: &Principal, message: Message
     Ok(reply::message(status(&answer, false), &answer))
 }
 
-/// A request under way. When it goes before it was answered, its client is gone, and so is what it asked for.
+/// An open request. If it is dropped before its answer, its client is gone, and the request is cancelled.
 struct Open {
     asked: Asked,
     endpoint: Arc<Endpoint>,

@@ -2,7 +2,7 @@
 
 use hyper::header::HeaderName;
 
-/// The revisions that are spoken, newest first.
+/// The supported revisions, newest first.
 pub(super) const SUPPORTED: [&str; 5] = [STATELESS, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// The revision without handshake and sessions.
 pub(super) const STATELESS: &str = "2026-07-28";

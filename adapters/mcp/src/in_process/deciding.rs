@@ -14,7 +14,7 @@ use crate::events::{self, Named};
 use crate::outcome;
 use crate::sync::lock;
 
-/// What becomes of a call.
+/// How a call is answered.
 pub(super) enum Fate {
     /// It runs, and its outcome is not recorded here: nothing guards the project, or the host's guard records it.
     Plain,

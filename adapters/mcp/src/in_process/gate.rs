@@ -11,7 +11,7 @@ use rmcp::service::SubscriptionSink;
 use super::learned::Learned;
 use super::sessions::Handles;
 
-/// Who is behind a request, by what the server's own authentication left in it; `None`: nobody in particular.
+/// The principal of a request, from the server's own authentication; `None` without one.
 type Principal = Arc<dyn Fn(&Extensions) -> Option<String> + Send + Sync>;
 
 /// What stands before the handlers of one server process.

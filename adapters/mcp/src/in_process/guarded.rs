@@ -1,4 +1,4 @@
-//! A handler behind the gate: whose request it is, and what becomes of a call.
+//! A guarded handler: finds the session of a request and decides calls.
 
 use std::sync::OnceLock;
 
@@ -54,7 +54,7 @@ impl<H> Guarded<H> {
         let shared = &self.gate.shared;
         let over_http = over_http(extensions);
         let known = self.gate.principal.as_ref().and_then(|principal| principal(extensions));
-        // Clients over HTTP are strangers to each other, also where nobody says who they are.
+        // Clients over HTTP are unrelated to each other, even without principals.
         let principal = known.or_else(|| over_http.then(|| ANYBODY.to_owned()));
         if let Some(session) = shared.calls.guard().host_session().filter(|_| !over_http) {
             return Ok(GuardedSession::of_others(session).of_principal(principal));

@@ -1,4 +1,4 @@
-//! What the client is told of tools: the guard's own among them, and, where that is wanted, none that the phase forbids.
+//! The list of tools for the client: with the guard's own tools and, on request, without those that the phase forbids.
 
 use phasegate_adapter::guarded::{GuardedSession, every_call};
 use phasegate_core::EventKind;

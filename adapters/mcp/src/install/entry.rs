@@ -8,7 +8,7 @@ use serde_json::Value;
 pub(crate) enum Entry {
     /// Through the relay, as it is written here.
     Behind,
-    /// It is the guard's own server, or a relay that somebody wrote in a form of his own.
+    /// It is the guard's own server, or a relay in a form that `init` does not write.
     Own,
     /// A program is started.
     Command(String),
@@ -59,7 +59,7 @@ pub(crate) fn of(object: &CstObject, guard: &str) -> Entry {
     }
 }
 
-/// Puts the relay before a server, or the guard's present program where it stands there already.
+/// Puts the relay before a server, or updates the guard's program if the relay is already there.
 pub(crate) fn put(object: &CstObject, entry: &Entry, name: &str, guard: &str) {
     let set = |key: &str, value: CstInputValue| match object.get(key) {
         Some(property) => property.set_value(value),

@@ -1,10 +1,10 @@
-//! What becomes of a message of the client.
+//! How a message of the client is handled.
 
 use super::pending::{FanOut, Pending};
 use crate::id::Id;
 use crate::message::Message;
 
-/// What becomes of a message of the client.
+/// How a message of the client is handled.
 pub(super) enum Act {
     /// It goes to this server, and its answer means something.
     Ask(usize, Message, Pending),

@@ -107,7 +107,7 @@ fn listen(shared: &Shared, message: &Message, id: &Id) {
 
 fn notification(shared: &Shared, message: Message, method: &str) -> Act {
     match method {
-        // It would be carried out, and nobody could be told why not.
+        // The server would execute it, and there would be no way to answer a denial.
         METHOD => {
             tracing::warn!("a `{METHOD}` without an id was dropped");
             Act::Drop

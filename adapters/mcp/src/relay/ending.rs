@@ -15,7 +15,7 @@ pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
         Pending::Part(number) => return fan_out::part(shared, number, server, None).await,
         Pending::Plain | Pending::Tools(_) | Pending::Initialize | Pending::Task(_) => {}
     }
-    // Whoever gave the request up, or has closed, waits for no answer.
+    // A client that cancelled the request or closed the connection does not wait for an answer.
     let given_up = shared.table().given_up.remove(id);
     let Some(server) = shared.servers.get(server).filter(|_| !given_up && !shared.closing()) else {
         shared.table().open.remove(id);

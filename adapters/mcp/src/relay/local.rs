@@ -16,7 +16,7 @@ use crate::own;
 const MODERN: &str = "2026-07-28";
 /// The revisions with a handshake, newest first.
 const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// The error of a message whose revision is not spoken.
+/// The error for a message of an unsupported revision.
 const UNSUPPORTED: i64 = -32022;
 
 /// The answer to a request that is no call.
@@ -74,7 +74,7 @@ fn capabilities(shared: &Shared) -> Value {
     json!({"tools": {}})
 }
 
-/// The answer to a request of whoever asks before forwarding a call; `None` if it is none.
+/// The answer to a request to the interceptor; `None` if it is not one.
 #[cfg(feature = "interceptor")]
 async fn validated(
     shared: &Shared,
@@ -100,7 +100,7 @@ fn listed(shared: &Shared, modern: bool) -> Value {
     if modern { json!({"tools": tools, "ttlMs": 0, "cacheScope": "public"}) } else { json!({"tools": tools}) }
 }
 
-/// The error for a revision that is not spoken, if the message is of one.
+/// The error for an unsupported revision, if the message has one.
 fn version_refused(message: &Message, id: &Id) -> Option<String> {
     let params: Value = serde_json::from_slice(message.content()).ok()?;
     let asked = params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion")?.as_str()?;

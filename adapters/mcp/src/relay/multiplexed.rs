@@ -1,7 +1,8 @@
-//! Several servers behind one relay: which of them is meant, and what all of them say.
+//! Several servers behind one relay: routes requests to one server, and merges the answers of all.
 //!
-//! A tool or prompt is called `SERVER__NAME`. Resources keep their addresses and belong to whoever listed them first.
-//! Requests for lists go to all, and so does the handshake; one that nobody's name or address is in is refused.
+//! A tool or prompt is called `SERVER__NAME`. Resources keep their addresses and belong to the server that listed them
+//! first. Requests for lists go to all servers, and so does the handshake. A request that names no server or address is
+//! refused.
 
 use std::collections::BTreeMap;
 

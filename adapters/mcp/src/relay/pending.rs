@@ -99,7 +99,7 @@ pub(super) struct Table {
     pub(super) tasks: HashMap<(usize, String), OpenCall>,
     /// Open subscriptions of the client that ask for changed lists of tools (revision 2026-07-28).
     pub(super) listening: Vec<Id>,
-    /// Whether the client was told what we offer, so that it may be told of changes.
+    /// Whether the client knows our capabilities, so that it may get notifications of changes.
     pub(super) initialized: bool,
     /// Requests that several servers answer, by number, and how many there were.
     pub(super) fan_outs: HashMap<u64, FanOut>,

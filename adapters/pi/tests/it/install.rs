@@ -1,4 +1,4 @@
-//! The extension's file, put there and taken away.
+//! The extension's file is written and removed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -33,8 +33,8 @@ fn the_table_of_events_and_outcomes_is_full() {
     }
 }
 
-/// What holds for every reply: nothing, or one line with one object whose keys the extension knows; a denial has its
-/// status too, and a question is a denial for whoever cannot ask it.
+/// Every reply is empty, or one line with one object whose keys the extension knows. A denial also has its exit status,
+/// and a question is a denial if no person can be asked.
 #[test]
 fn the_extension_can_honour_every_reply() {
     let extension = phasegate_pi::extension("phasegate");

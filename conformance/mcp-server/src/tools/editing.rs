@@ -1,4 +1,4 @@
-//! The tools that the shipped skills speak of, on the document in memory.
+//! The tools that the shipped skills name, on the document in memory.
 
 use rmcp::model::CallToolResult;
 

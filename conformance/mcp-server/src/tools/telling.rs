@@ -56,7 +56,7 @@ pub(super) async fn slow(call: &Call<'_>) -> CallToolResult {
     said("done")
 }
 
-/// Puts the tool `extra` on the list or takes it off, and says so to this client and to whoever listens.
+/// Adds the tool `extra` to the list or removes it, and notifies this client and all listeners.
 pub(super) async fn change_tools(call: &Call<'_>) -> CallToolResult {
     let listed = call.arguments.get("listed").and_then(serde_json::Value::as_bool).unwrap_or_default();
     let described = Some(call.text("description")).filter(|text| !text.is_empty()).unwrap_or("Comes and goes");

@@ -92,7 +92,7 @@ fn a_call_is_judged_in_the_session_of_its_handle() {
     assert_ne!(one, other);
     let code = |arguments: &Value| server.call("apply_edit", arguments)["structuredContent"]["code"].clone();
     assert_eq!(code(&edit(&one)), "not-done");
-    // Whoever has no handle is in no skill, and a handle that nobody was given opens nothing.
+    // A client without a handle is in no skill, and an invalid handle gives no access.
     assert_eq!(code(&json!({"old": "hello", "new": "hello"})), Value::Null);
     assert_eq!(code(&edit("0123")), "bad-input");
     // What was seen in one session proves nothing in the other.

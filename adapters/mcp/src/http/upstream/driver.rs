@@ -20,7 +20,7 @@ use crate::message::{Kind, Message};
 use crate::object::Object;
 use crate::sync::lock;
 
-/// How long the server may take to be told that the handshake is over, and that a session ends.
+/// How long the server may take to accept the end of the handshake, or the end of a session.
 pub(super) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One session with one server.

@@ -17,7 +17,7 @@ use crate::message::{Kind, Message};
 const MAX_RESUME_ATTEMPTS: u32 = 5;
 
 impl Driver {
-    /// Sends a request and hands on what comes of it. Whatever happens, the request is answered.
+    /// Sends a request and forwards its result. The request always gets an answer.
     pub(super) async fn asked(self: Arc<Self>, message: Message, stateless: bool) {
         let Some(id) = message.id().cloned() else { return };
         if let Err(text) = self.exchanged(&message, &id, stateless).await {
