@@ -1,6 +1,6 @@
 //! A link: one end of a connection, as messages in and messages out.
 //!
-//! Who makes links knows pipes or HTTP; the relay that joins them knows neither.
+//! The code that creates links knows pipes or HTTP; the relay that connects them knows neither.
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -26,7 +26,7 @@ impl From<Message> for Routed {
     }
 }
 
-/// What arrives on a link: a message, or bytes that are none. The link is over when nothing arrives any more.
+/// What arrives on a link: a message, or invalid bytes. The link has ended when nothing more arrives.
 ///
 /// What is wrong is boxed: each link keeps room for dozens of messages.
 pub type Arrived = Result<Routed, Box<Malformed>>;
@@ -40,7 +40,7 @@ pub struct Link {
     pub from: Receiver<Arrived>,
 }
 
-/// The other end of a [`Link`], held by whoever has the connection.
+/// The other end of a [`Link`], held by the owner of the connection.
 #[derive(Debug)]
 pub struct Wire {
     /// What came over the connection and goes into the link.
