@@ -23,7 +23,7 @@ pub struct Process(
 );
 
 impl Process {
-    /// The process of this number and the number of its parent; `None` where there is none or nobody shows it.
+    /// The process with this id and the id of its parent; `None` if there is none or the system does not show it.
     fn read(pid: u32) -> Option<(Self, u32)> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The program's name comes second, in parentheses, and may hold anything.
@@ -75,8 +75,8 @@ pub fn own_ancestors() -> Vec<Process> {
 }
 
 /// The client that started this hook for a session: the nearest ancestor that was not started with one of the `names`
-/// naming this very session, as every program is that the client starts for it. `None` where `environment`, which is this
-/// process's own, does not name the session either: then no client started it.
+/// naming this very session, as every program that the client starts for it is. `None` if `environment`, this process's
+/// own, does not name the session either: then no client started it.
 #[must_use]
 pub fn client(environment: &BTreeMap<String, String>, names: &[String], session: &str) -> Option<Process> {
     let named = |value: Option<&String>| value.is_some_and(|value| value == session);
@@ -94,7 +94,7 @@ pub fn near(clients: &[Process]) -> bool {
         && parent().is_some_and(|pid| upwards(pid).take(WRAPPERS).any(|process| clients.contains(&process)))
 }
 
-/// Adds a process to those that serve a session; those that have ended make room.
+/// Adds a process to those that serve a session, and removes those that have ended.
 pub fn note(clients: &mut Vec<Process>, client: Process) {
     if clients.contains(&client) {
         return;

@@ -1,4 +1,4 @@
-//! The doctor: whether the guard is really there, and what it stands on. Nothing is changed.
+//! The doctor: checks whether the guard works, and the files that it depends on. It changes nothing.
 
 mod request;
 mod bridge;

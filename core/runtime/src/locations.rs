@@ -1,8 +1,8 @@
 //! Where phasegate keeps its state and looks for configs outside a project.
 //!
-//! The variables that move these folders are for tests and for people. A guarded agent can set them for the
-//! programs it starts, not for the hooks that its client starts; whoever can change the client's own environment
-//! can also remove the hook.
+//! The variables that move these folders are for tests and for people. A guarded agent can set them for the programs it
+//! starts, not for the hooks that its client starts. A program that can change the client's own environment can also
+//! remove the hook.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

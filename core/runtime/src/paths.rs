@@ -14,7 +14,7 @@ const LINKS: usize = 40;
 /// it looks at itself is true for a moment only.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    /// What somebody vouches for.
+    /// Results that a directory snapshot keeps valid.
     known: Arc<Looks>,
     own: RefCell<Looks>,
 }
@@ -53,7 +53,7 @@ pub fn display(root: &Path, path: &Path) -> Option<String> {
 }
 
 impl Links {
-    /// The same as somebody else knows, who vouches for it.
+    /// The same, with known results that a directory snapshot keeps valid.
     pub(crate) fn knowing(known: Arc<Looks>) -> Self {
         Self { known, own: RefCell::default() }
     }

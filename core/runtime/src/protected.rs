@@ -1,7 +1,7 @@
-//! What the guard stands on, and which paths are part of it (rules 4.1).
+//! The protected paths (rules 4.1).
 //!
-//! A path counts as its place in the file system, and also by its name alone: names are compared as the most forgiving
-//! file system would, so that case and characters nobody sees hide nothing.
+//! A path counts by its place in the file system, and also by its name alone. Names are compared as the most lenient
+//! file system does: without case and without invisible characters.
 
 mod snapshot;
 pub(crate) mod protected_path;
@@ -24,7 +24,7 @@ use crate::paths::Links;
 use crate::platforms::PlatformPlaces;
 use crate::project::Project;
 
-/// All that the guard stands on, as seen from one project.
+/// The protected paths, as seen from one project.
 pub(crate) struct Protected<'a> {
     sources: Sources<'a>,
     /// The places outside of projects, and those of the project, without links.
@@ -69,7 +69,7 @@ impl<'a> Protected<'a> {
         targets.iter().find(|place| place.touched(path, change)).map(|place| place.part)
     }
 
-    /// Whether the path is part of what another guarded project stands on.
+    /// Whether the path is protected by another guarded project.
     fn in_another_project(&self, path: &Path, change: Change) -> Option<Part> {
         path.ancestors().skip(1).find_map(|root| {
             let guarded = || self.links.there(&Project::at(self.sources.locations, root).memory());
@@ -126,7 +126,7 @@ impl<'a> Protected<'a> {
             let last = |path: &Path| path.file_name().map(|name| fold(&name.to_string_lossy()));
             !loose || last(place).is_some_and(|name| known.contains(&name))
         };
-        // A pattern of names takes away only what is there.
+        // A file name pattern removes only existing files.
         let there = |place: &Path| change != Change::Remove || place.symlink_metadata().is_ok();
         self.places.paths.iter().filter(|place| there(&place.path)).find_map(|protected| {
             let (place, reach) = (&protected.path, protected.reach);
@@ -139,7 +139,7 @@ impl<'a> Protected<'a> {
         })
     }
 
-    /// The part that a text speaks of which nobody can read as a command or a path: by the names of the places.
+    /// The part that a text names, if the text is neither a command nor a path: by the names of protected paths.
     pub(crate) fn spoken_of(&self, text: &str) -> Option<(Part, String)> {
         let text = fold(text);
         let has = |name: &str| !name.is_empty() && text.contains(&fold(name));

@@ -1,4 +1,4 @@
-//! What a changed config would mean for sessions that are under way (rules 4).
+//! The effect of a changed config on live sessions (rules 4).
 
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +22,7 @@ const LIVE_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Reload {
     /// The platform's id of the session.
     pub session: String,
-    /// The policy version that it goes by now; empty if it has none.
+    /// Its current policy version; empty if it has none.
     pub from: String,
     /// The policy version that it would go by; empty if no config guards it any more.
     pub to: String,
@@ -41,7 +41,7 @@ pub struct Reload {
 }
 
 impl Reload {
-    /// Whether the session already goes by what the configs say.
+    /// Whether the session already uses the current configs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.from == self.to && self.mode.is_none() && self.audit_log.is_none()

@@ -22,7 +22,7 @@ use crate::decide::{Decided, decide};
 use crate::lineage::joined;
 use crate::timestamp::milliseconds;
 
-/// The commands that agents call as tools: the seed's three.
+/// The commands that agents call as tools: the three of the original.
 const AS_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
 
 /// Where facts about files come from, besides the `file` lines.
@@ -40,7 +40,7 @@ pub struct Options {
     pub audit_log: Option<PathBuf>,
 }
 
-/// A transcript under way.
+/// A transcript during its replay.
 #[derive(Debug)]
 pub struct Replay {
     policy: Policy,
@@ -196,8 +196,8 @@ impl Replay {
         }
     }
 
-    /// The state that a line meets, and what its joining changed: a session that begins as another's child, fork or clear
-    /// goes on with that one's runs. One that starts up without a parent is a person's, and fresh.
+    /// The state before a line, and the changes by inheritance. A session that begins as another's child, fork or clear
+    /// inherits that one's runs. A session that starts up without a parent is a fresh session of a person.
     fn begun(&self, event: &Event) -> Result<Begun, LineError> {
         let mut state = self.state(&event.session)?;
         let mut records = Vec::new();
@@ -243,7 +243,7 @@ impl Replay {
     }
 }
 
-/// A call of one of the seed's three tools is that command, given by the agent.
+/// A call of one of the original's three tools is that command, given by the agent.
 fn command_of(event: &Event) -> Option<EventKind> {
     let EventKind::ToolCall { tool, server, input, .. } = &event.kind else { return None };
     let ours = server.as_deref().is_none_or(|server| server == "phasegate");

@@ -4,7 +4,7 @@
 use phasegate_core::slash_command;
 use serde_json::{Map, Value};
 
-/// The names of arguments that hold a line or a script that somebody runs.
+/// The names of arguments that hold a command line or a script.
 const SCRIPTS: [&str; 9] = ["command", "cmd", "script", "code", "shell", "bash", "args", "argv", "run"];
 /// The words by which a tool says that it takes something away from where it is.
 const REMOVALS: [&str; 8] = ["delete", "remove", "move", "rename", "trash", "unlink", "rmdir", "rmtree"];
@@ -13,7 +13,7 @@ const CALLS: [&str; 8] = ["arguments", "args", "params", "parameters", "input", 
 /// How many times a text may be JSON that holds a text that is JSON.
 const MAX_JSON_DEPTH: usize = 4;
 
-/// Whether an argument of this name holds what somebody runs.
+/// Whether an argument of this name holds a command line or a script.
 pub(super) fn is_script(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.split(|c: char| !c.is_ascii_alphanumeric())

@@ -27,7 +27,7 @@ impl Place<'_> {
         paths.iter().filter_map(|path| self.meant(&path.written, path.access)).collect()
     }
 
-    /// By a shell line: its paths as far as they are known, and for programs that nobody can see into, by their words.
+    /// For a shell command: by its known paths and, for programs that cannot be analysed, by their words.
     pub(super) fn by_line(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         let mut found: Vec<Guarded> = Vec::new();
         for touch in &judged.touches {
@@ -82,8 +82,7 @@ impl Place<'_> {
             .collect()
     }
 
-    /// By the arguments of a tool of which nobody said what it does: every text may be a path, a line, or what a person
-    /// would type.
+    /// For a tool without labels: every string in its arguments may be a path, a command line or a slash command.
     pub(super) fn by_arguments(&self, tool: &str, input: &Value, shell: &Shell) -> Vec<Guarded> {
         let mut found = Vec::new();
         let removes = removes(tool);
@@ -98,7 +97,7 @@ impl Place<'_> {
                     found.extend(self.by_line(&judged, text));
                 }
             } else if path && text.contains(' ') {
-                // Words of a person are a line that nobody knows; only what is surely changed counts.
+                // A text for people is not a known command line; only certain changes count.
                 let judged = judge(text, &shell.table, shell.trust);
                 let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
                 found.extend(known.filter_map(|(written, access)| self.touched(&written, access)));
@@ -162,7 +161,7 @@ impl Place<'_> {
         Some(Guarded { part, path: shown(path) })
     }
 
-    /// Where the line holds a program that could do anything, or a path that could be any, by the names it speaks of.
+    /// If the line has a program or a path that could be anything: by the names that it contains.
     fn spoken_of(&self, judged: &Judgement, line: &str) -> Option<Guarded> {
         let opaque = |verdict| matches!(verdict, Verdict::Execute | Verdict::Unknown);
         let loose = judged.touches.iter().any(|touch| change(touch.access).is_some() && touch.path.text().is_none());
@@ -188,7 +187,7 @@ impl Place<'_> {
     }
 }
 
-/// What follows in a path that goes through another process's folder or files, which nobody sees from here.
+/// The rest of a path through another process's folder or files, which this process cannot see.
 fn beyond(written: &str) -> Option<String> {
     let ways = ["cwd", "root", "fd"].map(|name| format!("/{name}/"));
     let below = written.strip_prefix("/proc/").or_else(|| written.strip_prefix("/dev"))?;

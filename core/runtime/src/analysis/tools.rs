@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use phasegate_store::digest::sha256_hex;
 
-/// What of a tool's description a model or a rule goes by.
+/// The parts of a tool's description that a model or a rule uses.
 const PARTS: [&str; 5] = ["description", "inputSchema", "outputSchema", "annotations", "title"];
 
-/// Turns the tools of a `tools` event into their names and digests; what is shortened already stays as it is.
+/// Turns the tools of a `tools` event into their names and digests. Digests stay as they are.
 pub(super) fn shorten(kind: &mut EventKind) {
     let EventKind::Tools { tools, .. } = kind else { return };
     for tool in tools {

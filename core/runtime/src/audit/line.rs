@@ -1,4 +1,5 @@
-//! The seed's four audit events, one JSON object each: its own fields, and what they say as fields of their own.
+//! The original's four audit events, one JSON object each: its own fields, and the parts of its texts as separate
+//! fields.
 
 use phasegate_core::Code;
 use phasegate_core::Record;
@@ -23,9 +24,9 @@ pub struct Place<'a> {
 
 /// The line for a record; `None` for a record that is none of the four events.
 ///
-/// `timestamp`, `tool`, `session_id`, `files`, `edit_summary` and `success` are the seed's. `phase_event` holds what
-/// the seed has only as a text: `event`, `run`, `skill`, `phase`, and by event `from`, `triggered_by`, `tool`, `code`,
-/// `rule`, `blocked`, `mode`, `by`, `status`.
+/// `timestamp`, `tool`, `session_id`, `files`, `edit_summary` and `success` are the original's. `phase_event` holds
+/// what the original has only as text: `event`, `run`, `skill`, `phase`, and by event `from`, `triggered_by`, `tool`,
+/// `code`, `rule`, `blocked`, `mode`, `by`, `status`.
 #[must_use]
 pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
     let (event, skill, phase, detail) = match record {
@@ -76,7 +77,7 @@ fn structured(event: &str, record: &Record) -> Value {
     Value::Object(fields)
 }
 
-/// The seed's word for the list that a violation broke.
+/// The original's word for the list that a violation broke.
 fn rule(code: Code) -> &'static str {
     if code == Code::GlobalForbidden { "global_forbidden" } else { "forbidden" }
 }

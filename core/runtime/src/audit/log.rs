@@ -1,7 +1,7 @@
-//! The audit log: the seed's four events, a line each, in a file of the user's choice.
+//! The audit log: the original's four events, one line each, in a file of the user's choice.
 //!
-//! It is a copy for other programs; the journal is what counts. A line that cannot be written changes no decision, and
-//! nothing but a regular file is written to: a pipe that nobody reads would hold the answer up.
+//! It is a copy for other programs; only the journal counts. A line that cannot be written changes no decision. Only a
+//! regular file is written to: a pipe without a reader would delay the answer.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};

@@ -12,7 +12,7 @@ use crate::runtime::Runtime;
 use crate::sessions::{SessionInfo, sessions};
 use crate::timestamp::timestamp;
 
-/// How many sessions are told of, the most recently active first.
+/// How many sessions are reported, the most recently active first.
 const MOST: usize = 5;
 
 pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {

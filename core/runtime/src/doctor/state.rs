@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::verify::verify;
 
-/// The most findings of the journals that are told; `phasegate audit verify` tells all.
+/// The most findings of the journals that are reported; `phasegate audit verify` reports all.
 const MOST: usize = 3;
 
 pub(super) fn examine(runtime: &Runtime, project: &Project, progress: &mut dyn FnMut(u64, u64)) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! The places that the guard stands on, found once, and kept for as long as nothing was changed on the way to them.
+//! The protected paths. They are searched once and kept until a folder on the way to them changes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(super) struct Places {
     pub(super) paths: Vec<ProtectedPath>,
     /// Found when they are asked for.
     pub(super) targets: OnceLock<Vec<ProtectedPath>>,
-    /// What was looked at to find them, where that is vouched for.
+    /// The lookups that found them, if a directory snapshot keeps them valid.
     pub(super) looks: Arc<Looks>,
     /// Folders above the project that are known to be no guarded project.
     bare: Vec<PathBuf>,
@@ -54,7 +54,7 @@ struct Kept {
 }
 
 impl Places {
-    /// Looks for the places as they are now.
+    /// Searches the protected paths.
     pub(super) fn new(sources: Sources<'_>, root: Option<&Path>, logs: &[PathBuf], links: &Links) -> Self {
         let mut found = Found { links, paths: Vec::new() };
         let locations = sources.locations;
@@ -222,8 +222,7 @@ mod tests {
     const SKILLS: [&str; 2] = [".tool/skills", "~/.tool/skills"];
     const SETTINGS: [&str; 2] = [".tool/settings.json", ".other/"];
 
-    /// What was once looked at is vouched for until it changes, and then looked at anew: every way in which the places, the
-    /// ways to them and the links in them can change is seen by the next look.
+    /// Kept paths are searched again after any change of the places, of the folders above them, or of links in them.
     #[test]
     fn a_ground_that_is_kept_is_the_ground_as_it_is() {
         // Not where other tests make folders all the time.
@@ -269,7 +268,7 @@ mod tests {
             ("../out/m/config.yaml", Part::Policy, &|| symlink("out/m", top.join("m")).unwrap()),
         ];
         for (path, wanted, change) in changes {
-            // What has just been changed, by whomever, is looked at each time; the folder of temporary files may be above.
+            // A folder that has just changed is read each time; the folder of temporary files may be above.
             let kept = || cache.0.lock().unwrap().iter().all(|kept| kept.places.is_some());
             let all_kept = (0..1000).any(|_| {
                 assert_eq!(part(path), None, "{path}");

@@ -1,4 +1,4 @@
-//! One place that the guard stands on: what it is, how far it reaches, and which paths touch it.
+//! One protected path: what it is, how far it reaches, and which paths touch it.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +10,7 @@ use phasegate_core::analysis::Part;
 pub(crate) enum Change {
     /// It makes or changes what is there.
     Write,
-    /// It takes away what is there, with everything below it.
+    /// It removes what is there, with everything below it.
     Remove,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Reach {
     Skills,
 }
 
-/// A place that the guard stands on.
+/// A protected path.
 #[derive(Clone, Debug)]
 pub(super) struct ProtectedPath {
     pub(super) path: PathBuf,

@@ -17,11 +17,11 @@ const COARSE: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(super) struct DirectorySnapshot(Vec<(File, Changed)>);
 
-/// Seconds and nanoseconds since 1970-01-01 UTC. Nobody can set this time of a file.
+/// Seconds and nanoseconds since 1970-01-01 UTC. Programs cannot set this time of a file.
 type Changed = (i64, i64);
 
 impl DirectorySnapshot {
-    /// `None`: one of them was changed after `since`, or a moment before, or nobody can tell.
+    /// `None` if one of them changed after `since` or shortly before, or if that is unknown.
     pub(super) fn new(folders: BTreeSet<PathBuf>, since: SystemTime) -> Option<Self> {
         if folders.len() > MAX_SNAPSHOT_FOLDERS {
             return None;
