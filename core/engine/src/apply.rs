@@ -11,8 +11,8 @@ use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::policy::Scope;
 use crate::state::{
-    AgentInfo, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Provisional, Run, Session, Skipped,
-    State, Status,
+    AgentInfo, Children, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Provisional, Run, Session,
+    Skipped, State, Status,
 };
 
 impl State {
@@ -23,6 +23,12 @@ impl State {
             Change::Judged { run, tool, .. } => self.change_run(run, |run| run.remember(tool)),
             Change::RunBegun(run) => self.begin_run(run),
             Change::RunEnded { run, status, .. } => self.change_run(run, |run| run.status = *status),
+            Change::ChildrenEnded { run, children } => {
+                self.change_run(run, |run| {
+                    run.children = *children;
+                    run.failed |= *children == Children::Failed;
+                });
+            }
             Change::RunMode { run, mode } => self.change_run(run, |run| run.mode = *mode),
             Change::PhaseEntered { run, phase, index, by, skipped, provisional } => {
                 self.change_run(run, |run| run.enter(phase, *index, *by, skipped, *provisional));
@@ -50,6 +56,13 @@ impl State {
     }
 
     fn begin_run(&mut self, run: &Run) {
+        if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
+            self.change_run(parent, |parent| {
+                if parent.visit == branch.visit {
+                    parent.children = Children::Live;
+                }
+            });
+        }
         let (begun, runs) = match run.scope {
             Scope::Session => (&mut self.session.runs_begun, &mut self.session.runs),
             Scope::Project => (&mut self.project.runs_begun, &mut self.project.runs),
@@ -122,6 +135,7 @@ impl Session {
             | Change::Judged { .. }
             | Change::RunBegun(_)
             | Change::RunEnded { .. }
+            | Change::ChildrenEnded { .. }
             | Change::RunMode { .. }
             | Change::PhaseEntered { .. }
             | Change::PhaseBack { .. }
@@ -223,6 +237,7 @@ impl Run {
         self.phase_before = core::mem::replace(&mut self.phase, before.phase);
         self.visit = before.visit;
         self.failed = before.failed;
+        self.children = Children::None;
     }
 
     fn begin_visit(&mut self, phase: &str, index: usize) {
@@ -232,5 +247,6 @@ impl Run {
         self.kept.push((index, self.visit));
         self.provisional = None;
         self.failed = false;
+        self.children = Children::None;
     }
 }

@@ -71,7 +71,7 @@ fn apply(
         decision.phase_before = Some(before);
     }
     open.may_execute |= verdict.call.may_execute();
-    if run.status == Status::Active {
+    if verdict.judges && run.status == Status::Active {
         open.visits.push(verdict.visit(run));
     }
 }

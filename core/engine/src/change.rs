@@ -10,7 +10,7 @@ use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::outcome::CallOutcome;
 use crate::policy::{Mode, Scope};
-use crate::state::{OpenCall, Run, Status};
+use crate::state::{Children, OpenCall, Run, Status};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -96,10 +96,17 @@ pub enum Change {
     RunEnded {
         /// The id of the run.
         run: String,
-        /// `finished` if its last phase was done, else `left`.
+        /// How it ended.
         status: Status,
         /// Who ended it.
         by: By,
+    },
+    /// The runs that are parts of a run's visit finished or failed.
+    ChildrenEnded {
+        /// The id of the run that they are parts of.
+        run: String,
+        /// What that means to its phase.
+        children: Children,
     },
     /// What the violations of a run lead to was changed.
     RunMode {
@@ -251,6 +258,7 @@ impl Change {
         match self {
             Self::Judged { run, .. }
             | Self::RunEnded { run, .. }
+            | Self::ChildrenEnded { run, .. }
             | Self::RunMode { run, .. }
             | Self::PhaseEntered { run, .. }
             | Self::PhaseBack { run, .. }
@@ -298,6 +306,7 @@ impl Change {
             Self::Proved(_)
             | Self::RunBegun(_)
             | Self::RunEnded { .. }
+            | Self::ChildrenEnded { .. }
             | Self::RunMode { .. }
             | Self::PhaseEntered { .. }
             | Self::PhaseBack { .. }

@@ -16,7 +16,7 @@ use crate::moves;
 use crate::pinning;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
 use crate::slash_command;
-use crate::state::{Run, State, Status};
+use crate::state::{Children, Run, State, Status};
 use crate::tool::SKILL;
 
 /// The answer of a command.
@@ -161,6 +161,9 @@ fn begin(draft: &mut Draft, skill: &Skill, mode: Option<Mode>, by: By, call: Opt
         mode,
         scope: skill.scope,
         parent: None,
+        branch: None,
+        visit_budget: None,
+        children: Children::None,
         by,
         call,
         status: Status::Active,

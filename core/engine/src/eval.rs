@@ -11,7 +11,7 @@ use crate::decide::Done;
 use crate::fact::{FactKey, Facts};
 use crate::outcome::CallOutcome;
 use crate::policy::{Optional, Phase, Skill};
-use crate::state::Run;
+use crate::state::{Children, Run};
 
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
@@ -50,11 +50,19 @@ impl<'a> World<'a> {
     }
 
     /// Whether the run's current phase is done.
+    /// Where the phase consists of other runs, their end decides.
     pub(crate) fn done(&mut self, run: &Run, phase: &Phase) -> Done {
-        match &phase.done_when {
-            None => Done::NotAsked,
-            Some(condition) if self.truth(condition, run, Seen::Here).holds() => Done::Yes,
-            Some(_) => Done::No,
+        match (run.children, &phase.done_when) {
+            (Children::Live | Children::Failed, _) => Done::No,
+            (Children::Finished, _) => Done::Yes,
+            (Children::None, None) => Done::NotAsked,
+            (Children::None, Some(condition)) => {
+                if self.truth(condition, run, Seen::Here).holds() {
+                    Done::Yes
+                } else {
+                    Done::No
+                }
+            }
         }
     }
 

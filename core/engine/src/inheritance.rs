@@ -1,21 +1,27 @@
 //! Inheritance: a session goes on with copies of another session's runs, each from where it stands (rules 4).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
 
 use crate::draft::Draft;
 use crate::policy::Scope;
 use crate::state::{Run, Status};
 
-/// Copies live runs into the session. A skill that is live here already keeps its own run. Calls that are open where
-/// the runs come from prove nothing here.
+/// Copies live runs into the session, trees as they are. A skill that is live here already keeps its own run. Calls
+/// that are open where the runs come from prove nothing here.
 pub(crate) fn join(draft: &mut Draft, runs: &[Run]) {
-    for run in runs {
-        let here = draft.state().live_runs().any(|live| live.skill == run.skill);
-        if here || run.status != Status::Active {
+    let mut copies: BTreeMap<&str, String> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.status == Status::Active) {
+        let parent = run.parent.as_deref().and_then(|parent| copies.get(parent).cloned());
+        let lost = run.branch.is_some() && parent.is_none();
+        let here = parent.is_none() && draft.state().live_runs().any(|live| live.skill == run.skill);
+        if here || lost {
             continue;
         }
         let id = format!("r{}", draft.state().session.runs_begun.saturating_add(1));
-        draft.begin(Run { id: id.clone(), scope: Scope::Session, parent: None, call: None, ..run.clone() });
+        copies.insert(&run.id, id.clone());
+        draft.begin(Run { id: id.clone(), scope: Scope::Session, parent, call: None, ..run.clone() });
         draft.announce(&id);
     }
 }

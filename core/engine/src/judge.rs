@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::decide::{Line, Next, Situation, decide};
+use crate::decide::{Done, Line, Next, Situation, decide};
 use crate::eval::World;
 use crate::graph::{self, Here, Transition};
 use crate::matcher::{Matcher, Subject, Use};
@@ -119,6 +119,25 @@ impl<'a> SkillCall<'a> {
             transition
         };
         Ruling { line, transition }
+    }
+
+    /// Whether the current phase of a run lists the call, and the run is not done.
+    pub(crate) fn is_for(&self, world: &mut World<'_>, run: &Run) -> bool {
+        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
+        phase.is_some_and(|phase| self.any(&phase.allowed, Use::Permit) && world.done(run, phase) != Done::Yes)
+    }
+
+    /// What a run forbids of a call that one of its parts judges; `None`: nothing.
+    pub(crate) fn forbidden_by(&self, run: &Run) -> Option<Ruling> {
+        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
+        let line = if self.any(&self.skill.global_forbidden, Use::Forbid) {
+            Line::GlobalForbidden
+        } else if phase.is_some_and(|phase| self.any(&phase.forbidden, Use::Forbid)) {
+            Line::Forbidden
+        } else {
+            return None;
+        };
+        Some(Ruling { line, transition: None })
     }
 
     fn returns(&self, run: &Run) -> bool {

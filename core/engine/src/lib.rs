@@ -85,6 +85,7 @@ mod graph;
 mod judge;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod moves;
+mod tree;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod run_verdict;
 pub mod denial;

@@ -11,7 +11,7 @@ use crate::eval::World;
 use crate::graph::Transition;
 use crate::judge::{Ruling, times_back};
 use crate::policy::{Back, Edge, Leave, Phase, Skill};
-use crate::state::{Run, Status};
+use crate::state::{Children, Run, Status};
 
 /// The move that the table means for an allowed call; `None` where the run stays in its phase.
 pub(crate) fn of_call(run: &Run, skill: &Skill, ruling: &Ruling, done: Done) -> Option<Change> {
@@ -61,7 +61,8 @@ pub(crate) fn settle(world: &mut World<'_>, draft: &mut Draft, skill: &Skill, id
 /// The next move of a run that is left as soon as its phase is done.
 fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
     let here = skill.phase_index(&run.phase).unwrap_or_default();
-    let phase = skill.phases.get(here).filter(|phase| phase.leave == Leave::OnDone)?;
+    let by_children = matches!(run.children, Children::Finished | Children::Failed);
+    let phase = skill.phases.get(here).filter(|phase| phase.leave == Leave::OnDone || by_children)?;
     match world.done(run, phase) {
         Done::Yes if phase.next.is_empty() => Some(ended(run, Status::Finished, By::Platform)),
         Done::Yes => {
@@ -69,10 +70,11 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
             let transition = Transition { to: edge.to, between: Vec::new(), open: true };
             enter(run, skill, &transition, Done::Yes, By::Platform)
         }
-        Done::No if run.failed => {
-            let back = phase.back.iter().find(|back| is_open_after_failure(world, run, skill, back))?;
-            go_back(run, skill, back.to, By::Platform)
-        }
+        Done::No if run.failed => match phase.back.iter().find(|back| is_open_after_failure(world, run, skill, back)) {
+            Some(back) => go_back(run, skill, back.to, By::Platform),
+            None if by_children => Some(ended(run, Status::Failed, By::Platform)),
+            None => None,
+        },
         Done::No | Done::NotAsked => None,
     }
 }

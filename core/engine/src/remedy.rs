@@ -13,10 +13,9 @@ use crate::denial::{DecidingRun, Denial, DenialKind, PhaseTools};
 use crate::eval::{Missing, World, texts};
 use crate::example::Example;
 use crate::gate::Context;
-use crate::judge::SkillCall;
 use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern};
 use crate::policy::{Phase, Skill, Unlisted};
-use crate::run_verdict::RunVerdict;
+use crate::run_verdict::{RunVerdict, verdicts};
 use crate::state::Run;
 use crate::tool::{Call, Tool};
 
@@ -187,8 +186,9 @@ fn would_be_allowed(world: &mut World<'_>, context: &Context<'_>, next: &NextCal
         analysis: CallAnalysis::default(),
         background: false,
     };
-    context.state.live_runs().all(|run| {
-        let skill = context.policy.skill_version(&run.skill, &run.version);
-        skill.is_some_and(|skill| !SkillCall::new(skill, &call, context.caller).judge(world, run).line.is_violation())
-    })
+    let known = |run: &Run| context.policy.skill_version(&run.skill, &run.version).is_some();
+    context.state.live_runs().all(known)
+        && verdicts(world, context.policy, context.state, &call, context.caller)
+            .iter()
+            .all(|verdict| !verdict.ruling.line.is_violation())
 }

@@ -15,6 +15,7 @@ use crate::moves;
 use crate::policy::{LeaveSkill, Mode, Policy, Skill};
 use crate::state::{CallVisit, Proof, Run, State, Status};
 use crate::tool::Call;
+use crate::tree;
 
 /// What one live run says to a call.
 pub(crate) struct RunVerdict<'a> {
@@ -31,9 +32,12 @@ pub(crate) struct RunVerdict<'a> {
     pub(crate) broke: Option<Code>,
     /// Whether the run is over: the call would break its rules, but its last phase is done and the agent may leave it.
     pub(crate) over: bool,
+    /// Whether the run is the leaf of its tree, which gains the evidence of the call; else it only forbids.
+    pub(crate) judges: bool,
 }
 
-/// What every live run whose policy is known says to the call.
+/// What the live runs whose policies are known say to the call: in each tree the leaf judges, and its ancestors only
+/// forbid.
 pub(crate) fn verdicts<'a>(
     world: &mut World<'_>,
     policy: &'a Policy,
@@ -41,16 +45,38 @@ pub(crate) fn verdicts<'a>(
     call: &'a Call,
     caller: Caller<'a>,
 ) -> Vec<RunVerdict<'a>> {
+    let skill_of = |run: &Run| policy.skill_version(&run.skill, &run.version);
     let mut verdicts = Vec::new();
-    for run in state.live_runs() {
-        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
+    for root in tree::roots(state) {
+        let mut lists =
+            |run: &Run| skill_of(run).is_some_and(|skill| SkillCall::new(skill, call, caller).is_for(world, run));
+        let mut path = tree::path(state, root, caller.agent, &mut lists);
+        let Some(leaf) = path.pop() else { continue };
+        for ancestor in path {
+            let Some(skill) = skill_of(ancestor) else { continue };
+            let call = SkillCall::new(skill, call, caller);
+            let Some(ruling) = call.forbidden_by(ancestor) else { continue };
+            let (run, broke) = (ancestor.id.clone(), code(ruling.line));
+            verdicts.push(RunVerdict {
+                run,
+                mode: ancestor.mode,
+                skill,
+                call,
+                ruling,
+                broke,
+                over: false,
+                judges: false,
+            });
+        }
+        let Some(skill) = skill_of(leaf) else { continue };
         let call = SkillCall::new(skill, call, caller);
-        let ruling = call.judge(world, run);
+        let ruling = call.judge(world, leaf);
         // A call that belongs to a phase to come goes through that phase's gates; it does not end the run.
         let outside = ruling.line.is_violation() && ruling.line != Line::NotDone;
-        let over = outside && is_over(world, run, skill);
+        let over = outside && is_over(world, leaf, skill);
         let broke = code(ruling.line).filter(|_| !over);
-        verdicts.push(RunVerdict { run: run.id.clone(), mode: run.mode, skill, call, ruling, broke, over });
+        let run = leaf.id.clone();
+        verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges: true });
     }
     verdicts
 }

@@ -111,6 +111,15 @@ pub struct Run {
     /// The id of the run that it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// Its place in the phase of that run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
+    /// How many visits it may make; with one more it has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visit_budget: Option<u32>,
+    /// Where the runs stand that are parts of its present visit.
+    #[serde(default, skip_serializing_if = "Children::is_none")]
+    pub children: Children,
     /// Who began it.
     pub by: By,
     /// The id of the call that invoked the skill, where a call did.
@@ -160,8 +169,60 @@ pub enum Status {
     Active,
     /// It ended after its last phase was done.
     Finished,
-    /// It was deactivated before that.
+    /// It was deactivated before that, or the run that it is a part of left the phase.
     Left,
+    /// It failed: a part of it did with no rollback edge left, or its budget of visits is spent.
+    Failed,
+}
+
+/// The place of a run in a phase of its parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Branch {
+    /// The name of the branch; empty where there is only one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The number of the parent's visit that the run is a part of.
+    pub visit: u32,
+    /// The subagent that does the run; `None`: the main agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What the parent's phase waits for.
+    pub barrier: Barrier,
+}
+
+/// What a phase that consists of runs waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Barrier {
+    /// That all of them have finished.
+    #[default]
+    All,
+    /// That one of them has finished.
+    Any,
+}
+
+/// Where the runs stand that are parts of a run's present visit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Children {
+    /// The visit has none: the phase is judged by its own conditions.
+    #[default]
+    None,
+    /// They go on, so the phase is not done.
+    Live,
+    /// They finished as the barrier asks, so the phase is done.
+    Finished,
+    /// One of them failed or was left, so the phase failed.
+    Failed,
+}
+
+impl Children {
+    /// Whether the visit has no parts.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 /// Where a provisional phase was entered from.

@@ -20,7 +20,8 @@ use crate::moves;
 use crate::obligation;
 use crate::observe;
 use crate::policy::{Mode, Policy};
-use crate::state::{Obligation, Run, State};
+use crate::state::{Obligation, Run, State, Status};
+use crate::tree;
 
 /// What one event led to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,6 +142,12 @@ fn settle(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
             draft.announce(&id);
         }
     }
+    tree::settle(draft, &mut |draft, id| {
+        let active = draft.run(id).filter(|run| run.status == Status::Active);
+        if let Some(skill) = active.and_then(|run| policy.skill_version(&run.skill, &run.version)) {
+            moves::settle(world, draft, skill, id);
+        }
+    });
 }
 
 fn positions(state: &State) -> Option<Vec<RunPosition>> {

@@ -1,0 +1,144 @@
+//! Trees of runs: in each tree one leaf judges a call, and its ancestors only forbid. Several trees live side by side.
+
+use alloc::vec::Vec;
+
+use crate::cause::By;
+use crate::change::Change;
+use crate::draft::Draft;
+use crate::moves;
+use crate::state::{Barrier, Branch, Children, Run, State, Status};
+
+/// The live runs that are part of no other live run. Each is the root of a tree.
+pub(crate) fn roots(state: &State) -> impl Iterator<Item = &Run> {
+    state.live_runs().filter(|run| parent(state, run).is_none())
+}
+
+/// The live run that a run is a part of.
+fn parent<'a>(state: &'a State, run: &Run) -> Option<&'a Run> {
+    let parent = state.run(run.parent.as_deref()?)?;
+    (parent.status == Status::Active && run.branch.is_some()).then_some(parent)
+}
+
+/// The path from the root of a tree to the leaf that judges the call of an agent; the leaf is the last.
+///
+/// A subagent has the run that is bound to it. Every other agent has the first branch that is bound to none and whose
+/// leaf lists the call, or else the first such branch. Where all branches are bound to others, the run is the leaf.
+pub(crate) fn path<'a>(
+    state: &'a State,
+    root: &'a Run,
+    agent: Option<&str>,
+    lists: &mut dyn FnMut(&Run) -> bool,
+) -> Vec<&'a Run> {
+    descend(state, root, agent, lists, state.live_runs().count())
+}
+
+/// As [`path`], from a run at most so many levels down, whatever the parents in a state say.
+fn descend<'a>(
+    state: &'a State,
+    run: &'a Run,
+    agent: Option<&str>,
+    lists: &mut dyn FnMut(&Run) -> bool,
+    levels: usize,
+) -> Vec<&'a Run> {
+    let mut path = alloc::vec![run];
+    let mut first: Option<Vec<&Run>> = None;
+    let mut listed: Option<Vec<&Run>> = None;
+    let Some(levels) = levels.checked_sub(1) else { return path };
+    for child in children(state, run) {
+        let below = descend(state, child, agent, lists, levels);
+        if agent.is_some() && below.iter().any(|run| bound_to(run) == agent) {
+            path.extend(below);
+            return path;
+        }
+        if bound_to(child).is_some() {
+            continue;
+        }
+        if listed.is_none() && below.last().is_some_and(|leaf| lists(leaf)) {
+            listed = Some(below);
+        } else {
+            first.get_or_insert(below);
+        }
+    }
+    path.extend(listed.or(first).into_iter().flatten());
+    path
+}
+
+fn bound_to(run: &Run) -> Option<&str> {
+    run.branch.as_ref().and_then(|branch| branch.agent.as_deref())
+}
+
+/// The live runs that are parts of the run's present visit.
+fn children<'a>(state: &'a State, run: &'a Run) -> impl Iterator<Item = &'a Run> {
+    parts(state, run).filter(|part| part.status == Status::Active)
+}
+
+/// The runs that are parts of the run's present visit, live or ended.
+fn parts<'a>(state: &'a State, run: &Run) -> impl Iterator<Item = &'a Run> {
+    let (id, visit) = (run.id.clone(), run.visit);
+    let all = state.project.runs.iter().chain(&state.session.runs);
+    all.filter(move |part| {
+        part.parent.as_ref() == Some(&id) && part.branch.as_ref().is_some_and(|at| at.visit == visit)
+    })
+}
+
+/// The next change that the ends of runs bring to others: a run whose budget is spent or whose place is gone ends, and
+/// the ends of parts finish or fail the phase of their parent.
+pub(crate) fn settling(state: &State) -> Option<Change> {
+    state.live_runs().find_map(|run| {
+        if run.visit_budget.is_some_and(|budget| run.visits > budget) {
+            return Some(moves::ended(run, Status::Failed, By::Platform));
+        }
+        if run.branch.as_ref().is_some_and(|branch| is_over(state, run, branch)) {
+            return Some(moves::ended(run, Status::Left, By::Platform));
+        }
+        if run.children != Children::Live {
+            return None;
+        }
+        let children = outcome(state, run);
+        let ended = matches!(children, Children::Finished | Children::Failed);
+        ended.then(|| Change::ChildrenEnded { run: run.id.clone(), children })
+    })
+}
+
+/// Whether the visit that a run is a part of is over.
+fn is_over(state: &State, run: &Run, branch: &Branch) -> bool {
+    parent(state, run).is_none_or(|parent| parent.visit != branch.visit)
+}
+
+/// What the ends of the parts of a visit mean to its phase.
+fn outcome(state: &State, run: &Run) -> Children {
+    let mut barrier = Barrier::All;
+    let (mut live, mut finished, mut failed) = (0_usize, 0_usize, 0_usize);
+    for part in parts(state, run) {
+        barrier = part.branch.as_ref().map_or(barrier, |branch| branch.barrier);
+        match part.status {
+            Status::Active => live = live.saturating_add(1),
+            Status::Finished => finished = finished.saturating_add(1),
+            Status::Left | Status::Failed => failed = failed.saturating_add(1),
+        }
+    }
+    match barrier {
+        Barrier::Any if finished > 0 => Children::Finished,
+        Barrier::Any if live > 0 => Children::Live,
+        Barrier::All if failed == 0 && live > 0 => Children::Live,
+        Barrier::All if failed == 0 && finished > 0 => Children::Finished,
+        _ if failed > 0 => Children::Failed,
+        _ => Children::None,
+    }
+}
+
+/// Applies what the ends of runs bring to others, up to the roots, and has every run that moves announced.
+pub(crate) fn settle(draft: &mut Draft, moved: &mut dyn FnMut(&mut Draft, &str)) {
+    // Every run ends once, and its parent hears of it once a visit.
+    let most = draft.state().live_runs().count().saturating_mul(4);
+    for _ in 0..most {
+        let Some(change) = settling(draft.state()) else { break };
+        let run = match &change {
+            Change::ChildrenEnded { run, .. } | Change::RunEnded { run, .. } => run.clone(),
+            _ => break,
+        };
+        draft.change(change);
+        draft.announce(&run);
+        moved(draft, &run);
+    }
+}
