@@ -49,7 +49,7 @@ impl<'a> SessionView<'a> {
 
     /// The calls that were let through and have not ended, oldest first.
     pub fn open_calls(&self) -> impl DoubleEndedIterator<Item = &'a OpenCall> + use<'a> {
-        self.session.into_iter().flat_map(|session| &session.calls)
+        self.session.into_iter().flat_map(|session| &session.calls).map(AsRef::as_ref)
     }
 
     /// The open call with this id.

@@ -112,7 +112,7 @@ impl Session {
             Change::AgentEnded { id } => self.agents.retain(|known| known.id != *id),
             Change::AgentsCleared {} => self.agents.clear(),
             Change::CallOpened(call) => {
-                self.calls.push(OpenCall { number: self.events, ..call.as_ref().clone() });
+                self.calls.push(Arc::new(OpenCall { number: self.events, ..call.as_ref().clone() }));
                 let surplus = self.calls.len().saturating_sub(KEPT);
                 self.calls.drain(..surplus);
             }
@@ -161,7 +161,8 @@ impl Session {
     }
 
     fn call_mut(&mut self, number: u64) -> Option<&mut OpenCall> {
-        self.calls.iter_mut().find(|call| call.number == number)
+        let call = self.calls.iter_mut().find(|call| call.number == number);
+        call.map(Arc::make_mut)
     }
 
     fn owe(&mut self, run: &str, visit: u32, text: &str) {
@@ -179,9 +180,10 @@ pub(crate) fn obligation_prefix(run: &str) -> String {
 
 impl Run {
     fn remember(&mut self, tool: &str) {
-        self.history.push_back(tool.into());
-        if self.history.len() > HISTORY {
-            self.history.pop_front();
+        let history = Arc::make_mut(&mut self.history);
+        history.push_back(tool.into());
+        if history.len() > HISTORY {
+            history.pop_front();
         }
     }
 

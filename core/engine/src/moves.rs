@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::eval::World;
 use crate::graph::Transition;
 use crate::judge::{Ruling, times_back};
-use crate::policy::{Back, Edge, Leave, Phase, Skill};
+use crate::policy::{Back, Edge, Leave, Phase, Policy, Skill};
 use crate::state::{Children, Run, Status};
 
 /// The move that the table means for an allowed call; `None` where the run stays in its phase.
@@ -41,6 +41,13 @@ fn enter(run: &Run, skill: &Skill, transition: &Transition, done: Done, by: By) 
 fn go_back(run: &Run, skill: &Skill, to: usize, by: By) -> Option<Change> {
     let phase = skill.phases.get(to)?.name.clone();
     Some(Change::PhaseBack { run: run.id.clone(), phase, index: to, by })
+}
+
+/// Whether the phase of a run is left as soon as it is done.
+pub(crate) fn may_settle(policy: &Policy, run: &Run) -> bool {
+    let skill = policy.skill_version(&run.skill, &run.version);
+    let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase).unwrap_or_default()));
+    phase.is_some_and(|phase| phase.leave == Leave::OnDone || !run.children.is_none())
 }
 
 /// Moves a run whose phase is left as soon as it is done, as far as that goes. Returns whether it moved or ended.

@@ -45,6 +45,9 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft) {
             }
         }
     }
+    if draft.state().session.obligations.is_empty() {
+        return;
+    }
     let live: Vec<String> = draft.state().live_runs().map(|run| obligation_prefix(&run.id)).collect();
     drop_those(draft, |obligation| !live.iter().any(|prefix| obligation.id.starts_with(prefix)));
 }

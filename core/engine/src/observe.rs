@@ -1,6 +1,7 @@
 //! Observing: outcomes of open calls become evidence, subagents come and go.
 
 use alloc::string::ToString;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::builtin_tools::split_native;
@@ -109,7 +110,7 @@ fn stopped(draft: &mut Draft, id: &str) {
 }
 
 /// The only call that fits.
-fn only(calls: &[OpenCall], fits: impl Fn(&OpenCall) -> bool) -> Option<&OpenCall> {
+fn only(calls: &[Arc<OpenCall>], fits: impl Fn(&OpenCall) -> bool) -> Option<&Arc<OpenCall>> {
     let mut fitting = calls.iter().filter(|call| fits(call));
     fitting.next().filter(|_| fitting.next().is_none())
 }
@@ -132,7 +133,7 @@ fn proven(stated: CallOutcome, exit_code: Option<i64>, executes: bool) -> CallOu
 }
 
 fn permission(draft: &mut Draft, id: Option<&str>, outcome: PermissionOutcome) {
-    let pairs = |call: &&OpenCall| if id.is_some() { call.id.as_deref() == id } else { call.asked };
+    let pairs = |call: &&Arc<OpenCall>| if id.is_some() { call.id.as_deref() == id } else { call.asked };
     let Some(call) = draft.state().session.calls.iter().find(pairs).map(|call| call.number) else { return };
     match outcome {
         PermissionOutcome::Asked => draft.change(Change::CallAsked { call }),

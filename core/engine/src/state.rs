@@ -68,7 +68,7 @@ pub struct Session {
     pub runs: Vec<Run>,
     /// Calls that have not ended, oldest first.
     #[serde(with = "open_calls")]
-    pub calls: Vec<OpenCall>,
+    pub calls: Vec<Arc<OpenCall>>,
     /// Subagents that have not ended.
     pub agents: Vec<AgentInfo>,
     /// What the host must still be told.
@@ -88,6 +88,10 @@ pub struct Project {
     /// The MCP servers that proxies of ours serve here, with their tools as first seen.
     #[serde(skip_serializing_if = "no_servers")]
     pub servers: Arc<Pins>,
+}
+
+fn no_history(history: &VecDeque<Arc<str>>) -> bool {
+    history.is_empty()
 }
 
 fn no_servers(servers: &Arc<Pins>) -> bool {
@@ -157,8 +161,8 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Value>,
     /// The last calls judged by it, denied ones too; at most [`HISTORY`].
-    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
-    pub history: VecDeque<String>,
+    #[serde(default, skip_serializing_if = "no_history")]
+    pub history: Arc<VecDeque<Arc<str>>>,
 }
 
 /// Whether a run goes on.
@@ -376,20 +380,21 @@ impl OpenCall {
 /// Open calls as they are stored: an object, each call under its number.
 mod open_calls {
     use alloc::collections::BTreeMap;
+    use alloc::sync::Arc;
     use alloc::vec::Vec;
 
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     use super::OpenCall;
 
-    pub(super) fn serialize<S: Serializer>(calls: &[OpenCall], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(calls.iter().map(|call| (call.number, call)))
+    pub(super) fn serialize<S: Serializer>(calls: &[Arc<OpenCall>], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(calls.iter().map(|call| (call.number, call.as_ref())))
     }
 
     /// Reads the calls back, in the order of their numbers.
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OpenCall>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<OpenCall>>, D::Error> {
         let calls = BTreeMap::<u64, OpenCall>::deserialize(deserializer)?;
-        Ok(calls.into_iter().map(|(number, call)| call.numbered(number)).collect())
+        Ok(calls.into_iter().map(|(number, call)| Arc::new(call.numbered(number))).collect())
     }
 }
 

@@ -135,8 +135,9 @@ fn of_command(answer: Answer) -> Answered {
 
 /// Moves the runs that are left as soon as their phase is done.
 fn settle(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
-    let live: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
-    for id in live {
+    let may_move = draft.state().live_runs().filter(|run| moves::may_settle(policy, run));
+    let ids: Vec<String> = may_move.map(|run| run.id.clone()).collect();
+    for id in ids {
         let skill = draft.run(&id).and_then(|run| policy.skill_version(&run.skill, &run.version));
         if skill.is_some_and(|skill| moves::settle(world, draft, skill, &id)) {
             draft.announce(&id);

@@ -113,7 +113,7 @@ fn only(changes: &[Change], scope: Scope) -> Vec<Change> {
 /// What later decisions depend on: all but calls, agents, counters, and the names of tools that were called.
 fn lasting(state: &State) -> Value {
     let mut runs = state.session.runs.clone();
-    runs.iter_mut().for_each(|run| run.history.clear());
+    runs.iter_mut().for_each(|run| run.history = Default::default());
     let owed: Vec<_> = state.session.obligations.iter().map(|owed| owed.id.clone()).collect();
     json!({"runs": runs, "owed": owed, "project": state.project})
 }

@@ -124,8 +124,8 @@ fn a_subagent_has_the_run_that_is_bound_to_it() {
     let policy = policy(&[outer(&[], &[]), inner("one", "a"), inner("two", "b")]);
     let runs = vec![run("r1", "outer", "work"), part("r2", "one", Some("s1")), part("r3", "two", Some("s2"))];
     let mut state = state(runs);
-    assert!(play(&policy, &mut state, call("1", "a", Some("s1"))).decision.unwrap().lets_through());
-    assert!(!play(&policy, &mut state, call("2", "a", Some("s2"))).decision.unwrap().lets_through());
+    assert!(play(&policy, &mut state, call("1", "a", Some("s1"))).unwrap().lets_through());
+    assert!(!play(&policy, &mut state, call("2", "a", Some("s2"))).unwrap().lets_through());
     play(&policy, &mut state, ended("1", "ok"));
     assert_eq!(status(&state, "r2").0, Status::Finished);
     assert_eq!(status(&state, "r3").0, Status::Active, "a sibling takes no evidence of another");

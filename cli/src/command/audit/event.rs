@@ -110,6 +110,7 @@ pub(super) fn change(record: &Record) -> String {
             let how = match status {
                 Status::Finished => "is finished",
                 Status::Active | Status::Left => "is left",
+                Status::Failed => "failed",
             };
             format!("{skill} {how} in phase {phase} ({run}, by {})", by_word(*by))
         }

@@ -152,5 +152,5 @@ pub(crate) fn search(policy: &Policy, tries: &[Try], counted: &BTreeSet<&str>) -
 fn forget(state: &mut State) {
     state.session.calls.clear();
     state.session.obligations.clear();
-    state.session.runs.last_mut().unwrap().history.clear();
+    state.session.runs.last_mut().unwrap().history = Default::default();
 }
