@@ -10,7 +10,7 @@ use crate::fact::{Fact, FactKey, FactValue, Source};
 
 /// A condition on a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "StoredTest")]
+#[serde(from = "StoredTest")]
 pub struct FactTest {
     /// The fact.
     pub fact: FactKey,
@@ -111,16 +111,14 @@ enum FileIs {
     Contains { text: String, at_least: u64, at_most: Option<u64> },
 }
 
-impl TryFrom<StoredTest> for FactTest {
-    type Error = core::convert::Infallible;
-
-    fn try_from(stored: StoredTest) -> Result<Self, Self::Error> {
+impl From<StoredTest> for FactTest {
+    fn from(stored: StoredTest) -> Self {
         let (path, is) = match stored {
-            StoredTest::Test { fact, is, text } => return Ok(Self { fact, is, text }),
+            StoredTest::Test { fact, is, text } => return Self { fact, is, text },
             StoredTest::OfFile { path, is } => (path, is),
         };
         let file = FactKey::new("file", &Value::from(path.as_str()));
-        Ok(match is {
+        match is {
             FileIs::Exists(exists) => {
                 let text = if exists { format!("file {path} exists") } else { format!("file {path} does not exist") };
                 Self { fact: file, is: Comparison::Exists(exists), text }
@@ -134,7 +132,7 @@ impl TryFrom<StoredTest> for FactTest {
                 let fact = FactKey::new("count", &json!([path, text]));
                 Self { fact, is: Comparison::Within { at_least, at_most }, text: words }
             }
-        })
+        }
     }
 }
 

@@ -89,7 +89,7 @@ impl Serialize for CompactEvent<'_> {
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in fields {
             let known = match name.as_str() {
-                TIME => *value == Value::from(self.time),
+                TIME => *value == self.time,
                 name => self.context.event.get(name) == Some(value),
             };
             if !known {

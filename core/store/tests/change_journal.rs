@@ -207,7 +207,7 @@ fn a_newer_format_is_refused() {
     let place = place();
     write(&place.path, 0..1);
     let text = fs::read_to_string(&place.path).unwrap();
-    let json = text[PREFIX..].trim_end().replace("\"v\":2", "\"v\":3");
+    let json = text.get(PREFIX..).unwrap().trim_end().replace("\"v\":2", "\"v\":3");
     let newer = format!("{} {json}\n", hex(&sha256(&[&[0; 32], json.as_bytes()])));
     fs::write(&place.path, newer).unwrap();
     assert_eq!(last(&place.path), Err(Code::StateVersion));

@@ -123,7 +123,7 @@ impl Project {
             variables.insert(name.into(), self.folder.join(folder).into());
         }
         for name in self.adapter.installer().places().project_variables {
-            variables.insert(name.into(), self.root().into());
+            variables.insert(name, self.root().into());
         }
         variables
     }

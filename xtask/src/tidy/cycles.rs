@@ -183,7 +183,7 @@ mod tests {
             ("a/src/one.rs", one),
             ("a/src/two.rs", "use super::one::One;\nuse std::fmt;\npub struct Two(One, crate::missing::Three);\n"),
         ]);
-        assert_eq!(found, ["a/src/two.rs:3: ".to_string(); 0]);
+        assert_eq!(found, [""; 0]);
     }
 
     #[test]
