@@ -78,6 +78,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "phasegate-core",
             "phasegate-runtime",
             "phasegate-formats",
+            "phasegate-formats",
             "phasegate-store",
             "phasegate-config",
             "phasegate-shell",

@@ -195,4 +195,17 @@ mod tests {
         ]);
         assert_eq!(found.len(), 1, "{found:?}");
     }
+
+    #[test]
+    fn a_module_that_a_macro_declares_is_read() {
+        let found = found(&[
+            (
+                "a/src/lib.rs",
+                "mod two;\nmacro_rules! hosts { ($($name:ident)+) => { $(mod $name;)+ } }\nhosts! { one }\n",
+            ),
+            ("a/src/one.rs", "use crate::two::Two;\npub struct One(Two);\n"),
+            ("a/src/two.rs", "pub struct Two(crate::one::One);\n"),
+        ]);
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
 }

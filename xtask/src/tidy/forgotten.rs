@@ -32,7 +32,12 @@ fn declared(tree: &Tree, path: &str) -> bool {
     let name = name.trim_end_matches(".rs");
     let line = format!("mod {name};");
     let declares = |file: &str| {
-        tree.file(file).is_some_and(|file| file.text.lines().any(|text| text.trim_start().trim_end().ends_with(&line)))
+        tree.file(file).is_some_and(|file| {
+            // A macro may declare the names that it is given.
+            let by_macro = file.text.contains("mod $")
+                && file.text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == name);
+            by_macro || file.text.lines().any(|text| text.trim_start().trim_end().ends_with(&line))
+        })
     };
     let above = [format!("{folder}.rs"), format!("{folder}/lib.rs"), format!("{folder}/main.rs")];
     let roots = || tree.packages.iter().flat_map(|package| &package.targets).map(|target| target.src_path.as_str());

@@ -4,6 +4,7 @@ pub(super) mod references;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Item, ItemMod};
 
 use super::tree::Tree;
@@ -105,6 +106,16 @@ impl Modules {
         for module in items.iter().filter_map(as_module).filter(|module| !for_tests(&module.attrs)) {
             self.child(tree, place, module);
         }
+        for name in items.iter().filter_map(invoked).flat_map(words) {
+            // A macro may declare the files that it lists.
+            let file = format!("{}/{name}.rs", place.folder);
+            let mut path = place.path.clone();
+            path.push(name.clone());
+            if tree.file(&file).is_some() && !self.modules.contains_key(&path) {
+                let folder = format!("{}/{name}", place.folder);
+                self.read(tree, &Place { file: &file, folder, path });
+            }
+        }
     }
 
     fn child(&mut self, tree: &Tree, place: &Place<'_>, module: &ItemMod) {
@@ -192,6 +203,24 @@ impl Modules {
             (depth < MAX_REEXPORTS).then(|| self.reexported(&behind, name, depth + 1)).flatten()
         })
     }
+}
+
+/// The tokens of a macro that an item calls.
+fn invoked(item: &Item) -> Option<TokenStream> {
+    match item {
+        Item::Macro(item) if item.ident.is_none() => Some(item.mac.tokens.clone()),
+        _ => None,
+    }
+}
+
+/// The words among tokens, at any depth.
+fn words(tokens: TokenStream) -> Vec<String> {
+    let words = tokens.into_iter().flat_map(|token| match token {
+        TokenTree::Ident(ident) => vec![ident.to_string()],
+        TokenTree::Group(group) => words(group.stream()),
+        _ => Vec::new(),
+    });
+    words.collect()
 }
 
 fn as_module(item: &Item) -> Option<&ItemMod> {

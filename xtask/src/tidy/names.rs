@@ -41,7 +41,6 @@ const WORDS: &[Word] = &[
     word("begun", "say `lineage`"),
     word("elsewhere", "say `other_projects`"),
     word("wiring", "say `hook_installation`"),
-    word("unguarded", "say which: `other_projects`, `hook_installation`, `uninstalled`"),
     word("told", "say `reported`"),
     word("shortened", "say `redacted`"),
     word("slip", "say `typo`"),
