@@ -71,7 +71,22 @@
 //! server over HTTP; [`Gate`] has its options. A server that is not built with `rmcp` uses [`project`] and the layer in
 //! [`tower`].
 //!
+//! Whose call it is: over standard input and output (and any transport that is not HTTP), the session of the guarded client
+//! that started the process, if it is one, else the connection's own. Over HTTP, the protocol's session where there is one;
+//! else the one whose handle the call carries; else the default session of the principal. No call is judged in a session
+//! that belongs to another.
+//!
 //! Where nothing guards the project, and nothing ever did, everything passes. Else a call that cannot be decided is denied.
+
+mod sync;
+mod learned;
+mod sessions;
+mod gate;
+mod deciding;
+mod listing;
+mod own_tools;
+mod guarded;
+mod handler;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -80,9 +95,10 @@ use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::{Project, Runtime};
 use phasegate_service::ProjectGuard;
 
+pub use gate::Gate;
+pub use guarded::Guarded;
 pub use phasegate_adapter::{Guard, Problem};
 pub use phasegate_core::Code;
-pub use phasegate_mcp::in_process::{Gate, Guarded};
 pub use phasegate_runtime::Locations;
 /// The layer over tool calls, for servers of any make.
 pub use phasegate_tower as tower;

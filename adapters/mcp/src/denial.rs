@@ -2,7 +2,7 @@
 //!
 //! This is the only place that formats a denial; the relay, the adapter and in-process guards use it.
 
-#[cfg(any(feature = "proxy", feature = "rmcp"))]
+#[cfg(feature = "guarded")]
 use phasegate_adapter::guarded::Denial;
 use phasegate_adapter::{Problem, text};
 use phasegate_core::Decision;
@@ -41,7 +41,7 @@ pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
 }
 
 /// Why a call does not run, as the agent reads it. `tool` is the name by which the client called it.
-#[cfg(any(feature = "proxy", feature = "rmcp"))]
+#[cfg(feature = "guarded")]
 #[must_use]
 pub fn of(why: &Denial, tool: &str, names: Names<'_>) -> Denied {
     match why {

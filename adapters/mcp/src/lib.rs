@@ -13,11 +13,10 @@ pub mod own;
 pub mod denial;
 #[cfg(feature = "proxy")]
 pub mod encode;
-mod no_hooks;
 mod install;
 mod examine;
 mod limits;
-#[cfg(any(feature = "proxy", feature = "rmcp"))]
+#[cfg(feature = "proxy")]
 mod sync;
 #[cfg(feature = "proxy")]
 pub mod link;
@@ -35,17 +34,13 @@ pub mod proxy;
 pub mod config;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(feature = "rmcp")]
-pub mod in_process;
 #[cfg(feature = "interceptor")]
 pub mod interceptor;
 
 use phasegate_adapter::{
     Ability, Adapter, Capabilities, Change, Codec, Diagnostics, ExamineRequest, Examined, InstallRequest, Installer,
-    Limit, Places, Problem, Registered,
+    Limit, NoFrames, Places, Problem, Registered,
 };
-
-use no_hooks::NoHooks;
 
 pub use id::Id;
 pub use message::{Kind, Malformed, Message};
@@ -55,6 +50,9 @@ pub use message::{Kind, Malformed, Message};
 pub struct Mcp;
 
 inventory::submit!(Registered(&Mcp));
+
+/// MCP messages reach the guard through the relay, or inside a server.
+const NO_FRAMES: NoFrames = NoFrames { instead: "MCP has no hooks; `phasegate mcp proxy` guards its servers" };
 
 /// The versions that the adapter was recorded with, newest first.
 const VERSIONS: &[&str] = &["2026-07-28", "2025-11-25"];
@@ -93,7 +91,7 @@ impl Adapter for Mcp {
     }
 
     fn codec(&self) -> &dyn Codec {
-        &NoHooks
+        &NO_FRAMES
     }
 
     fn installer(&self) -> &dyn Installer {

@@ -8,8 +8,8 @@ use phasegate_adapter::guarded::{GuardedCall, GuardedCalls};
 use rmcp::model::Extensions;
 use rmcp::service::SubscriptionSink;
 
-use super::learned::Learned;
-use super::sessions::Handles;
+use crate::learned::Learned;
+use crate::sessions::Handles;
 
 /// The principal of a request, from the server's own authentication; `None` without one.
 type Principal = Arc<dyn Fn(&Extensions) -> Option<String> + Send + Sync>;
@@ -41,7 +41,7 @@ impl Gate {
     /// A gate that asks this guard. `server` is the name by which skill configs know the server's tools.
     #[must_use]
     pub fn new(guard: Arc<dyn Guard>, server: impl Into<String>) -> Self {
-        let server = crate::call::server_name(&server.into());
+        let server = phasegate_mcp::call::server_name(&server.into());
         let shared = Shared {
             calls: GuardedCalls::new(guard, "mcp"),
             server,

@@ -6,13 +6,13 @@ use phasegate_core::Code;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::{Value, json};
 
-use super::deciding::{answer, moved, parsed};
-use super::gate::{Gate, Shared};
-use super::sessions::{ARGUMENT, META};
-use crate::call::Call;
-use crate::denial::{self, Form};
-use crate::own;
+use crate::deciding::{answer, moved, parsed};
+use crate::gate::{Gate, Shared};
+use crate::sessions::{ARGUMENT, META};
 use crate::sync::lock;
+use phasegate_mcp::call::Call;
+use phasegate_mcp::denial::{self, Form};
+use phasegate_mcp::own;
 
 /// The tool that begins a skill.
 pub(super) const ACTIVATE: &str = "activate_skill";

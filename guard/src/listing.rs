@@ -6,10 +6,10 @@ use phasegate_core::tool::Labels;
 use rmcp::model::{CacheScope, ListToolsResult, ServerCapabilities, ToolsCapability};
 use serde_json::Value;
 
-use super::gate::Gate;
-use super::learned::Learned;
-use crate::own;
+use crate::gate::Gate;
+use crate::learned::Learned;
 use crate::sync::lock;
+use phasegate_mcp::own;
 
 impl Gate {
     /// Notes what the server says of its tools, reports it, and makes the page what this client should see.

@@ -9,15 +9,15 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use super::deciding::{Fate, answer, warned};
-use super::gate::Gate;
-use super::learned::Learned;
-use super::own_tools::ACTIVATE;
-use super::sessions::{self, ARGUMENT, META};
-use crate::call::Call;
-use crate::denial::{self, Form};
-use crate::own;
+use crate::deciding::{Fate, answer, warned};
+use crate::gate::Gate;
+use crate::learned::Learned;
+use crate::own_tools::ACTIVATE;
+use crate::sessions::{self, ARGUMENT, META};
 use crate::sync::lock;
+use phasegate_mcp::call::Call;
+use phasegate_mcp::denial::{self, Form};
+use phasegate_mcp::own;
 
 /// Who is behind a request over HTTP, where the server does not know.
 const ANYBODY: &str = "anybody";

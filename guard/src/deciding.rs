@@ -7,12 +7,12 @@ use phasegate_core::{Change, Outcome};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, ResultType, TaskPayload};
 
-use super::gate::Shared;
-use crate::call::Call;
-use crate::denial::{self, Denied, Form};
-use crate::events::{self, Named};
-use crate::outcome;
+use crate::gate::Shared;
 use crate::sync::lock;
+use phasegate_mcp::call::Call;
+use phasegate_mcp::denial::{self, Denied, Form};
+use phasegate_mcp::events::{self, Named};
+use phasegate_mcp::outcome;
 
 /// How a call is answered.
 pub(super) enum Fate {

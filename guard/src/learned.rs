@@ -3,7 +3,7 @@
 use phasegate_core::tool::Labels;
 use rmcp::model::Tool;
 
-use crate::call;
+use phasegate_mcp::call;
 
 /// What the server says of a tool.
 #[derive(Clone, Default)]

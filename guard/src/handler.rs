@@ -17,9 +17,9 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
-use super::guarded::{Guarded, passed};
+use crate::guarded::{Guarded, passed};
 use crate::sync::lock;
-use crate::{call, own};
+use phasegate_mcp::{call, own};
 
 type Context = RequestContext<RoleServer>;
 type Notice = NotificationContext<RoleServer>;
