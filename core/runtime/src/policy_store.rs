@@ -276,7 +276,8 @@ fn packed(content: impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
-    let stored: Stored<T> = serde_json::from_slice(bytes).ok()?;
+    // A `str` is parsed faster than bytes: its strings are not checked one by one.
+    let stored: Stored<T> = serde_json::from_str(std::str::from_utf8(bytes).ok()?).ok()?;
     (stored.format == FORMAT).then_some(stored.content)
 }
 
