@@ -4,6 +4,7 @@ mod recordings;
 mod cells;
 mod encode;
 mod provenance;
+pub mod outside;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -20,7 +20,7 @@ pub mod player;
 pub mod demo;
 pub mod expected;
 mod loading;
-mod frames;
+pub mod frames;
 mod shell;
 pub mod platform;
 pub mod suite;

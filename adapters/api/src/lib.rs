@@ -3,6 +3,12 @@
 //! An adapter is pure: it sees no store, no clock and no config. What it must remember between frames is its
 //! [`Memory`], which the runtime keeps with the session's state. An adapter has three parts: a [`Codec`] for frames and
 //! replies, an [`Installer`] for settings, and [`Diagnostics`].
+//!
+//! # A whole adapter
+//!
+//! ```
+#![doc = include_str!("../examples/echo.rs")]
+//! ```
 
 pub mod problem;
 pub mod strict;

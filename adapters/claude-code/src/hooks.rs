@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::entry::{Form, entry};
 use crate::host::Host;
-use crate::{decode, encode, examine, install, unguarded, wire};
+use crate::{decode, encode, examine, hook_installation, install, wire};
 
 /// The adapter of one host.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Installer for Hooks {
     }
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
-        unguarded::unguarded(self.host, request)
+        hook_installation::unguarded(self.host, request)
     }
 }
 

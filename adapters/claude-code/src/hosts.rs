@@ -1,22 +1,12 @@
-//! The hosts of the family. A new one is its table in `hosts/` and a line in the list below.
+//! The hosts of the family. A new one is its table in `hosts/`, and its two lines here.
+
+pub(crate) mod claude_code;
 
 use phasegate_adapter::Registered;
 
 use crate::hooks::Hooks;
 
-macro_rules! hosts {
-    ($($name:ident: $module:ident),* $(,)?) => {
-        $(
-            pub(crate) mod $module;
+/// The adapter of Claude Code.
+pub static CLAUDE_CODE: Hooks = Hooks { host: &claude_code::HOST };
 
-            #[doc = concat!("The adapter of the host in `hosts/", stringify!($module), ".rs`.")]
-            pub static $name: Hooks = Hooks { host: &$module::HOST };
-
-            inventory::submit!(Registered(&$name));
-        )*
-    };
-}
-
-hosts! {
-    CLAUDE_CODE: claude_code,
-}
+inventory::submit!(Registered(&CLAUDE_CODE));

@@ -18,7 +18,7 @@ mod entry;
 mod odd_hooks;
 mod slash_command;
 mod install;
-mod unguarded;
+mod hook_installation;
 mod examine;
 mod hooks;
 mod hosts;

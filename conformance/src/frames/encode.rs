@@ -109,7 +109,7 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
     }
 }
 
-fn compare(adapter: &dyn Adapter, case: &Case, recordings: &Recordings, file: &PathBuf) -> Vec<Mismatch> {
+pub(super) fn compare(adapter: &dyn Adapter, case: &Case, recordings: &Recordings, file: &PathBuf) -> Vec<Mismatch> {
     let played = if relay::plays(adapter) { case.relayed(recordings) } else { case.encoded(adapter, recordings) };
     let got = match played {
         Ok(got) => got,

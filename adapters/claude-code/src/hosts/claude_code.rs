@@ -11,129 +11,129 @@ const COMMAND_FILES: [&str; 2] = [".claude/commands/phasegate.md", "~/.claude/co
 /// Claude Code.
 pub(crate) static HOST: Host = Host {
     table: Table {
-    id: "claude-code",
-    name: "Claude Code",
-    versions: &["2.1.329", "2.1.197"],
-    version_command: &["claude", "--version"],
-    capabilities: Capabilities {
-        deny: Ability::Yes,
-        ask: Ability::partly("without a terminal the client refuses the call and shows the agent the question"),
-        rewrite: Ability::Yes,
-        inject_context: Ability::Yes,
-        hide_tools: Ability::no(
-            "a hook cannot change the agent's list of tools; a forbidden call is denied when the agent makes \
+        id: "claude-code",
+        name: "Claude Code",
+        versions: &["2.1.329", "2.1.197"],
+        version_command: &["claude", "--version"],
+        capabilities: Capabilities {
+            deny: Ability::Yes,
+            ask: Ability::partly("without a terminal the client refuses the call and shows the agent the question"),
+            rewrite: Ability::Yes,
+            inject_context: Ability::Yes,
+            hide_tools: Ability::no(
+                "a hook cannot change the agent's list of tools; a forbidden call is denied when the agent makes \
                it",
-        ),
-        see_builtin_tools: Ability::Yes,
-        see_subagents: Ability::partly("calls carry the subagent's id, but not which agent started it"),
-        fail_closed: Ability::partly(
-            "if the guard crashes or is missing, the call is denied on every version; if it hangs past the \
+            ),
+            see_builtin_tools: Ability::Yes,
+            see_subagents: Ability::partly("calls carry the subagent's id, but not which agent started it"),
+            fail_closed: Ability::partly(
+                "if the guard crashes or is missing, the call is denied on every version; if it hangs past the \
                hook's timeout, versions without `onFailure` run the call",
-        ),
-    },
-    places: PlaceTable {
-        skill_folders: &[".claude/skills", "~/.claude/skills"],
-        settings: &[
-            ".claude/settings.json",
-            ".claude/settings.local.json",
-            "~/.claude/settings.json",
-            "/etc/claude-code/managed-settings.json",
-        ],
-        // Lines in a command file that begin with an exclamation mark run without a hook; snapshots are read by each shell
-        // before its line; tasks become prompts.
-        unseen: &[
-            ".claude/commands/",
-            "~/.claude/commands/",
-            "~/.claude/shell-snapshots/",
-            "~/.claude/session-env/",
-            ".claude/scheduled_tasks.json",
-        ],
-        project_variables: &["CLAUDE_PROJECT_DIR"],
-        session_variables: &["CLAUDE_CODE_SESSION_ID"],
-        installed: &[COMMAND_FILES[0], COMMAND_FILES[1]],
-        signs: &[".claude", "~/.claude"],
-    },
-    tools: &[
-        tool("Read", "Read", Some(Access::Read)),
-        tool("NotebookRead", "NotebookRead", Some(Access::Read)),
-        tool("Grep", "Grep", Some(Access::Read)),
-        tool("Glob", "Glob", Some(Access::Read)),
-        tool("LS", "LS", Some(Access::Read)),
-        tool("Edit", "Edit", Some(Access::Write)),
-        tool("MultiEdit", "MultiEdit", Some(Access::Write)),
-        tool("Write", "Write", Some(Access::Write)),
-        tool("NotebookEdit", "NotebookEdit", Some(Access::Write)),
-        tool("Bash", "Bash", None),
-        tool("PowerShell", "PowerShell", None),
-        tool("Agent", "Agent", None),
-        // The name before 2.1.
-        tool("Task", "Agent", None),
-        tool("Skill", "Skill", None),
-    ],
-    limits: &[
-        LimitRow {
-            way: "settings are deleted, disabled or given a comment while no client runs",
-            then: "the next client starts without the guard; `phasegate doctor` reports it, and managed settings \
-               prevent it",
-            shown: &[
-                "settings-deleted-at-start",
-                "settings-deleted-between",
-                "settings-comment-at-start",
-                "settings-disable-at-start",
+            ),
+        },
+        places: PlaceTable {
+            skill_folders: &[".claude/skills", "~/.claude/skills"],
+            settings: &[
+                ".claude/settings.json",
+                ".claude/settings.local.json",
+                "~/.claude/settings.json",
+                "/etc/claude-code/managed-settings.json",
             ],
+            // Lines in a command file that begin with an exclamation mark run without a hook; snapshots are read by each shell
+            // before its line; tasks become prompts.
+            unseen: &[
+                ".claude/commands/",
+                "~/.claude/commands/",
+                "~/.claude/shell-snapshots/",
+                "~/.claude/session-env/",
+                ".claude/scheduled_tasks.json",
+            ],
+            project_variables: &["CLAUDE_PROJECT_DIR"],
+            session_variables: &["CLAUDE_CODE_SESSION_ID"],
+            installed: &[COMMAND_FILES[0], COMMAND_FILES[1]],
+            signs: &[".claude", "~/.claude"],
         },
-        LimitRow {
-            way: "the user starts the client with `--bare`, `--safe-mode`, or `--setting-sources` without the \
+        tools: &[
+            tool("Read", "Read", Some(Access::Read)),
+            tool("NotebookRead", "NotebookRead", Some(Access::Read)),
+            tool("Grep", "Grep", Some(Access::Read)),
+            tool("Glob", "Glob", Some(Access::Read)),
+            tool("LS", "LS", Some(Access::Read)),
+            tool("Edit", "Edit", Some(Access::Write)),
+            tool("MultiEdit", "MultiEdit", Some(Access::Write)),
+            tool("Write", "Write", Some(Access::Write)),
+            tool("NotebookEdit", "NotebookEdit", Some(Access::Write)),
+            tool("Bash", "Bash", None),
+            tool("PowerShell", "PowerShell", None),
+            tool("Agent", "Agent", None),
+            // The name before 2.1.
+            tool("Task", "Agent", None),
+            tool("Skill", "Skill", None),
+        ],
+        limits: &[
+            LimitRow {
+                way: "settings are deleted, disabled or given a comment while no client runs",
+                then: "the next client starts without the guard; `phasegate doctor` reports it, and managed settings \
+               prevent it",
+                shown: &[
+                    "settings-deleted-at-start",
+                    "settings-deleted-between",
+                    "settings-comment-at-start",
+                    "settings-disable-at-start",
+                ],
+            },
+            LimitRow {
+                way: "the user starts the client with `--bare`, `--safe-mode`, or `--setting-sources` without the \
                settings that hold the hooks",
-            then: "no hook of the project runs, and the client does not report it; this is the user's choice",
-            shown: &["bare", "safe-mode", "setting-sources-user"],
-        },
-        LimitRow {
-            way: "another program replaces the guard's program and answers in its place",
-            then: "the client accepts its answer; keep the program in a folder that the agent's user cannot write \
+                then: "no hook of the project runs, and the client does not report it; this is the user's choice",
+                shown: &["bare", "safe-mode", "setting-sources-user"],
+            },
+            LimitRow {
+                way: "another program replaces the guard's program and answers in its place",
+                then: "the client accepts its answer; keep the program in a folder that the agent's user cannot write \
                to",
-            shown: &["program-replaced", "wrong-event", "unknown-decision"],
-        },
-        LimitRow {
-            way: "the guard hangs or is stopped past the hook's timeout under a client without `onFailure` \
+                shown: &["program-replaced", "wrong-event", "unknown-decision"],
+            },
+            LimitRow {
+                way: "the guard hangs or is stopped past the hook's timeout under a client without `onFailure` \
                (2.1.197)",
-            then: "the client runs the call; the guard's own deadline is far below the timeout, so a running guard \
+                then: "the client runs the call; the guard's own deadline is far below the timeout, so a running guard \
                always answers; update the client",
-            shown: &["hang", "stopped"],
-        },
-        LimitRow {
-            way: "a program with the user's rights changes settings, state or the guard's program",
-            then: "the next call may be unguarded; managed settings and files of another user prevent that",
-            shown: &[],
-        },
-        LimitRow {
-            way: "`CLAUDE_CONFIG_DIR` names another folder when the client starts",
-            then: "the client does not read hooks in the user's settings; it still reads hooks in the project's \
+                shown: &["hang", "stopped"],
+            },
+            LimitRow {
+                way: "a program with the user's rights changes settings, state or the guard's program",
+                then: "the next call may be unguarded; managed settings and files of another user prevent that",
+                shown: &[],
+            },
+            LimitRow {
+                way: "`CLAUDE_CONFIG_DIR` names another folder when the client starts",
+                then: "the client does not read hooks in the user's settings; it still reads hooks in the project's \
                settings",
-            shown: &[],
-        },
-    ],
+                shown: &[],
+            },
+        ],
     },
     path_arguments: &["file_path", "notebook_path", "path"],
     settings: ".claude/settings.json",
     managed: "/etc/claude-code",
     command_file: COMMAND_FILES[0],
     events: &[
-    ("PreToolUse", Failing::Closed),
-    ("PostToolUse", Failing::Open),
-    ("PostToolUseFailure", Failing::Open),
-    ("PostToolBatch", Failing::Open),
-    ("UserPromptSubmit", Failing::Open),
-    ("UserPromptExpansion", Failing::Closed),
-    ("SessionStart", Failing::Open),
-    ("SessionEnd", Failing::Open),
-    ("SubagentStart", Failing::Open),
-    ("SubagentStop", Failing::Open),
-    ("Stop", Failing::Open),
-    ("PreCompact", Failing::Open),
-    ("PermissionRequest", Failing::Open),
-    ("PermissionDenied", Failing::Open),
-    ("ConfigChange", Failing::Closed),
+        ("PreToolUse", Failing::Closed),
+        ("PostToolUse", Failing::Open),
+        ("PostToolUseFailure", Failing::Open),
+        ("PostToolBatch", Failing::Open),
+        ("UserPromptSubmit", Failing::Open),
+        ("UserPromptExpansion", Failing::Closed),
+        ("SessionStart", Failing::Open),
+        ("SessionEnd", Failing::Open),
+        ("SubagentStart", Failing::Open),
+        ("SubagentStop", Failing::Open),
+        ("Stop", Failing::Open),
+        ("PreCompact", Failing::Open),
+        ("PermissionRequest", Failing::Open),
+        ("PermissionDenied", Failing::Open),
+        ("ConfigChange", Failing::Closed),
     ],
     ignores_on_failure: &["2.1.197"],
     config_variable: "CLAUDE_CONFIG_DIR",
