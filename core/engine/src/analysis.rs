@@ -27,8 +27,8 @@ pub struct CallAnalysis {
     #[serde(default, rename = "shortened", alias = "redacted", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub redacted: Option<Redacted>,
-    /// Whether it is asked what becomes of the tool whatever its arguments are, so that it is denied only where every
-    /// call of it is; only where nothing is decided.
+    /// Whether the question is about the tool with any arguments, so that it is denied only if every call of it is.
+    /// Only probes set this.
     #[serde(skip)]
     pub open: bool,
 }
@@ -113,7 +113,7 @@ pub enum Verdict {
     Execute,
     /// It sends data to other machines.
     Send,
-    /// Nobody can say.
+    /// It is unknown.
     Unknown,
 }
 

@@ -16,7 +16,7 @@ use crate::state::{
 };
 
 impl State {
-    /// Applies one change. Total: a change that speaks of a run or call that is not there changes nothing.
+    /// Applies one change. Total: a change of an unknown run or call changes nothing.
     pub fn apply(&mut self, change: &Change) {
         match change {
             Change::Proved(proved) => self.change_run(&proved.run, |run| run.prove(proved)),

@@ -170,7 +170,7 @@ pub enum Change {
         /// The name of the tool.
         tool: String,
     },
-    /// The host must be told where a run stands. What it was to be told of the run before is dropped.
+    /// The host must report the phase of a run to the agent. An earlier report of the run is dropped.
     ObligationDue {
         /// The id of the run.
         run: String,

@@ -22,7 +22,7 @@ use crate::tool::SKILL;
 /// The answer of a command.
 pub(crate) type Answer = Result<Value, DenialKind>;
 
-/// A control command.
+/// A command to phasegate.
 pub(crate) struct Command<'a> {
     /// Who gives it.
     pub(crate) by: By,
@@ -107,7 +107,7 @@ pub(crate) fn slash_command(
 pub const COMMANDS: [&str; 7] =
     ["activate_skill", "deactivate_skill", "get_skill_phase", "approve", "skip_phase", "set_mode", "reload"];
 
-/// A skill was invoked: its run begins, unless it is under way.
+/// A skill was invoked: its run begins, unless it is live.
 pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: &str, by: By) {
     let Some(skill) = policy.invoked(name) else { return };
     let live = draft.state().live_runs().find(|run| run.skill == skill.name).map(|run| run.id.clone());
@@ -252,7 +252,7 @@ fn finished(world: &mut World<'_>, policy: &Policy, state: &State, id: &str) -> 
     })
 }
 
-/// The answer of `get_skill_phase`: the seed's fields, and what is missing.
+/// The answer of `get_skill_phase`: the original's fields, and what is missing.
 fn status(world: &mut World<'_>, policy: &Policy, state: &State) -> Value {
     let found = target(state, None).and_then(|run| Some((run, policy.skill_version(&run.skill, &run.version)?)));
     let Some((run, skill)) = found else {

@@ -17,7 +17,7 @@ pub struct Situation {
     pub done: Done,
     /// The first following phase that allows the call.
     pub next: Next,
-    /// A way back to a phase that allows the call is open.
+    /// A rollback edge to a phase that allows the call is open.
     pub back: bool,
     /// What the skill does with a call that nothing lists, judged for this call.
     pub unlisted_passes: bool,
@@ -59,7 +59,7 @@ pub enum Line {
     Entered,
     /// 3: violation, the way to the following phase is not open.
     NotDone,
-    /// 4: allowed by a phase that a way back leads to, go back.
+    /// 4: allowed by the target phase of a rollback edge; the run goes back.
     Back,
     /// 5: violation, forbidden by the current phase.
     Forbidden,

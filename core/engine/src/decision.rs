@@ -16,7 +16,7 @@ use crate::policy::Mode;
 pub enum Effect {
     /// The call may run.
     Allow,
-    /// The call may run; agent and journal are told what is wrong with it.
+    /// The call may run; the agent gets a warning and the journal records it.
     Warn,
     /// A person decides. Counts as a denial until the call's outcome is seen.
     Ask,

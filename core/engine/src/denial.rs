@@ -11,7 +11,7 @@ use crate::decision::{Effect, NextCall};
 /// Why a call or a command is denied. The renderer knows the code, the reason and the recovery of each kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DenialKind {
-    /// The call would change something that the guard itself stands on.
+    /// The call would change a protected path.
     SelfProtection {
         /// The name of the tool.
         tool: String,
@@ -27,7 +27,7 @@ pub enum DenialKind {
         /// Why the guard would be gone.
         why: String,
     },
-    /// A server describes a tool otherwise than when it was first seen.
+    /// A server's description of a tool changed since it was first seen.
     ToolChanged {
         /// The name of the server.
         server: String,

@@ -40,7 +40,7 @@ impl Draft {
         self.change(Change::RunBegun(Box::new(run)));
     }
 
-    /// Has the host told where the run stands when the event is over.
+    /// Makes the host report the phase of the run after the event.
     pub(crate) fn announce(&mut self, run: &str) {
         self.announced.push(run.to_string());
     }

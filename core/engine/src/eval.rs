@@ -198,7 +198,7 @@ pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut
     }
 }
 
-/// The names in a list of matchers, as the seed prints them: `[a, b]`.
+/// The names in a list of matchers, in the original's format: `[a, b]`.
 pub(crate) fn bracketed(matchers: &[crate::matcher::Matcher]) -> String {
     let names: Vec<&str> = matchers.iter().map(|matcher| matcher.text.as_str()).collect();
     format!("[{}]", names.join(", "))

@@ -64,8 +64,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
-    /// A session goes on with copies of runs of another one, each from where it stands; before its first event, or before
-    /// that with which the agent lets it go on.
+    /// A session inherits copies of another session's runs, each in its current phase. This precedes its first event,
+    /// or the event with which the agent resumes it.
     Join {
         /// The id of the session that the runs are copied from.
         from: String,
@@ -155,7 +155,7 @@ pub enum EventKind {
         /// The platform's id of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// What became of the question.
+        /// The result of the question.
         outcome: PermissionOutcome,
     },
     /// All calls of one message have ended.

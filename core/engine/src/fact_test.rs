@@ -64,7 +64,7 @@ impl FactTest {
 pub enum Truth {
     /// It does not hold.
     No,
-    /// Nobody knows.
+    /// It is unknown.
     Unknown,
     /// It holds.
     Yes,

@@ -68,7 +68,7 @@ impl<'a> SkillCall<'a> {
         matchers.iter().any(|matcher| self.one(matcher, used))
     }
 
-    /// Whether a phase that is not current would take the call. The seed does not ask what it forbids.
+    /// Whether a phase that is not current lists the call. In the compat form its `forbidden` list does not count.
     fn belongs_to(&self, phase: &Phase) -> bool {
         self.any(&phase.allowed, Use::Permit) && (self.skill.compat || !self.any(&phase.forbidden, Use::Forbid))
     }

@@ -22,7 +22,7 @@ pub struct Matcher {
     /// What the arguments must be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<ArgTest>,
-    /// The exact command text of a shell call.
+    /// The exact shell command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// What the paths of the reading must be.
@@ -76,7 +76,7 @@ pub enum ArgIs {
     OneOf(Vec<Value>),
     /// A text that begins so.
     Begins(String),
-    /// There (`true`) or not there (`false`).
+    /// Present (`true`) or absent (`false`).
     Present(bool),
 }
 
@@ -126,7 +126,7 @@ pub struct Subject<'a> {
 /// The servers whose tools a bare name permits.
 #[derive(Clone, Copy, Debug)]
 pub enum Servers<'a> {
-    /// Every server: the seed's form, in which names carry no server.
+    /// Every server: the compat form, in which names have no server.
     Every,
     /// These.
     Listed(&'a [String]),
@@ -176,12 +176,12 @@ impl Matcher {
     fn fits_server(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
         match (&self.server, subject.call.tool.server.as_deref()) {
             (ServerPattern::Named(wanted), Some(server)) => fit(same_server(wanted, server)),
-            // The seed compares names without their prefix.
+            // The compat form compares names without their prefix.
             (ServerPattern::Named(_), None) if matches!(servers, Servers::Every) => Fit::Yes,
             (ServerPattern::Named(_), None) => Fit::Doubt,
             (ServerPattern::Bare, None) => Fit::Yes,
             (ServerPattern::Bare, Some(_)) if used == Use::Forbid => Fit::Yes,
-            // A label is what the adapter or the config said of this very tool, whoever offers it.
+            // A label belongs to this tool by the adapter or the config, whichever server offers it.
             (ServerPattern::Bare, Some(_)) if matches!(self.tool, ToolPattern::Label(_)) => Fit::Yes,
             (ServerPattern::Bare, Some(server)) => match servers {
                 Servers::Every => Fit::Yes,

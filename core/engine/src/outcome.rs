@@ -1,4 +1,4 @@
-//! How a call ended, and what became of a question about it.
+//! How a call ended, and the result of a question about it.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum CallOutcome {
     Launched,
     /// It was interrupted.
     Cancelled,
-    /// Nobody knows.
+    /// It is unknown.
     Unknown,
 }
 

@@ -10,8 +10,8 @@ use crate::change::{Change, SeenTool};
 use crate::pins::{PINNED, PREFIX, Pin, approval_name};
 use crate::state::Project;
 
-/// What is new in what a server says of its tools: a tool that is new is pinned, one that differs is noted. One that is
-/// described twice, and once otherwise than it was pinned, differs: a client may take either description.
+/// What is new in a server's list of tools: a new tool is pinned, one that differs from its pin is noted. A tool that
+/// is described twice, once differing from its pin, differs: a client may use either description.
 pub(crate) fn seen(project: &Project, server: &str, tools: &[Value]) -> Option<Change> {
     let known = project.servers.get(server);
     let mut pins = known.cloned().unwrap_or_default();

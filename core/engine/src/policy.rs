@@ -20,7 +20,7 @@ pub struct Policy {
     /// Skills of earlier policies that live runs still follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Skill>,
-    /// What becomes of calls of changed tools.
+    /// How calls of changed tools are answered.
     #[serde(default, skip_serializing_if = "ChangedTools::is_report")]
     pub changed_tools: ChangedTools,
 }
@@ -65,7 +65,7 @@ pub struct Skill {
     pub mode: Option<Mode>,
     /// Where its runs live.
     pub scope: Scope,
-    /// What becomes of calls that no line lists.
+    /// How calls that no line lists are answered.
     pub unlisted: Unlisted,
     /// Who may deactivate a run before its end.
     pub leave_skill: LeaveSkill,
@@ -73,7 +73,7 @@ pub struct Skill {
     pub servers: Vec<String>,
     /// What the policy says about single tools.
     pub tools: Vec<ToolNote>,
-    /// What is forbidden in every phase.
+    /// The calls that every phase forbids.
     pub global_forbidden: Vec<Matcher>,
     /// The phases, in order. Never empty.
     pub phases: Vec<Phase>,
@@ -126,11 +126,11 @@ pub struct Phase {
     pub leave: Leave,
     /// The ways forward, first choice first.
     pub next: Vec<Edge>,
-    /// The ways back to earlier phases, first choice first.
+    /// The rollback edges to earlier phases, first choice first.
     pub back: Vec<Back>,
 }
 
-/// Whether a phase may be passed over.
+/// Whether a phase may be skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Optional {
@@ -146,7 +146,7 @@ pub enum Optional {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leave {
-    /// By the call that belongs to a following phase.
+    /// When a call of a following phase asks for it.
     OnCall,
     /// As soon as `done_when` holds.
     OnDone,
@@ -165,7 +165,7 @@ pub struct Edge {
     pub early: bool,
 }
 
-/// A way back, at most `limit` times in a run.
+/// A rollback edge, taken at most `limit` times in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Back {
     /// The index of the phase it leads to.
@@ -175,7 +175,7 @@ pub struct Back {
     /// `true`: open only after a call of the present visit failed (`on_failure`).
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub on_failure: bool,
-    /// What must hold besides.
+    /// A further condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
 }
@@ -184,18 +184,17 @@ pub struct Back {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The call goes on; agent and journal are told.
+    /// The call runs; the agent gets a warning and the journal records it.
     Warn,
     /// The call is denied.
     Block,
 }
 
-/// What becomes of a call of a tool that its server describes otherwise than when it was first seen, from lenient to
-/// strict.
+/// How a call of a tool whose description changed since it was first seen is answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangedTools {
-    /// It runs; agent and journal are told.
+    /// It runs, the agent gets a warning, and the journal records it.
     #[default]
     Report,
     /// It is denied until a person accepts the tool.
@@ -220,7 +219,7 @@ pub enum Scope {
     Project,
 }
 
-/// What becomes of calls that no line lists, from lenient to strict.
+/// How calls that no line lists are answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unlisted {

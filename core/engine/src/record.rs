@@ -15,7 +15,7 @@ use crate::pins;
 use crate::policy::{Mode, Policy};
 use crate::state::{State, Status};
 
-/// What one change means to a person who reads the audit trail: the seed's four audit events, and more.
+/// The audit records of a change: the original's four audit events, and more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
@@ -84,7 +84,7 @@ pub enum Record {
         /// How the call ended.
         outcome: CallOutcome,
     },
-    /// A server describes a tool otherwise than when it was first seen.
+    /// A server's description of a tool changed since it was first seen.
     ToolChanged {
         /// The server's name.
         server: String,

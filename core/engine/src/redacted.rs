@@ -1,7 +1,7 @@
-//! Arguments that a record does not repeat: what was found out about them while they were there (rules 8.6).
+//! Redacted arguments: the results of the tests that read them before they were redacted (rules 8.6).
 //!
-//! A record is decided again from what it holds. Where it holds a digest in place of an argument, the outcomes of the
-//! tests that read the argument stand beside it, and are used in place of the tests.
+//! A record can be decided again from its own content. If it has a digest in place of an argument, it also has the
+//! results of the tests that read the argument, and these replace the tests.
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
@@ -27,18 +27,18 @@ pub enum Fit {
 pub struct Redacted {
     /// The digest of all arguments, by which a result without an id is paired.
     pub digest: String,
-    /// The outcome of each test that read what was left out, by the test as JSON.
+    /// The result of each test that read redacted values, by the test as JSON.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, Fit>,
 }
 
 impl Redacted {
-    /// The outcome of a test of an argument, if it was left out. A test is known by its JSON.
+    /// The result of a test of an argument, if the argument was redacted. A test is known by its JSON.
     pub(crate) fn argument(&self, test: &impl Serialize) -> Option<Fit> {
         self.outcomes.get(&test_key(test)).copied()
     }
 
-    /// The outcome of the comparison with a command, if that was left out.
+    /// The result of the comparison with a command, if the command was redacted.
     pub(crate) fn command(&self, command: &str) -> Option<Fit> {
         self.outcomes.get(&command_key(command)).copied()
     }

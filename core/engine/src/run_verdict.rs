@@ -30,7 +30,7 @@ pub(crate) struct RunVerdict<'a> {
     pub(crate) ruling: Ruling,
     /// The rule that the call broke.
     pub(crate) broke: Option<Code>,
-    /// Whether the run is over: the call would break its rules, but its last phase is done and the agent may leave it.
+    /// Whether the run ends: the call would break its rules, but its last phase is done and the agent may leave it.
     pub(crate) over: bool,
     /// Whether the run is the leaf of its tree, which gains the evidence of the call; else it only forbids.
     pub(crate) judges: bool,

@@ -1,4 +1,5 @@
-//! Commands that a person types as a prompt: `/phasegate approve NAME` and its like, to the letter or not at all.
+//! Slash commands, which a person types as a prompt: `/phasegate approve NAME` and others. The prompt must match
+//! exactly.
 //!
 //! | typed | command |
 //! |---|---|
@@ -26,7 +27,7 @@ pub const WORD: &str = "/phasegate";
 /// again.
 const MAX_COMMAND_BYTES: usize = 1024;
 
-/// How the commands are written, for whoever has mistyped one.
+/// The syntax of the commands, for an error message.
 const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `skip [SKILL]`, \
                      `mode warn|block [SKILL]`, `reload`";
 
@@ -43,11 +44,11 @@ pub fn addressed(prompt: &str) -> bool {
         && prompt.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-/// The command that a prompt is; `None` if it is addressed to somebody else.
+/// The command in a prompt; `None` for an ordinary prompt.
 ///
 /// # Errors
 ///
-/// It is addressed to phasegate and is none of its commands; the text says how they are written.
+/// The prompt begins like a command and is not valid; the text gives the syntax.
 pub(crate) fn command(prompt: &str) -> Option<Result<SlashCommand, InvalidCommand>> {
     let rest = prompt.strip_prefix(WORD).filter(|_| addressed(prompt))?;
     let words: Vec<&str> = rest.split(' ').filter(|word| !word.is_empty()).collect();

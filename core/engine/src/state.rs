@@ -151,7 +151,7 @@ pub struct Run {
     /// Phases left early or passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
-    /// How often each way back was taken: from, to, times.
+    /// How often each rollback edge was taken: from, to, times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backs: Vec<(String, String, u32)>,
     /// Whether a call of the present visit failed.
@@ -286,7 +286,7 @@ pub struct OpenCall {
     /// Whether the call runs programs, so that only exit status 0 is `ok`.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub executes: bool,
-    /// Whether it may run programs: it does, or nobody said what its tool can do.
+    /// Whether it may run programs: it does, or its tool has no labels.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub may_execute: bool,
     /// When it was decided, in milliseconds since 1970-01-01 UTC, where known.

@@ -27,7 +27,7 @@ pub const SKILL: &str = "Skill";
 
 /// What a tool can do, as a sorted set of words (`read`, `write`, `execute`, `network`, or a config's own).
 ///
-/// An empty set means that nobody said; such a tool counts as writing (rules 3.2, line 6).
+/// An empty set means that no label is known; such a tool counts as writing (rules 3.2, line 6).
 pub type Labels = BTreeSet<String>;
 
 /// Whether the labels say that a tool reads, and none that it does more.

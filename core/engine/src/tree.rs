@@ -100,7 +100,7 @@ pub(crate) fn settling(state: &State) -> Option<Change> {
     })
 }
 
-/// Whether the visit that a run is a part of is over.
+/// Whether the visit that a run belongs to has ended.
 fn is_over(state: &State, run: &Run, branch: &Branch) -> bool {
     parent(state, run).is_none_or(|parent| parent.visit != branch.visit)
 }

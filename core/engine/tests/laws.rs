@@ -122,7 +122,7 @@ fn begun(policy: &Policy) -> State {
     go(policy, &State::default(), &Event::new("x", kind)).state
 }
 
-/// The seed's five rules, as the seed's own tracker applies them: an index and nothing else.
+/// The five rules of the original, as its own tracker applies them: an index and nothing else.
 fn seed_rules(sketch: &Sketch, index: &mut usize, tool: &str) -> bool {
     let has = |places: &BTreeSet<usize>| {
         places.iter().any(|place| match PATTERNS[*place].strip_suffix('*') {

@@ -14,7 +14,7 @@ use phasegate_core::{Change, Event, Facts, Policy, State, records, step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A policy with evidence, edges, ways back, files, a project scope and both modes.
+/// A policy with evidence, edges, rollback edges, files, a project scope and both modes.
 fn policy() -> Policy {
     let matcher = |text: &str| json!({"text": text, "tool": {"exact": text}, "server": "bare"});
     let call = |atom: u32, text: &str, wanted: Value| json!({"call": {"atom": atom, "wanted": wanted, "matcher": matcher(text)}});

@@ -81,7 +81,7 @@ impl Runtime {
         }
         let above = own_ancestors();
         for project in self.projects() {
-            // A project whose own journal is damaged says nothing of its sessions; the one that is meant is read again.
+            // A project with a damaged journal names no sessions; the current project's journal is read again.
             let found = live_sessions(&project).unwrap_or_default();
             let serving = |session: &&SessionInfo| session.clients.iter().any(|client| above.contains(client));
             if let Some(session) = found.known.iter().find(serving) {

@@ -26,8 +26,8 @@ fn limit_of(milliseconds: Option<&str>) -> Duration {
     given.map_or(LIMIT, |milliseconds| Duration::from_millis(milliseconds).min(LONGEST))
 }
 
-/// Does the work on this thread while another one watches the clock. Exactly one of the two gives the answer to
-/// `send`: the work's result in time, or else what `late` makes of the problem.
+/// Does the work on this thread while another thread watches the deadline. Exactly one of the two calls `send`: with
+/// the work's result in time, or else with what `late` makes of the problem.
 ///
 /// The work stays on the calling thread because memory is slower to get on any other one. If the deadline passes,
 /// `send` is called on the watching thread while the work goes on; it should end the process.

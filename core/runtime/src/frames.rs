@@ -20,7 +20,7 @@ use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::snapshot::SessionChange;
 
-/// What came of a frame: the outcomes of its events. `None`: nothing guards the project and nothing ever did.
+/// The outcomes of a frame's events; `None` if the project was never guarded.
 pub type FrameOutcomes = Result<Option<Vec<Outcome>>, Refusal>;
 
 /// A frame that waits for its turn.
@@ -197,8 +197,8 @@ impl Runtime {
         Ok(Located { message, project })
     }
 
-    /// The refusal of a frame that cannot be read. In a project that nothing guards, it passes unless it speaks of what
-    /// guards others.
+    /// The refusal of an unreadable frame. In an unguarded project the frame passes unless it names a protected path of
+    /// another project.
     fn unread(&self, adapter: &dyn Adapter, opened: &Opened, problem: Problem) -> Refusal {
         let failure_mode = match self.failure_mode_of(adapter, opened) {
             FailureMode::Open if other_projects::speaks_of_guarded(self, opened) => FailureMode::Closed,

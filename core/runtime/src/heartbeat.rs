@@ -1,4 +1,4 @@
-//! The heartbeat of a bridge: a plugin that was never loaded says nothing, so what is kept is when one was.
+//! The heartbeat of a bridge: a plugin that was never loaded reports nothing, so the bridge records when it ran.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

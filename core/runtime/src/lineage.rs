@@ -40,8 +40,7 @@ enum Begun {
     Afresh,
     /// It goes on from the session with this id, or a call of that session started it.
     From(String),
-    /// An agent may have, or it goes on from a session that nobody names.
-    /// `ended`: sessions that have ended may be meant, too.
+    /// An agent may have started it, or its parent is unknown. `ended`: the parent may be a session that has ended.
     Somehow { ended: bool },
 }
 

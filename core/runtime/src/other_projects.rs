@@ -21,7 +21,7 @@ pub fn refused(runtime: &Runtime, adapter: &dyn Adapter, opened: &Opened, projec
     decoded.events.into_iter().find_map(|event| forbidden(runtime, event, project))
 }
 
-/// Whether a frame that cannot be read speaks of what guards other projects: it may change anything that it speaks of.
+/// Whether an unreadable frame names a protected path of another project: it may change everything that it names.
 pub fn speaks_of_guarded(runtime: &Runtime, opened: &Opened) -> bool {
     let text = String::from_utf8_lossy(&opened.frame.bytes);
     runtime.locations.state.join("projects").exists() && runtime.protected(None, &[]).spoken_of(&text).is_some()

@@ -152,7 +152,7 @@ impl Project {
     }
 }
 
-/// The name that stands for a session in file names and anchors.
+/// The name of a session in file names and checkpoints.
 #[must_use]
 pub fn session_key(session: &str) -> String {
     name_of(session.as_bytes())

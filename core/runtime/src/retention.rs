@@ -1,9 +1,9 @@
-//! Retention: what is kept about sessions that are over goes after a time (rules 8.5).
+//! Retention: removes old state of ended sessions (rules 8.5).
 //!
-//! A session's journal goes as a whole, with what says where the session began; that it went is recorded in the project's
-//! journal, so that it is not missed. What goes never: the project's own journal, a journal with a live run in block
-//! mode, one that cannot be read, one that is in use. A compiled policy or skill goes when no record of a kept journal
-//! names it.
+//! A session's journal is removed as a whole, with the file that says where the session began. The project's journal
+//! records the removal, so that the integrity check does not miss it. These stay: the project's own journal, a journal
+//! with a live run in block mode, one that cannot be read, one that is in use. A compiled policy or skill goes when no
+//! record of a kept journal names it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -79,9 +79,9 @@ pub struct Kept {
 pub enum Why {
     /// A run in block mode is live in it.
     LiveRun,
-    /// It cannot be read, or somebody changed it.
+    /// It cannot be read, or it was changed.
     Damaged(Problem),
-    /// Somebody has it open.
+    /// Another process has it open.
     InUse,
 }
 
@@ -189,7 +189,7 @@ impl Work<'_> {
             let last = read_last::<SessionSnapshot>(&FileStore, path).map_err(|error| Why::Damaged(error.into()))?;
             return Ok((last.map(|last| last.state).unwrap_or_default(), None));
         }
-        // Whoever has it open is not waited for.
+        // Do not wait for a process that has it open.
         let opened = Journal::open(&FileStore, path, &Deadline::new(Duration::ZERO));
         let (journal, state) = opened.map_err(|error| match error.kind {
             StoreErrorKind::Busy => Why::InUse,

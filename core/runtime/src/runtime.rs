@@ -56,8 +56,8 @@ impl Runtime {
         }
     }
 
-    /// All that the guard stands on, as seen from the project with this root, or from one that nothing guards; and the files
-    /// that audit events are also written to.
+    /// The protected paths, as seen from the project with this root or from an unguarded one, with the files of the
+    /// audit log.
     pub(crate) fn protected(&self, root: Option<&Path>, logs: &[PathBuf]) -> Protected<'_> {
         Protected::new(&self.locations, self.platforms.places(), &self.places, root, logs)
     }

@@ -19,7 +19,7 @@ const MAX_CHECKPOINTS: usize = 256;
 pub struct SessionSnapshot {
     /// The engine's half.
     pub session: state::Session,
-    /// The client's processes that have served it, the newest last; those that have ended make room.
+    /// The client's processes that have served it, the newest last; ended ones are removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<Process>,
     /// Who was behind the last event that said so, as the adapter established it: a client of a server for many.
@@ -33,7 +33,8 @@ pub struct SessionSnapshot {
     /// The digest of the file that its policy is stored in; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub policy_digest: String,
-    /// Why the platform's settings did not start the guard when the session began; absent: they did, or nobody looked.
+    /// Why the platform's settings did not start the guard when the session began; absent if they did, or if that was
+    /// not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unwired: Option<String>,
     /// Whether the record with this state changed what matters, so that the project is still to note how far the
@@ -45,8 +46,8 @@ pub struct SessionSnapshot {
     pub anchored: u64,
     /// How many records of the project's journal were on the disk for good.
     pub project: u64,
-    /// Whether the session was under way when first seen, and nothing was known of its project: it is denied in block
-    /// mode until it starts anew.
+    /// Whether the first event of the session was not a start, and its project had no state: it is denied in block mode
+    /// until it starts anew.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
 }
@@ -69,8 +70,8 @@ pub struct ProjectSnapshot {
     /// Whether the project is remembered as guarded, so that its memory must be there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guarded: bool,
-    /// Whether the first session seen here was under way: what is kept may have been lost, and a session that was not
-    /// seen to start is denied in block mode.
+    /// Whether the first event in this project was not a session start: state may be lost, and a session without a
+    /// start event is denied in block mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
 }
@@ -111,7 +112,7 @@ pub enum SessionChange {
     Principal(Option<String>),
     /// What the adapter remembers.
     Memory(Value),
-    /// The settings that the session goes by.
+    /// The settings that the session uses.
     Settings(Box<KeptSettings>),
     /// The digest of the stored policy.
     PolicyDigest(String),

@@ -81,7 +81,7 @@ impl Place {
         block_on(self.guard.handle(session, event)).expect("nothing keeps the guard from deciding")
     }
 
-    /// A session under way, in which the skill's first phase is done.
+    /// A live session in which the skill's first phase is done.
     fn begin(&self, session: &str) {
         let _ = self.give(session, json!({"event": "session_start", "source": "startup"}));
         let _ = self.give(session, json!({"event": "skill", "name": "work", "by": "human"}));

@@ -67,11 +67,12 @@ struct Shared {
 }
 
 impl Bridge {
-    /// Answers lines until there are no more, then waits for the answers that are under way, for the limit at most.
+    /// Answers lines until the input ends, then waits for open answers, for at most the limit.
     ///
     /// # Errors
     ///
-    /// `bad-input`: the first line is no greeting, or one of another protocol or platform; it was answered with that.
+    /// `bad-input`: the first line is not a greeting, or is one of another protocol or platform. The bridge has
+    /// answered so.
     pub fn serve(self, mut input: impl BufRead, mut out: impl Write + Send + 'static) -> Result<(), Problem> {
         let limit = self.limit;
         let greeting = match read_line(&mut input).and_then(|read| self.greeted(read)) {
@@ -185,7 +186,7 @@ impl Shared {
         self.dispatcher.spawn(&session, Input::Frame(framed), slot);
     }
 
-    /// Says what came of a frame. The answer of one that is late is made where nobody else waits for it.
+    /// Answers a frame. A late answer is made on a thread on which no other frame waits.
     fn answered(self: &Arc<Self>, asking: Asking, framed: &Arc<Framed>, outcome: FrameOutcomes, slot: Option<Oneshot>) {
         match outcome {
             Err(refusal) if refusal.problem.code == Code::Deadline => {
@@ -217,7 +218,8 @@ impl Shared {
         self.open.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Nobody waits for this work any longer. Where it never ends, neither do the frames behind it: the process must.
+    /// No client waits for this work any longer. If it never ends, later frames never end either, so the process must
+    /// end.
     fn give_up_on(&self, slot: Option<Oneshot>) {
         std::thread::sleep(self.limit);
         if !slot.is_some_and(|slot| slot.is_finished()) {

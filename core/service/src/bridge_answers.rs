@@ -1,7 +1,7 @@
-//! The plugin's file of answers: a client that has much to do finds them there before it looks for what was said.
+//! The plugin's file of answers: a client with a busy event loop reads them there before it reads the pipe.
 //!
-//! Each line begins with a digest of the answer between a key and itself once more. Nobody but the plugin knows the key, so
-//! that nobody else writes an answer that it takes.
+//! Each line begins with a digest over the key, the answer and the key again. Only the plugin and the bridge know the
+//! key, so no other program can write an accepted answer.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;

@@ -140,7 +140,7 @@ fn decide(driver: &mut Driver<'_>, event: &Value) -> Result<Outcome, FailureMode
 
 fn timed(event: &Value) -> Event {
     let mut event = Event::from_value(event.clone()).unwrap();
-    // The same length in every run, whatever the clock says.
+    // The same length in every run, at any time of day.
     event.time = Some(1_700_000_000_000 + i64::try_from(event.name().len()).unwrap());
     event
 }

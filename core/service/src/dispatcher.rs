@@ -1,5 +1,5 @@
-//! The dispatcher where events are handed in: one that nobody else competes with is decided on the caller's own thread; the others
-//! wait together for a worker. A second thread watches the clock for those that wait.
+//! The dispatcher, to which events are submitted. An event without competition is decided on the caller's thread;
+//! others wait together for a worker. A second thread watches their deadlines.
 
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
@@ -34,14 +34,14 @@ struct Inner<K> {
     queue: Mutex<Queue>,
     /// Wakes the worker.
     work: Condvar,
-    /// Wakes whoever watches the clock.
+    /// Wakes the thread that watches deadlines.
     clock: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     tasks: VecDeque<Task>,
-    /// Answers that somebody waits for, in the order of their deadlines.
+    /// Awaited answers, in the order of their deadlines.
     waiting: VecDeque<(Deadline, Oneshot)>,
     /// Whether a batch is to be finished.
     open: bool,
@@ -125,7 +125,7 @@ impl<K: BatchProcessor> Inner<K> {
             return Some(request);
         }
         let left = processor.take(request, false).err().map(|request| *request);
-        // Whoever must wait for the disk waits together with others.
+        // Events that must wait for the disk wait together.
         if left.is_none() && !processor.must_sync() {
             processor.finish();
             let syncs = processor.to_sync();

@@ -62,7 +62,7 @@ impl Guard for ProjectGuard {
     }
 
     async fn unguarded(&self) -> bool {
-        // Whoever takes away both the configs and the state while the guard runs has not undone what it saw.
+        // Removing both configs and state while the guard runs does not make the project unguarded.
         !self.guarded.load(Ordering::Relaxed) && matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
     }
 

@@ -1,8 +1,8 @@
-//! The host's session: that of the guarded client which started this process, so that a guard behind a server and the
-//! client's own guard share one session (rules 4.3).
+//! The host's session: the session of the guarded client that started this process. A guard in a server and the
+//! client's own guard so share one session (rules 4.3).
 //!
-//! A client can begin another session while it runs, and then goes by another id. Each session that begins or ends is reported
-//! to the project's journal, so nothing is looked at again before that has changed, and then only what it names anew.
+//! A client can begin another session, with another id, while it runs. The project's journal records each start and end
+//! of a session. So nothing is read again until that journal changes, and then only the sessions that it newly names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use phasegate_store::mark::Mark;
 /// What is known of the sessions of a project and of the processes above this one.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
-    /// The processes above this one, nearest first; `None` before they were looked for.
+    /// The ancestors of this process, nearest first; `None` before the first search.
     above: Option<Vec<Process>>,
     /// How the project's journal was when it was read last.
     mark: Option<Mark>,
@@ -37,13 +37,13 @@ struct Known {
     whole: bool,
     session: String,
     ended: bool,
-    /// How near the nearest process above is that it was served by.
+    /// The distance to the nearest ancestor that served it.
     distance: Option<usize>,
 }
 
 impl Host {
-    /// The session that the nearest guarded client above this process is in now; else the one that a variable of the
-    /// environment names; `None` if that is none of this project's.
+    /// The current session of the nearest guarded client among this process's ancestors, or else the session that an
+    /// environment variable names. `None` if it is not a session of this project.
     pub(crate) fn session(&mut self, runtime: &Runtime, project: &Project, ours: OwnWrites) -> Option<String> {
         self.look(project, ours);
         self.served(project).or_else(|| named(runtime, project))
@@ -58,7 +58,7 @@ impl Host {
         }
         self.foreign = ours.foreign;
         let shared = read_last::<ProjectSnapshot>(&FileStore, &project.journal()).ok().flatten().map(|last| last.state);
-        // A journal that cannot be read names nobody; whoever decides by it says so.
+        // An unreadable journal names no host; the decision that needs it reports the problem.
         let checkpoints = shared.unwrap_or_default().sessions;
         let above = self.above.get_or_insert_with(own_ancestors);
         self.known.retain(|key, _| checkpoints.contains_key(key));

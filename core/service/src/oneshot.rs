@@ -27,7 +27,7 @@ struct Shared {
     finished: AtomicBool,
 }
 
-/// The channel, seen from both ends and from the thread that watches the clock.
+/// The channel, shared by both ends and the thread that watches deadlines.
 #[derive(Clone, Default)]
 pub(crate) struct Oneshot(Arc<Shared>);
 

@@ -64,12 +64,12 @@ pub(crate) struct SessionCache {
     shared: Option<IdleProject>,
     sessions: BTreeMap<String, Idle>,
     batch: Option<Batch>,
-    /// Whether somebody makes journals durable in the background; then which, how far.
+    /// Whether a background thread syncs journals; if so, which ones and up to which record.
     lazy: bool,
     pub(crate) to_sync: Vec<PendingSync>,
     /// The calls of other guards that were reported of, by session.
     reported: BTreeMap<String, BTreeSet<String>>,
-    /// What is known of the project's journal to whoever looks for the host's session.
+    /// What this guard wrote to the project's journal, for the search of the host's session.
     ours: Arc<Mutex<OwnWrites>>,
 }
 
@@ -155,7 +155,7 @@ impl SessionCache {
         Arc::clone(&self.ours)
     }
 
-    /// The same, where somebody empties `to_sync` after each batch.
+    /// The same, with a caller that empties `to_sync` after each batch.
     pub(crate) fn lazy(self) -> Self {
         Self { lazy: true, ..self }
     }
@@ -241,8 +241,8 @@ impl SessionCache {
         Some(Read { decoded, is_plain })
     }
 
-    /// Whether the event of a session that is under way looks at no other session: those must be written before. What a
-    /// frame stands for is seen later.
+    /// Whether an event of a live session needs no other session, because other sessions must be written before. The
+    /// events of a frame are known later.
     fn keeps_to_itself(&self, request: &Request) -> bool {
         let plain = match &request.input {
             Input::Event(event) => is_plain(event),

@@ -21,11 +21,11 @@ type Seen<T> = (Option<Mark>, T);
 #[derive(Debug, Default)]
 pub(crate) struct SmallFiles {
     remembered: Option<Seen<Option<Remembered>>>,
-    /// By digest: the file's mark, and the policy as long as a session goes by it.
+    /// By digest: the file's mark, and the policy as long as a session uses it.
     policies: BTreeMap<String, (Mark, Weak<Policy>)>,
 }
 
-/// How a file is now; `None`: there is none, or nobody can look.
+/// The current mark of a file; `None` if the file is missing or cannot be read.
 fn mark(path: &Path) -> Option<Mark> {
     path.symlink_metadata().ok().map(|data| Mark::of(&data))
 }

@@ -44,8 +44,7 @@ impl StoreError {
         Self { kind, path: Some(path.to_path_buf()), message: message.into() }
     }
 
-    /// The error that an I/O error on a file of the state means. `kind` applies where the I/O error says no more than
-    /// that the operation failed.
+    /// The error for an I/O error on a file of the state. `kind` applies if the I/O error is not a specific one.
     #[must_use]
     pub fn from_io(kind: StoreErrorKind, path: &Path, what: &str, error: &io::Error) -> Self {
         let kind = if error.get_ref().is_some_and(|inner| inner.is::<Exposed>()) || is_link(error) {

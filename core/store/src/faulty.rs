@@ -53,8 +53,7 @@ thread_local! {
     static NOW: Cell<Option<SystemTime>> = const { Cell::new(None) };
 }
 
-/// Does the work while the clock of this thread's disk stands still: sessions of the same second are in the same order,
-/// whenever they were written.
+/// Does the work while the time of this thread's disk is fixed, so that sessions of the same second keep their order.
 pub fn at<T>(now: SystemTime, work: impl FnOnce() -> T) -> T {
     NOW.set(Some(now));
     let done = work();
@@ -62,7 +61,7 @@ pub fn at<T>(now: SystemTime, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Does the work on a disk with room for so many bytes. What came of it, and every change that was made.
+/// Does the work on a disk with space for this many bytes. Returns its result and every change.
 pub fn watched<T>(room: Option<u64>, work: impl FnOnce() -> T) -> (T, Vec<Change>) {
     WATCH.set(Some(Watch { changes: Vec::new(), room }));
     let done = work();
@@ -82,7 +81,7 @@ fn note(change: impl FnOnce() -> Change) {
     });
 }
 
-/// How many of `wanted` bytes there is room for.
+/// How many of `wanted` bytes fit on the disk.
 fn room(wanted: usize) -> usize {
     WATCH.with_borrow_mut(|watch| {
         let Some(left) = watch.as_mut().and_then(|watch| watch.room.as_mut()) else { return wanted };

@@ -1,12 +1,12 @@
-//! The seal of a journal: a mark that every other hand breaks (rules 8.2).
+//! The mtime fingerprint of a journal: a mark that any other writer breaks (rules 8.2).
 //!
-//! The hook reads a journal's end only, so that its cost does not grow with the history. So that a change further up is
-//! seen all the same, the time at which the file was last changed carries a mark of the last record: its part of a
-//! second is derived from the chain hash. Whoever writes to the file in an ordinary way sets another time. Where the
-//! mark does not fit, or the file was touched after it was set, the whole chain is read once.
+//! The hook reads only the end of a journal, so its cost does not grow with the history. To detect an earlier change as
+//! well, the sub-second part of the file's mtime encodes the hash of the last record. An ordinary write sets another
+//! mtime. If the fingerprint does not match, or the file was touched later, the whole chain is read once.
 //!
-//! A crash between a record and its seal breaks it too: that costs one reading. Whoever sets file times on purpose, in the
-//! second of the last record, or writes the whole chain anew, is not caught by the seal, but by what other journals noted.
+//! A crash between a record and its fingerprint breaks it too, which costs one read of the chain. The fingerprint does
+//! not detect a writer that sets file times on purpose, or that rewrites the whole chain. The checkpoints in other
+//! journals do.
 
 use std::fs::Metadata;
 use std::time::{Duration, SystemTime};

@@ -341,7 +341,7 @@ fn open_locked(path: &Path, deadline: &Deadline) -> Result<(File, Metadata), Sto
         let file = open_file(path).map_err(|error| unreadable(path, &error))?;
         lock(&file, path, deadline)?;
         let data = file.metadata().map_err(|error| unreadable(path, &error))?;
-        // Whoever held the lock may have removed the file.
+        // The process that held the lock may have removed the file.
         if !removed(&data) {
             return Ok((file, data));
         }

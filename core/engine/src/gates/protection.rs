@@ -1,6 +1,6 @@
-//! Protection: no call changes what the guard itself stands on (rules 4.1).
+//! Protection: no call changes a protected path (rules 4.1).
 //!
-//! What a call would change of it was found before the decision and stands in the call's analysis.
+//! The call analysis lists the protected paths that a call would change.
 
 use alloc::string::ToString as _;
 

@@ -1,10 +1,10 @@
-//! A session that joins another's runs is held to just what the other is held to.
+//! A session that inherits another's runs gets the same decisions as the other session.
 
 use phasegate_core::state::{Session, Status};
 use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
 
-/// Plays the events to one session after the other; before each call, a fresh session that joins the first one's runs must
-/// decide the call as the first does. What differs, if anything does.
+/// Plays the events to one session. Before each call, a fresh session that inherits the first one's runs must decide
+/// the call in the same way. Returns the first difference.
 pub(crate) fn differ(policy: &Policy, events: &[(Event, Facts)]) -> Option<String> {
     let mut state = State::default();
     for (event, facts) in events.iter().filter(|(event, _)| event.session == "m") {

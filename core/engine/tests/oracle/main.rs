@@ -1,16 +1,16 @@
-//! An independent reading of rules 3.1 to 3.3, held against `step` on random policies and sessions.
+//! An independent model of rules 3.1 to 3.3, compared with `step` on random policies and sessions.
 //!
-//! The model is written from the text alone and as plainly as it can be: it keeps a log of all events and
-//! reads it again from the beginning for every question, and it walks all paths where the engine searches.
+//! The model is written from the text alone and as simply as possible. It keeps a log of all events and reads it from
+//! the beginning for every question. It walks all paths where the engine searches.
 //!
-//! Where the text leaves room, both read it so:
+//! Where the text is open, both interpret it in this way:
 //!
-//! * a last phase is one that no edge leaves; a run is also over where only optional phases could follow;
+//! * a last phase is one that no edge leaves; a run can also end where only optional phases could follow;
 //! * a call that breaks a rule ends a run only if its `done_when` holds; without one the agent may deactivate it;
 //! * a call that belongs to a phase to come never ends a run, optional as that phase may be;
 //! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
 //! * an `early` edge may be taken from the current phase, not from one that is passed over;
-//! * a phase that was returned to is not left by returning again, and a phase entered by a way back never is;
+//! * a phase that was returned to is not left by returning again, and a phase entered by a rollback edge never is;
 //! * batch, prompt and stop close the calls of their own agent, the end of a subagent also what it launched;
 //! * a session that starts, and is not merely compacted, closes the calls of all;
 //! * only the tool's own labels make a call one that runs programs; an exit status other than 0 always fails it;

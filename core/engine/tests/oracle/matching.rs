@@ -119,7 +119,8 @@ pub(crate) fn forbids(list: &[Matcher], asked: &Asked, skill: &Skill) -> bool {
     list.iter().any(|matcher| means(matcher, asked, skill, &labels, true))
 }
 
-/// Whether the phase's `allowed` has the call. Outside the seed's form a phase that forbids it has it not.
+/// Whether the phase's `allowed` lists the call. Outside the compat form a phase that forbids the call does not list
+/// it.
 pub(crate) fn has(phase: &Phase, asked: &Asked, skill: &Skill) -> bool {
     permits(&phase.allowed, asked, skill) && (skill.compat || !forbids(&phase.forbidden, asked, skill))
 }

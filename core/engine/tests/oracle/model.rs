@@ -190,7 +190,7 @@ impl Told {
         self.calls.iter().filter(|(_, outcome)| outcome.is_none()).map(|(place, _)| *place).collect()
     }
 
-    /// Open calls that nobody will hear of again.
+    /// Open calls without a further event.
     fn forget(&mut self, which: &dyn Fn(usize) -> bool) {
         for place in self.open().into_iter().filter(|place| which(*place)) {
             self.calls.insert(place, Some(Outcome::Unknown));
@@ -204,7 +204,7 @@ impl Told {
         let launched = self.launched.clone();
         match &entry.event.kind {
             EventKind::ToolCall { id, .. } if entry.decided.is_some() => {
-                // Of two open calls under one id nobody knows which one a result is about.
+                // A result could belong to either of two open calls with one id.
                 if let Some(place) = id.as_ref().and_then(|id| by_id(self, id)) {
                     self.calls.insert(place, Some(Outcome::Unknown));
                 }

@@ -140,7 +140,7 @@ impl World {
         }
     }
 
-    /// Whether a way back is not used up, and what it asks for holds.
+    /// Whether a rollback edge is below its limit and its condition holds.
     pub(crate) fn may_go_back(&self, run: usize, back: &Back) -> bool {
         let stay = self.runs[run].stay();
         let taken = self.runs[run].backs.iter().filter(|way| **way == (stay.phase, back.to)).count();

@@ -177,7 +177,7 @@ pub(crate) fn policy(genes: &Genes) -> Policy {
     policy
 }
 
-/// The seed's form: lists in order, and nothing else.
+/// The compat form: lists in order, and nothing else.
 fn plain(phase: &mut Phase, at: usize, last: usize) {
     phase.done_when = None::<Condition>;
     phase.requires = None;

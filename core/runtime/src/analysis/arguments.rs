@@ -119,7 +119,7 @@ fn blanks_off(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
-/// A text with `%2e` and its like read as the characters that they stand for; `None` if there are none.
+/// A text with percent escapes (`%2e`) decoded; `None` if it has none.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

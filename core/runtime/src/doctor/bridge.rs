@@ -1,4 +1,4 @@
-//! The plugin of a platform: a client that cannot load it says nothing, so what counts is whether it was seen at work.
+//! The plugin of a platform: a client that cannot load it reports nothing, so the check asks whether it has run.
 
 use std::time::SystemTime;
 

@@ -16,7 +16,8 @@ use crate::sessions::{is_strict, may_be_strict};
 use crate::snapshot::{ProjectChange, SessionChange};
 
 impl Driver<'_> {
-    /// A live session keeps its policy. A session that starts, or that a person reloads, gets what the configs say now.
+    /// A live session keeps its policy. A session that starts, or that a person reloads, gets the policy of the current
+    /// configs.
     pub(super) fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
         let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
         let reloads = slash_command::reloads(event);
@@ -56,7 +57,7 @@ impl Driver<'_> {
         self.loaded.own.change(SessionChange::Lost(lost));
     }
 
-    /// From now on the session goes by what the configs say.
+    /// From now on the session uses the current configs.
     fn use_current(&mut self, current: Current) -> Result<(), Problem> {
         let remembered = self.loaded.shared.remembered;
         match current {

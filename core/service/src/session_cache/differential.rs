@@ -39,7 +39,7 @@ const MILD: &str = "skill: mild\ndescription: Only reported.\nmode: warn\nphases
 enum Act {
     /// An event of this session, with its JSON.
     Event(usize, Value),
-    /// Somebody does something to the files of the guard.
+    /// Another program changes the files of the guard.
     Harm(Harm),
 }
 

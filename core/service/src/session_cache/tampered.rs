@@ -1,4 +1,4 @@
-//! Journals that another program changes or takes away between two batches.
+//! Journals that another program changes or removes between two batches.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -102,7 +102,7 @@ impl Journal {
         self.left
     }
 
-    /// Whether nobody else wrote to the file since, or took it away.
+    /// Whether no other program wrote to the file since, or removed it.
     pub fn is_as_left(&self) -> bool {
         let now = self.file.metadata().ok().filter(|data| !removed(data)).map(|data| Mark::of(&data));
         now.is_some() && now == self.left
