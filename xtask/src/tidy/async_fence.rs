@@ -16,6 +16,7 @@ const ALLOWED: &[&str] = &[
     "xtask/src/tidy/",
     "conformance/src/relay",
     "conformance/mcp-server/",
+    "guard/src/",
     "guard/tests/",
     "examples/notes-server/",
 ];
