@@ -44,7 +44,7 @@ pub mod verify;
 pub mod retention;
 pub mod replay;
 
-pub use phasegate_store::{digest, files, journal};
+pub use phasegate_store::{digest, files};
 
 pub use locations::Locations;
 pub use project::Project;

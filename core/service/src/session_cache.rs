@@ -316,7 +316,10 @@ impl SessionCache {
         let path = self.project.session_journal(session);
         let Some(look) = first_look(&self.runtime, &self.project, &remembered, &path)? else { return Ok(None) };
         let loaded = remembered.and_then(|remembered| {
-            self.project.check_folders(&self.runtime.locations.state)?;
+            // Folders are checked when the project is loaded. Later each journal is checked as it is opened.
+            if self.batch.is_none() && self.shared.is_none() {
+                self.project.check_folders(&self.runtime.locations.state)?;
+            }
             self.lock_project(deadline)?;
             if let Some(batch) = &mut self.batch {
                 batch.shared.remembered = remembered;
