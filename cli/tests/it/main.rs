@@ -26,3 +26,4 @@ mod store;
 mod stress;
 mod support;
 mod tampering;
+mod version1;

@@ -1,0 +1,134 @@
+//! State that the version before wrote: nothing of it is lost, and its session goes on.
+//!
+//! `tests/version1` holds what that version wrote for a session in `/srv/project`: its state folder, its project, and
+//! what its own `audit` commands said (`recorded`).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use phasegate_store::digest::sha256_hex;
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, denied, reply};
+
+const SESSION: &str = "11111111-2222-4333-8444-555555555555";
+/// How many records the session's journal has.
+const RECORDS: usize = 25;
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/version1")
+}
+
+/// The state of the version before, moved to where this world's project is.
+fn moved() -> World {
+    let world = World::unguarded();
+    copy(&data().join("project"), &world.root());
+    copy(&data().join("state"), &world.state());
+    let root = world.root();
+    let root = root.to_str().unwrap();
+    let projects = world.state().join("projects");
+    let old = fs::read_dir(&projects).unwrap().next().unwrap().unwrap().path();
+    let new = projects.join(&sha256_hex(root.as_bytes())[..32]);
+    fs::rename(old, &new).unwrap();
+    fs::write(new.join("root"), root).unwrap();
+    for entry in fs::read_dir(world.state().join("sessions")).unwrap() {
+        fs::write(entry.unwrap().path(), root).unwrap();
+    }
+    world
+}
+
+/// Copies a folder; files and folders are their owner's alone.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    fs::set_permissions(to, fs::Permissions::from_mode(0o700)).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).unwrap();
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+    }
+}
+
+fn recorded(name: &str) -> String {
+    fs::read_to_string(data().join("recorded").join(name)).unwrap()
+}
+
+fn value(world: &World, args: &[&str]) -> Value {
+    serde_json::from_str(&world.run(args, 0)).unwrap()
+}
+
+fn verified(world: &World) -> Vec<u64> {
+    let report = value(world, &["--json", "audit", "verify"]);
+    assert_eq!((&report["fits"], &report["findings"]), (&json!(true), &json!([])));
+    report["journals"].as_array().unwrap().iter().map(|journal| journal["records"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn its_journals_are_verified_and_shown_as_it_showed_them() {
+    let world = moved();
+    assert_eq!(verified(&world), [21, 25]);
+    let shown = value(&world, &["--json", "audit", "show", "--last", "100"]);
+    let wanted: Value = serde_json::from_str(&recorded("show.json")).unwrap();
+    for (shown, wanted) in shown.as_array().unwrap().iter().zip(wanted.as_array().unwrap()) {
+        assert_eq!(shown, wanted);
+    }
+    assert_eq!(shown.as_array().unwrap().len(), RECORDS);
+    assert_eq!(world.run(&["audit", "export"], 0), recorded("export.jsonl"));
+}
+
+#[test]
+fn each_of_its_records_is_decided_again() {
+    let world = moved();
+    for (at, wanted) in recorded("why.jsonl").lines().enumerate() {
+        let wanted: Value = serde_json::from_str(wanted).unwrap();
+        let output = world.phasegate(&["--json", "audit", "why", &(at + 1).to_string()]).output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for part in ["seq", "engine", "event", "facts", "decision", "records", "problem", "policy_version"] {
+            assert_eq!(found[part], wanted[part], "{part} of record {}", at + 1);
+        }
+        assert_eq!(found["again"]["possible"], true, "record {}", at + 1);
+        // A text of a decision may be worded otherwise by now; what is decided may not.
+        let differs = found["again"]["differs"].as_array().unwrap();
+        assert!(differs.iter().all(|what| what == "decision"), "record {}: {differs:?}", at + 1);
+        let again = &found["again"]["decision"];
+        for part in ["effect", "code", "skill", "phase"] {
+            assert_eq!(again[part], found["decision"][part], "{part} of record {} decided again", at + 1);
+        }
+    }
+}
+
+#[test]
+fn its_session_goes_on_where_it_stood() {
+    let world = moved();
+    let fetch = || json!({"url": "https://example.org", "prompt": "x"});
+    let read = json!({"file_path": "src/main.rs"});
+    let status = value(&world, &["--json", "status"]);
+    assert_eq!((&status["skill_name"], &status["current_phase"]), (&json!("change"), &json!("edit")));
+    // A call of then ends now: it is evidence in the project's run.
+    world.ok(SESSION, "t7", "Read", read);
+    assert_eq!(verified(&world), [22, 26]);
+    // Edit was seen and the file is there: the next phase is open. The approval of then holds, so its end is reached.
+    assert!(!matches!(reply(&world.call(SESSION, "n1", "WebFetch", fetch())), Reply::Denied(_)));
+    world.ok(SESSION, "n1", "WebFetch", fetch());
+    let edit = json!({"file_path": "src/main.rs", "old_string": "a", "new_string": "b"});
+    denied(&world.call(SESSION, "n2", "Edit", edit), "phase-forbidden");
+    let why = value(&world, &["--json", "audit", "why", "29"]);
+    assert_eq!(why["again"]["differs"], json!([]));
+    assert_eq!(verified(&world)[1], 29);
+    let shown = value(&world, &["--json", "audit", "show", "--last", "100"]);
+    let wanted: Value = serde_json::from_str(&recorded("show.json")).unwrap();
+    assert_eq!(shown.as_array().unwrap()[..RECORDS], wanted.as_array().unwrap()[..]);
+}
+
+#[test]
+fn a_session_that_begins_beside_it_takes_part_in_the_projects_run() {
+    let world = moved();
+    world.start("another");
+    let status = value(&world, &["--json", "status"]);
+    assert!(status["sessions"].as_array().unwrap().iter().any(|session| session["session"] == "another"));
+    assert_eq!(verified(&world).len(), 3);
+}
