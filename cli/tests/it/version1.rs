@@ -111,14 +111,20 @@ fn its_session_goes_on_where_it_stood() {
     // A call of then ends now: it is evidence in the project's run.
     world.ok(SESSION, "t7", "Read", read);
     assert_eq!(verified(&world), [22, 26]);
-    // Edit was seen and the file is there: the next phase is open. The approval of then holds, so its end is reached.
-    assert!(!matches!(reply(&world.call(SESSION, "n1", "WebFetch", fetch())), Reply::Denied(_)));
-    world.ok(SESSION, "n1", "WebFetch", fetch());
+    denied(&world.call(SESSION, "n1", "NotebookEdit", json!({"notebook_path": "a.ipynb"})), "unlisted");
+    // Edit was seen and the file is there, so the next phase is open.
+    assert!(!matches!(reply(&world.call(SESSION, "n2", "WebFetch", fetch())), Reply::Denied(_)));
+    world.ok(SESSION, "n2", "WebFetch", fetch());
+    assert_eq!(value(&world, &["--json", "status"])["current_phase"], "review");
+    // The approval of then holds: the last phase is done, and a call that it forbids ends the run.
     let edit = json!({"file_path": "src/main.rs", "old_string": "a", "new_string": "b"});
-    denied(&world.call(SESSION, "n2", "Edit", edit), "phase-forbidden");
-    let why = value(&world, &["--json", "audit", "why", "29"]);
-    assert_eq!(why["again"]["differs"], json!([]));
-    assert_eq!(verified(&world)[1], 29);
+    assert!(!matches!(reply(&world.call(SESSION, "n3", "Edit", edit)), Reply::Denied(_)));
+    assert_ne!(value(&world, &["--json", "status"])["skill_name"], "change");
+    for record in 26..=30 {
+        let why = value(&world, &["--json", "audit", "why", &record.to_string()]);
+        assert_eq!(why["again"]["differs"], json!([]), "record {record}");
+    }
+    assert_eq!(verified(&world)[1], 30);
     let shown = value(&world, &["--json", "audit", "show", "--last", "100"]);
     let wanted: Value = serde_json::from_str(&recorded("show.json")).unwrap();
     assert_eq!(shown.as_array().unwrap()[..RECORDS], wanted.as_array().unwrap()[..]);
