@@ -1,7 +1,8 @@
 //! What a record repeats of the record before it, and therefore leaves out.
 //!
-//! A record of version 2 leaves out the policy's version, the program's version, and the event's session, working
-//! directory and permission mode where they equal those of the record before. A snapshot record leaves out nothing.
+//! A record of version 2 leaves out the policy's version, the program's version, the number of the project's last record,
+//! and the event's session, working directory and permission mode where they equal those of the record before. A snapshot
+//! record leaves out nothing.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ pub struct Context {
     pub engine: String,
     /// The version of the policy of the last record.
     pub policy: String,
+    /// The number of the project's last record at the time of the last record.
+    pub project_seq: Option<u64>,
     /// The shared fields of the last event.
     pub event: BTreeMap<&'static str, Value>,
 }

@@ -8,5 +8,6 @@ pub mod merge_patch;
 pub mod entry;
 pub mod journal;
 pub mod context;
+pub mod compact_decision;
 pub mod version1;
 pub mod version2;

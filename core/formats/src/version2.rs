@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use phasegate_core::{Decision, Facts};
+use phasegate_core::Facts;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::compact_decision::{compact, complete};
 use crate::context::{CompactEvent, Context};
 use crate::journal::{Entry, JOURNAL_VERSION, Record};
 
@@ -30,13 +31,13 @@ struct Line<'a, C, S: ?Sized> {
     #[serde(skip_serializing_if = "Facts::is_empty")]
     facts: &'a Facts,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'a Decision>,
+    decision: Option<Value>,
     #[serde(skip_serializing_if = "<[C]>::is_empty")]
     changes: &'a [C],
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    project: Option<u64>,
+    project: Option<Option<u64>>,
     #[serde(skip_serializing_if = "is_zero")]
     cut: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -89,10 +90,10 @@ pub fn write<C: Serialize, S: Serialize + ?Sized>(
         policy: Some(entry.policy.as_str()).filter(|policy| whole || *policy != context.policy),
         event: Some(CompactEvent { event: &entry.event, time: entry.time, context }).filter(|_| !entry.event.is_null()),
         facts: &entry.facts,
-        decision: entry.decision.as_ref(),
+        decision: entry.decision.as_ref().map(|decision| compact(decision, &entry.event)).transpose()?,
         changes: &entry.changes,
         problem: entry.problem.as_ref(),
-        project: entry.project_seq,
+        project: Some(entry.project_seq).filter(|seq| *seq != context.project_seq),
         cut: place.cut,
         unsealed: place.unsealed,
         state: snapshot,
@@ -113,6 +114,8 @@ pub struct StateLine<'a, C> {
     policy: Option<Cow<'a, str>>,
     #[serde(default)]
     event: Option<SharedFields>,
+    #[serde(default, deserialize_with = "present_number")]
+    project: Option<Option<u64>>,
     /// What changes in the state.
     #[serde(default = "Vec::new")]
     pub changes: Vec<C>,
@@ -144,6 +147,11 @@ mod present {
     }
 }
 
+/// Tells an absent number (`None`) from `null` (`Some(None)`).
+fn present_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
+    Option::<u64>::deserialize(deserializer).map(Some)
+}
+
 impl<C> StateLine<'_, C> {
     /// Carries what the record says, or repeats, into the context of the next one.
     pub fn note(&self, context: &mut Context) {
@@ -155,6 +163,9 @@ impl<C> StateLine<'_, C> {
                 known.clear();
                 known.push_str(said);
             }
+        }
+        if let Some(project) = self.project {
+            context.project_seq = project;
         }
         let Some(event) = self.event.as_ref().filter(|event| event.event.is_some()) else { return };
         let fields = [("session", &event.session), ("cwd", &event.cwd), ("permission_mode", &event.permission_mode)];
@@ -195,13 +206,13 @@ struct WholeLine<C> {
     #[serde(default)]
     facts: Facts,
     #[serde(default)]
-    decision: Option<Decision>,
+    decision: Option<Value>,
     #[serde(default = "Vec::new")]
     changes: Vec<C>,
     #[serde(default)]
     problem: Option<Value>,
-    #[serde(default)]
-    project: Option<u64>,
+    #[serde(default, deserialize_with = "present_number")]
+    project: Option<Option<u64>>,
     #[serde(default)]
     cut: u64,
     #[serde(default)]
@@ -229,19 +240,23 @@ pub fn read<C: for<'de> Deserialize<'de>>(
     if let Some(policy) = line.policy {
         context.policy = policy;
     }
+    if let Some(project) = line.project {
+        context.project_seq = project;
+    }
     let mut event = line.event;
     context.complete(&mut event, line.t);
     context.note(&event);
+    let decision = line.decision.map(|decision| complete(decision, &event)).transpose()?;
     let entry = Entry {
         time: line.t,
         engine: context.engine.clone(),
         policy: context.policy.clone(),
         event,
         facts: line.facts,
-        decision: line.decision,
+        decision,
         changes: line.changes,
         problem: line.problem,
-        project_seq: line.project,
+        project_seq: context.project_seq,
     };
     let record =
         Record { version: 2, seq: line.seq, entry, records: Vec::new(), cut: line.cut, unsealed: line.unsealed };

@@ -104,8 +104,6 @@ impl ProjectSnapshot {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionChange {
-    /// A change of the engine's half.
-    Engine(Change),
     /// The processes that have served the session.
     Clients(Vec<Process>),
     /// Who is behind the session.
@@ -126,14 +124,15 @@ pub enum SessionChange {
     ProjectSynced(u64),
     /// Whether what was known of the session may be lost.
     Lost(bool),
+    /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
+    #[serde(untagged)]
+    Engine(Change),
 }
 
 /// A change of a [`ProjectSnapshot`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectChange {
-    /// A change of the engine's half.
-    Engine(Change),
     /// How far a session's journal has come.
     Checkpoint {
         /// The name of the journal's file.
@@ -149,6 +148,9 @@ pub enum ProjectChange {
     Guarded(bool),
     /// Whether what was known of the project may be lost.
     Lost(bool),
+    /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
+    #[serde(untagged)]
+    Engine(Change),
 }
 
 impl SessionSnapshot {

@@ -23,7 +23,7 @@ use crate::tail::{self, Position, SnapshotPlace};
 /// A snapshot follows at the latest after so many records without one.
 const MAX_RECORDS_SINCE_SNAPSHOT: u64 = 64;
 /// A snapshot follows as soon as the records since the last one have more bytes than it, and more than this.
-const MIN_BYTES_SINCE_SNAPSHOT: u64 = 6 * 1024;
+const MIN_BYTES_SINCE_SNAPSHOT: u64 = 12 * 1024;
 
 /// A journal whose lock is held. Dropping the value releases the lock.
 #[derive(Debug)]
@@ -292,6 +292,7 @@ impl Journal {
         position.snapshot = Some(snapshot.unwrap_or(here));
         position.context.policy.clone_from(&entry.policy);
         position.context.engine.clone_from(&entry.engine);
+        position.context.project_seq = entry.project_seq;
         position.context.note(&entry.event);
         position.end += length;
         self.unsealed = false;

@@ -103,6 +103,7 @@ fn entry(number: u64) -> Entry<Change> {
         policy: format!("p{}", number / 10),
         event,
         changes: changes(number),
+        project_seq: (number % 9 > 3).then_some(number / 20),
         ..Entry::default()
     }
 }
@@ -150,7 +151,7 @@ fn changes_as_long_as_the_state_are_followed_by_a_snapshot() {
     let place = place();
     let (mut journal, mut state) = open(&place.path);
     for number in 0..60 {
-        let changes = vec![Change::Rest(format!("{number}").repeat(2000))];
+        let changes = vec![Change::Rest(format!("{number}").repeat(8000))];
         append(&mut journal, &mut state, &Entry { changes, ..Entry::default() });
     }
     let text = fs::read_to_string(&place.path).unwrap();
