@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use phasegate_store::change_journal::{Journal, read_last};
+use phasegate_store::journal::{Journal, read_last};
 use phasegate_store::deadline::Deadline;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::file_store::FileStore;

@@ -16,6 +16,7 @@ mod fail_closed;
 mod gc;
 mod hook;
 mod init;
+mod journal_size;
 mod listing;
 mod panic;
 mod protection;

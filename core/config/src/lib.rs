@@ -35,4 +35,4 @@ pub use input::{Kind, Level, SourceFile};
 pub use mcp::Mcp;
 pub use shipped::{Shipped, find_shipped, shipped};
 pub use source::Form;
-pub use version::of_skill as skill_version;
+pub use version::{of_skill as skill_version, of_stored_skill as stored_skill_version};

@@ -25,7 +25,12 @@ pub(crate) fn stamp(policy: &mut Policy) {
 /// The version of one skill: the digest of its content, whatever version it says it has.
 #[must_use]
 pub fn of_skill(skill: &Skill) -> String {
-    let mut value = serde_json::to_value(skill).unwrap_or_default();
+    of_stored_skill(serde_json::to_value(skill).unwrap_or_default())
+}
+
+/// The version of a skill as it was stored, also in a form that this version of the program no longer writes.
+#[must_use]
+pub fn of_stored_skill(mut value: Value) -> String {
     if let Some(map) = value.as_object_mut() {
         map.remove("version");
     }

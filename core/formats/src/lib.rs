@@ -5,7 +5,6 @@
 //! The modules are listed in reading order.
 
 pub mod merge_patch;
-pub mod entry;
 pub mod journal;
 pub mod context;
 pub mod compact_decision;

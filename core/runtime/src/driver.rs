@@ -12,7 +12,7 @@ use std::sync::Arc;
 use phasegate_adapter::{FailureMode, Problem, Refusal};
 use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Event, EventKind, Outcome, State, state};
-use phasegate_store::change_journal::Journal;
+use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
 
 use crate::analysis::{self, Shell};

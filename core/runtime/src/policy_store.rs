@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use phasegate_adapter::Problem;
-use phasegate_config::{Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, skill_version};
+use phasegate_config::{Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, stored_skill_version};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::state::Run;
 use phasegate_core::{Code, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::discover::Found;
 use phasegate_store::active_disk::disk;
@@ -233,8 +234,12 @@ impl PolicyStore {
 
     /// The stored skill of this version; `None` if it is gone or its content has another version.
     fn skill(&self, version: &str) -> Option<Skill> {
-        let skill = self.read::<Skill>("skills", version)?;
-        (skill_version(&skill) == version && skill.version == version).then_some(skill)
+        let stored = self.read::<Value>("skills", version)?;
+        if stored_skill_version(stored.clone()) != version {
+            return None;
+        }
+        let skill: Skill = serde_json::from_value(stored).ok()?;
+        (skill.version == version).then_some(skill)
     }
 
     /// Stores what was compiled, and notes the digest of the policy's file.

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use phasegate_adapter::Problem;
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Code, State};
-use phasegate_store::change_journal::read_last;
 use phasegate_store::file_store::FileStore;
+use phasegate_store::journal::read_last;
 
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::Project;

@@ -22,10 +22,10 @@ use crate::snapshot::{ProjectChange, ProjectSnapshot, SessionSnapshot};
 use crate::verify::{policies_of_project, policies_of_session};
 use phasegate_formats::journal::Entry;
 use phasegate_store::active_disk::disk;
-use phasegate_store::change_journal::{Journal, read_last};
 use phasegate_store::disk::Disk as _;
 use phasegate_store::error::StoreErrorKind;
 use phasegate_store::file_store::FileStore;
+use phasegate_store::journal::{Journal, read_last};
 use phasegate_store::state::JournalState as _;
 
 /// A compiled policy is kept at least so long after it was last made or taken up.

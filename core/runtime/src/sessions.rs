@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use phasegate_adapter::Problem;
 use phasegate_core::State;
 use phasegate_core::policy::Mode;
-use phasegate_store::change_journal::{Last, read_last};
 use phasegate_store::file_store::FileStore;
+use phasegate_store::journal::{Last, read_last};
 
 use crate::ancestors::Process;
 use crate::project::Project;

@@ -10,8 +10,8 @@ use phasegate_runtime::retention::{Report, Why, retention};
 use phasegate_runtime::snapshot::SessionSnapshot;
 use phasegate_runtime::verify::verify;
 use phasegate_runtime::{Locations, Project, Runtime};
-use phasegate_store::change_journal::Journal;
 use phasegate_store::file_store::FileStore;
+use phasegate_store::journal::Journal;
 use serde_json::{Value, json};
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: MODE\nleave_skill: agent\nphases:\n  look:\n    \

@@ -7,8 +7,8 @@ use phasegate_core::{Code, Decision};
 use phasegate_runtime::opened::Opened;
 use phasegate_runtime::runtime::Runtime;
 use phasegate_runtime::snapshot::SessionSnapshot;
-use phasegate_store::change_journal::read_last;
 use phasegate_store::file_store::FileStore;
+use phasegate_store::journal::read_last;
 
 /// What each of these frames would be answered if it were the session's next one; the strictest answer to what a frame
 /// stands for. Nothing is recorded. In a project that nothing guards, everything is allowed.

@@ -306,9 +306,9 @@ mod tests {
     use phasegate_runtime::snapshot::ProjectSnapshot;
     use phasegate_runtime::snapshot::SessionSnapshot;
     use phasegate_runtime::verify::verify;
-    use phasegate_store::change_journal::Journal;
-    use phasegate_store::change_journal::read_last;
     use phasegate_store::file_store::FileStore;
+    use phasegate_store::journal::Journal;
+    use phasegate_store::journal::read_last;
 
     const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nleave_skill: agent\nphases:\n  look:\n    \
                          allowed: [Read]\n    forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: \

@@ -12,8 +12,8 @@ use phasegate_runtime::ancestors::{Process, own_ancestors};
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
 use phasegate_runtime::snapshot::{Checkpoint, ProjectSnapshot, SessionSnapshot};
-use phasegate_store::change_journal::read_last;
 use phasegate_store::file_store::FileStore;
+use phasegate_store::journal::read_last;
 use phasegate_store::mark::Mark;
 
 /// What is known of the sessions of a project and of the processes above this one.

@@ -28,7 +28,7 @@ use phasegate_runtime::loaded::{LoadedProject, LoadedSession, SyncedRecord};
 use phasegate_runtime::other_projects;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_store::change_journal::{Finding, Journal, Rest};
+use phasegate_store::journal::{Finding, Journal, Rest};
 
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
 use crate::own_writes::OwnWrites;

@@ -11,7 +11,7 @@ use phasegate_runtime::loaded::LoadedSession;
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::policy_store::PolicyStore;
 use phasegate_runtime::project::{Project, Remembered, kept_root, session_key, session_root_file};
-use phasegate_store::change_journal::Journal;
+use phasegate_store::journal::Journal;
 use phasegate_store::mark::Mark;
 
 /// What a file said, and how it was then; `None`: it was not there.

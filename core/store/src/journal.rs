@@ -1,375 +1,378 @@
-//! The journal: an append-only file of hash-chained records that is audit trail and state at once (rules 8).
+//! The journal: an append-only file of hash-chained records, audit trail and state in one (rules 8).
 //!
-//! A line is 64 hexadecimal digits, a space and a JSON object. The digits are the SHA-256 digest of the 32 bytes that
-//! the line before has as digits (zeros for the first line), followed by the JSON. Every record holds the state after
-//! it, whole or as a merge patch, so that the state can be rebuilt without deciding anything again.
+//! A record holds an event, its decision and the changes of the state. From time to time a record also holds a snapshot
+//! of the whole state. The state after the last record is the last snapshot with the changes since.
 
-mod held;
-pub mod scan;
-mod tail;
-
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_formats::entry::Line;
-pub use phasegate_formats::entry::{Entry, FORMAT};
-use phasegate_formats::merge_patch::{self as patch, Patch};
-use serde_json::Value;
+use phasegate_core::Durability;
+use phasegate_formats::journal::Entry;
+use phasegate_formats::version2::{self, Place};
+use serde::Serialize;
 
-use held::Held;
-pub use held::{Mark, Rest};
-use tail::Tail;
-
-use crate::active_disk::disk;
+use crate::chain::{self, Walked};
 use crate::deadline::Deadline;
-use crate::digest::{Digest, hex, sha256};
-use crate::disk::Disk as _;
+use crate::digest::{Digest, hex};
 use crate::error::{StoreError, StoreErrorKind};
-use crate::fingerprint as seal;
-use crate::lock::{check_lock, lock};
-use crate::ownership::open_own;
+use crate::mark::Mark;
+use crate::state::JournalState;
+use crate::store::{Medium, Store};
+use crate::tail::{self, Position, SnapshotPlace};
 
-/// A record with the whole state comes at the latest after so many without, and as soon as they are together as large as
-/// the last one with it: what a hook reads stays about as long as the state.
-const WHOLE_EVERY: u64 = 15;
+/// A snapshot follows at the latest after so many records without one.
+const MAX_RECORDS_SINCE_SNAPSHOT: u64 = 64;
+/// A snapshot follows as soon as the records since the last one have more bytes than it, and more than this.
+const MIN_BYTES_SINCE_SNAPSHOT: u64 = 12 * 1024;
 
-/// A journal whose lock is held; it is released when the value goes.
+/// A journal whose lock is held. Dropping the value releases the lock.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    medium: Box<dyn Medium>,
     path: PathBuf,
-    tail: Tail,
-    /// Whether the seal did not fit, so that the whole chain was read; the next record says so.
+    position: Position,
+    /// Whether the mtime fingerprint did not fit, so that the whole chain was read; the next record says so.
     unsealed: bool,
-    /// Whether a record could not be written: where the file ends is not known any more.
+    /// Whether a write failed. The end of the file is unknown from then on.
     failed: bool,
-    /// What was appended and is still to be written, where records are held back; else each is written at once.
+    /// The records that are still to be written, if the journal collects them; else each is written at once.
     held: Option<Held>,
-    /// How the file was after that was written, or when it was opened.
-    left: Option<Mark>,
+    /// The mark of the file after the last write, if the journal collects records.
+    mark: Option<Mark>,
 }
 
-/// A record that is to be written.
-struct NewLine {
-    /// Its chain hash.
-    head: Digest,
+/// Records that are still to be written.
+#[derive(Debug, Default)]
+struct Held {
     bytes: Vec<u8>,
-    /// How many of the bytes are its JSON.
-    json: usize,
-    /// Whether it holds the whole state.
-    whole: bool,
+    /// Whether one of them must be durable.
+    sync: bool,
 }
 
-/// The last whole record of a journal.
+/// Where a journal stood when its lock was released.
+#[derive(Debug)]
+pub struct Rest {
+    position: Position,
+    mark: Mark,
+}
+
+impl Rest {
+    /// The mark of the file at that moment.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        self.mark
+    }
+}
+
+/// What the first record after opening says of how the journal was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether the mtime fingerprint did not fit, so that the whole chain was read.
+    pub unsealed: bool,
+    /// How many bytes of a torn record were cut off.
+    pub cut: u64,
+}
+
+/// The last record of a journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Last {
+pub struct Last<S> {
     /// Its number, from 1.
     pub seq: u64,
     /// Its chain hash, as 64 hexadecimal digits.
     pub head: String,
-    /// The version of the policy it was decided by.
+    /// The version of the policy that was in use.
     pub policy: String,
     /// The state after it.
-    pub state: Value,
+    pub state: S,
 }
 
-/// Whether a record must be on the disk before the answer goes out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// It must: what it changes is asked about later.
-    Synced,
-    /// It need only be written: it is history.
-    Written,
-}
-
-/// The last whole record of a journal, read without its lock; `None` if there is none.
+/// Reads the last record of a journal and the state after it, without its lock; `None` if there is none.
 ///
 /// # Errors
 ///
-/// `state-unreadable` or `state-version`, as the file's end shows; `state-exposed`: it is not the user's own.
-pub fn read_last(path: &Path) -> Result<Option<Last>, StoreError> {
-    let mut file = match open_own(path, OpenOptions::new().read(true)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(path, &error)),
-    };
-    let length = file.metadata().map_err(|error| unreadable(path, &error))?.len();
-    Ok(last(&tail::read(&mut file, length, path)?))
-}
-
-/// The event of the last record that fits, among those that the last `window` bytes hold; read without the lock.
-///
-/// # Errors
-///
-/// The file cannot be read.
-pub fn last_event(path: &Path, window: u64, fits: impl Fn(&Value) -> bool) -> io::Result<Option<Value>> {
-    #[derive(serde::Deserialize)]
-    struct Event {
-        #[serde(default)]
-        event: Value,
-    }
-    let mut file = open_own(path, OpenOptions::new().read(true))?;
-    let start = file.metadata()?.len().saturating_sub(window);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(start))?;
-    file.take(window).read_to_end(&mut bytes)?;
-    let events = bytes.rsplit(|byte| *byte == b'\n').filter_map(|line| {
-        let record: Event = serde_json::from_slice(line.get(tail::PREFIX..)?).ok()?;
-        Some(record.event)
-    });
-    Ok(events.into_iter().find(fits))
-}
-
-fn last(tail: &Tail) -> Option<Last> {
-    (tail.seq > 0).then(|| Last {
-        seq: tail.seq,
-        head: hex(&tail.head),
-        policy: tail.policy.clone(),
-        state: tail.state.clone(),
-    })
+/// `state-unreadable` or `state-version`, as the end of the file shows; `state-exposed`: it is not the user's own.
+pub fn read_last<S: JournalState>(store: &dyn Store, path: &Path) -> Result<Option<Last<S>>, StoreError> {
+    let Some(mut medium) = store.view(path)? else { return Ok(None) };
+    let (position, state) = tail::read(medium.as_mut(), path)?;
+    let policy = position.context.policy;
+    Ok((position.seq > 0).then(|| Last { seq: position.seq, head: hex(&position.head), policy, state }))
 }
 
 impl Journal {
-    /// Opens a journal, makes it if it does not exist, waits for its lock and reads where it stands. A torn last
-    /// record is cut off and mentioned in the next. If the seal does not fit, the whole chain is read.
+    /// Opens a journal, makes it if it does not exist, waits for its lock and reads its state. A torn last record is cut
+    /// off. If the mtime fingerprint does not fit, the whole chain is read.
     ///
     /// # Errors
     ///
-    /// `state-busy`: the lock was held until half of the deadline was gone. `state-unreadable`, `state-version`: as
-    /// the file shows, or it cannot be opened. `state-exposed`: it is not the user's own. `state-disk`: the file system
-    /// has no locks.
-    pub fn open(path: &Path, deadline: &Deadline) -> Result<Self, StoreError> {
-        let (file, data) = open_locked(path, deadline)?;
-        Self::read(file, &data, path)
+    /// As for [`Store::lock`]. `state-unreadable`, `state-version`: as the file shows.
+    pub fn open<S: JournalState>(store: &dyn Store, path: &Path, deadline: &Deadline) -> Result<(Self, S), StoreError> {
+        let medium = store.lock(path, deadline)?;
+        Self::read(medium, path, None)
     }
 
-    /// Reads where a journal stands whose lock is held.
-    fn read(mut file: File, data: &Metadata, path: &Path) -> Result<Self, StoreError> {
-        if data.len() == 0 {
-            check_lock(path)?;
+    /// Opens a journal as [`Journal::open`] does. From then on records are collected until [`Journal::write`]. The state
+    /// is `None` if the file did not change since `rest`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Journal::open`].
+    pub fn reopen<S: JournalState>(
+        store: &dyn Store,
+        path: &Path,
+        deadline: &Deadline,
+        rest: Option<Rest>,
+    ) -> Result<(Self, Option<S>), StoreError> {
+        let medium = store.lock(path, deadline)?;
+        let mark = medium.mark();
+        let held = Some(Held::default());
+        if let Some(rest) = rest.filter(|rest| Some(rest.mark) == mark) {
+            let (path, position) = (path.to_path_buf(), rest.position);
+            return Ok((Self { medium, path, position, unsealed: false, failed: false, held, mark }, None));
         }
-        let tail = tail::read(&mut file, data.len(), path)?;
-        let unsealed = data.len() > 0 && (tail.torn > 0 || !seal::fits(data, &tail.head));
-        let mut journal =
-            Self { file, path: path.to_path_buf(), tail, unsealed, failed: false, held: None, left: None };
+        let (mut journal, state) = Self::read(medium, path, held)?;
+        journal.mark = journal.medium.mark();
+        Ok((journal, Some(state)))
+    }
+
+    fn read<S: JournalState>(
+        mut medium: Box<dyn Medium>,
+        path: &Path,
+        held: Option<Held>,
+    ) -> Result<(Self, S), StoreError> {
+        let length = medium.length();
+        if length == 0 {
+            medium.check_lock()?;
+        }
+        let (position, state) = tail::read(medium.as_mut(), path)?;
+        let unsealed = length > 0 && (position.torn > 0 || !medium.fits(&position.head));
+        let path = path.to_path_buf();
+        let mut journal = Self { medium, path, position, unsealed, failed: false, held, mark: None };
         if unsealed {
             journal.check_chain()?;
-            journal.mend().map_err(|error| unreadable(path, &error))?;
+            journal.mend().map_err(|error| journal.unreadable(&error))?;
         }
-        Ok(journal)
+        Ok((journal, state))
     }
 
-    /// Reads the whole chain, because someone else may have written to the file.
+    /// Checks the whole chain, because another program may have written to the file.
     fn check_chain(&mut self) -> Result<(), StoreError> {
         let path = self.path.display();
-        let walked = scan::chain(&mut self.file, self.tail.end).map_err(|error| unreadable(&self.path, &error))?;
+        let walked = chain::walk(self.medium.as_mut(), self.position.end).map_err(|error| self.unreadable(&error))?;
         let message = match walked {
-            Ok(found) if found == (self.tail.seq, self.tail.head) => return Ok(()),
-            Ok((count, _)) => {
-                format!("`{path}` is damaged: it has {count} records, the last is number {}", self.tail.seq)
+            Walked::Whole { count, head } if count == self.position.seq && head == self.position.head => return Ok(()),
+            Walked::Whole { count, .. } => {
+                format!("`{path}` is damaged: it has {count} records, the last is number {}", self.position.seq)
             }
-            Err(record) => format!("`{path}` is damaged: record {record} was changed, or one before it was"),
+            Walked::Broken { record } => {
+                format!("`{path}` is damaged: record {record} was changed, or one before it was")
+            }
         };
         Err(StoreError::new(StoreErrorKind::Unreadable, &self.path, message))
     }
 
-    /// Cuts off a torn record, and seals the journal anew.
-    fn mend(&self) -> io::Result<()> {
-        if self.tail.torn > 0 {
-            tracing::warn!(path = %self.path.display(), bytes = self.tail.torn, "a torn record is cut off");
-            disk().cut(&self.file, &self.path, self.tail.end)?;
+    /// Cuts off a torn record, and leaves the fingerprint anew.
+    fn mend(&mut self) -> io::Result<()> {
+        if self.position.torn > 0 {
+            tracing::warn!(path = %self.path.display(), bytes = self.position.torn, "a torn record is cut off");
+            self.medium.cut(self.position.end)?;
         }
-        self.seal();
+        self.leave_fingerprint();
         Ok(())
     }
 
-    /// Seals the journal with its last record. Where that fails, the next to open it reads the whole chain.
-    fn seal(&self) {
-        let time = seal::time(&self.tail.head, disk().now());
-        if let Err(error) = disk().stamp(&self.file, &self.path, time) {
-            tracing::warn!(path = %self.path.display(), %error, "the journal cannot be sealed");
+    /// Leaves the fingerprint of the last record. If that fails, the next to open the journal reads the whole chain.
+    fn leave_fingerprint(&mut self) {
+        if let Err(error) = self.medium.set_fingerprint(&self.position.head) {
+            tracing::warn!(path = %self.path.display(), %error, "the journal's fingerprint cannot be set");
         }
-    }
-
-    /// The last record; `None` in an empty journal.
-    #[must_use]
-    pub fn last(&self) -> Option<Last> {
-        last(&self.tail)
-    }
-
-    /// The state after the last record; `None` in an empty journal.
-    #[must_use]
-    pub fn state(&self) -> Option<&Value> {
-        (self.tail.seq > 0).then_some(&self.tail.state)
-    }
-
-    /// The version of the policy that the last record was decided by; empty in an empty journal.
-    #[must_use]
-    pub fn policy(&self) -> &str {
-        &self.tail.policy
     }
 
     /// The number of the last record; 0 in an empty journal.
     #[must_use]
     pub fn seq(&self) -> u64 {
-        self.tail.seq
+        self.position.seq
     }
 
     /// The chain hash of the last record, as 64 hexadecimal digits.
     #[must_use]
     pub fn head(&self) -> String {
-        hex(&self.tail.head)
+        hex(&self.position.head)
+    }
+
+    /// The version of the policy of the last record; empty in an empty journal.
+    #[must_use]
+    pub fn policy(&self) -> &str {
+        &self.position.context.policy
+    }
+
+    /// Takes what the next record would say of how the journal was found. A record says it at most once.
+    pub fn take_finding(&mut self) -> Finding {
+        Finding { unsealed: std::mem::take(&mut self.unsealed), cut: std::mem::take(&mut self.position.torn) }
+    }
+
+    /// Puts back what [`Journal::take_finding`] took.
+    pub fn put_finding(&mut self, finding: Finding) {
+        (self.unsealed, self.position.torn) = (finding.unsealed, finding.cut);
+    }
+
+    /// Appends a record. `after` is the state after its changes, which is written only if a snapshot is due. The first
+    /// record of a journal is always durable. If the journal collects records, only the first is written at once.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: it could not be written, or not be made durable. `state-disk`: nothing can be made durable on
+    /// this file system.
+    pub fn append<C: Serialize, S: Serialize + ?Sized>(
+        &mut self,
+        entry: &Entry<C>,
+        after: &S,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        if self.failed {
+            return Err(self.not_saved(&io::Error::other("a record before could not be written")));
+        }
+        let snapshot = self.position.snapshot.filter(|snapshot| !self.is_due(snapshot));
+        let place = Place {
+            seq: self.position.seq + 1,
+            back: snapshot.map_or(0, |snapshot| self.position.end - snapshot.offset),
+            previous: &hex(&self.position.head),
+            cut: self.position.torn,
+            unsealed: self.unsealed,
+        };
+        let state = Some(after).filter(|_| snapshot.is_none());
+        let written = version2::write(entry, place, &self.position.context, state);
+        let json = written.map_err(|error| self.not_saved(&error.into()))?;
+        let (line, head) = chain::line(&self.position.head, &json);
+        self.put(&line, durability)?;
+        self.advance(entry, line.len() as u64, head, snapshot);
+        if self.held.as_ref().is_none_or(|held| held.bytes.is_empty()) {
+            self.leave_fingerprint();
+            self.note_mark();
+        }
+        Ok(())
+    }
+
+    fn is_due(&self, snapshot: &SnapshotPlace) -> bool {
+        let bytes = self.position.end - snapshot.offset - snapshot.length;
+        let records = self.position.seq - snapshot.seq;
+        records >= MAX_RECORDS_SINCE_SNAPSHOT || bytes >= snapshot.length.max(MIN_BYTES_SINCE_SNAPSHOT)
+    }
+
+    /// Writes a line, or collects it.
+    fn put(&mut self, line: &[u8], durability: Durability) -> Result<(), StoreError> {
+        let is_first = self.position.seq == 0;
+        if let Some(held) = self.held.as_mut().filter(|_| !is_first) {
+            held.bytes.extend_from_slice(line);
+            held.sync |= durability == Durability::Synced;
+            return Ok(());
+        }
+        let mut written = self.medium.append(line);
+        if is_first || durability == Durability::Synced {
+            written = written.and_then(|()| self.medium.sync());
+        }
+        if let Err(error) = written {
+            self.failed = true;
+            let _ = self.medium.cut(self.position.end);
+            return Err(self.not_saved(&error));
+        }
+        if is_first {
+            self.medium.sync_name();
+        }
+        Ok(())
+    }
+
+    /// Goes on from a record that was appended.
+    fn advance<C>(&mut self, entry: &Entry<C>, length: u64, head: Digest, snapshot: Option<SnapshotPlace>) {
+        let position = &mut self.position;
+        (position.head, position.seq, position.torn) = (head, position.seq + 1, 0);
+        let here = SnapshotPlace { offset: position.end, length, seq: position.seq };
+        if snapshot.is_none() {
+            position.context.event.clear();
+        }
+        position.snapshot = Some(snapshot.unwrap_or(here));
+        position.context.policy.clone_from(&entry.policy);
+        position.context.engine.clone_from(&entry.engine);
+        position.context.project_seq = entry.project_seq;
+        position.context.note(&entry.event);
+        position.end += length;
+        self.unsealed = false;
+    }
+
+    /// Whether records are collected that are still to be written.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| !held.bytes.is_empty())
+    }
+
+    /// Whether one of the collected records must be durable before its answer leaves.
+    #[must_use]
+    pub fn must_sync(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.sync)
     }
 
     /// Makes every record so far durable.
     ///
     /// # Errors
     ///
-    /// `state-not-saved`, `state-disk`: that cannot be.
+    /// `state-not-saved`, `state-disk`: that is impossible.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         if self.holds() {
-            return self.write_held(true);
+            return self.write(true);
         }
-        disk().sync(&self.file, &self.path).map_err(|error| self.not_saved(&error))
+        self.medium.sync().map_err(|error| self.not_saved(&error))
     }
 
-    /// Appends a record, with `state` as the state after it. The first record of a journal is always durable. Where
-    /// records are held back, nothing but the first is written yet.
+    /// Writes the collected records. They are made durable if one of them must be, or if `sync` asks for it.
     ///
     /// # Errors
     ///
-    /// `state-not-saved`: it could not be written, or not be made durable. `state-disk`: nothing can be made durable
-    /// on this file system.
-    pub fn append(&mut self, entry: &Entry, state: Value, durability: Durability) -> Result<(), StoreError> {
-        let difference = self.may_patch().then(|| patch::difference(&self.tail.state, &state)).flatten();
-        let bytes = self.line(entry, (difference.is_none().then_some(&state), difference))?;
-        self.put(entry, &bytes, durability)?;
-        self.tail.state = state;
-        Ok(())
-    }
-
-    /// As [`Journal::append`], with the change of the state as a merge patch.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Journal::append`].
-    pub fn append_patch(&mut self, entry: &Entry, patch: Value, durability: Durability) -> Result<(), StoreError> {
-        if !self.may_patch() {
-            let mut state = self.tail.state.clone();
-            patch::apply(&mut state, patch);
-            return self.append(entry, state, durability);
-        }
-        let bytes = self.line(entry, (None, Some(Patch::Set(&patch))))?;
-        self.put(entry, &bytes, durability)?;
-        patch::apply(&mut self.tail.state, patch);
-        Ok(())
-    }
-
-    /// Whether the next record may say what changes, in place of the whole state.
-    fn may_patch(&self) -> bool {
-        self.tail.seq > 0 && self.tail.since_whole < WHOLE_EVERY && self.tail.room > 0
-    }
-
-    /// A record as a line, and whether it holds the whole state.
-    fn line(&self, entry: &Entry, (state, patch): (Option<&Value>, Option<Patch<'_>>)) -> Result<NewLine, StoreError> {
-        let cut = Some(self.tail.torn).filter(|bytes| *bytes > 0);
-        let (unsealed, whole) = (self.unsealed, state.is_some());
-        let line = Line { v: FORMAT, seq: self.tail.seq + 1, entry, cut, unsealed, state, patch };
-        let json = serde_json::to_vec(&line).map_err(|error| self.not_saved(&error.into()))?;
-        let head = sha256(&[&self.tail.head, &json]);
-        let mut bytes = hex(&head).into_bytes();
-        bytes.push(b' ');
-        bytes.extend_from_slice(&json);
-        bytes.push(b'\n');
-        Ok(NewLine { head, bytes, json: json.len(), whole })
-    }
-
-    /// Writes a line, or holds it back, and goes on from there; the state after it is still to be set.
-    fn put(&mut self, entry: &Entry, line: &NewLine, durability: Durability) -> Result<(), StoreError> {
+    /// `state-not-saved`, `state-disk`: none of the records is saved, and no further record can be.
+    pub fn write(&mut self, sync: bool) -> Result<(), StoreError> {
         if self.failed {
             return Err(self.not_saved(&io::Error::other("a record before could not be written")));
         }
-        self.failed = true;
-        let held = self.tail.seq > 0 && self.hold(&line.bytes, durability);
-        if !held {
-            self.write(&line.bytes, durability).map_err(|error| self.not_saved(&error))?;
+        let Some(held) = self.held.as_mut().map(std::mem::take) else { return Ok(()) };
+        if held.bytes.is_empty() {
+            return Ok(());
         }
-        self.failed = false;
-        self.unsealed = false;
-        let tail = &mut self.tail;
-        (tail.head, tail.seq, tail.torn) = (line.head, tail.seq + 1, 0);
-        tail.policy.clone_from(&entry.policy);
-        tail.since_whole = if line.whole { 0 } else { tail.since_whole + 1 };
-        tail.room = if line.whole { line.json } else { tail.room.saturating_sub(line.json) };
-        tail.end += line.bytes.len() as u64;
-        if !held {
-            self.seal();
-            self.note_left();
+        let mut written = self.medium.append(&held.bytes);
+        if sync || held.sync {
+            written = written.and_then(|()| self.medium.sync());
         }
+        if let Err(error) = written {
+            self.failed = true;
+            let _ = self.medium.cut(self.position.end - held.bytes.len() as u64);
+            return Err(self.not_saved(&error));
+        }
+        self.leave_fingerprint();
+        self.note_mark();
         Ok(())
     }
 
-    fn write(&mut self, bytes: &[u8], durability: Durability) -> io::Result<()> {
-        let written = self.write_durably(bytes, durability);
-        if written.is_err() {
-            let _ = disk().cut(&self.file, &self.path, self.tail.end);
+    fn note_mark(&mut self) {
+        if self.held.is_some() {
+            self.mark = self.medium.mark();
         }
-        written
     }
 
-    fn write_durably(&mut self, bytes: &[u8], durability: Durability) -> io::Result<()> {
-        let first = self.tail.seq == 0;
-        disk().append(&mut self.file, &self.path, bytes)?;
-        if first || durability == Durability::Synced {
-            disk().sync(&self.file, &self.path)?;
-        }
-        if first && let Some(folder) = self.path.parent() {
-            disk().sync_folder(folder);
-        }
-        Ok(())
+    /// The mark of the file after the last write, if the journal collects records.
+    #[must_use]
+    pub fn mark(&self) -> Option<Mark> {
+        self.mark
+    }
+
+    /// Releases the lock. Where the journal stands, if all of it was written.
+    #[must_use]
+    pub fn release(self) -> Option<Rest> {
+        let whole = !self.failed && !self.holds() && self.position.seq > 0;
+        self.mark.filter(|_| whole).map(|mark| Rest { position: self.position, mark })
     }
 
     fn not_saved(&self, error: &io::Error) -> StoreError {
         StoreError::from_io(StoreErrorKind::NotSaved, &self.path, "cannot be written", error)
     }
-}
 
-/// Opens a journal, makes it if it does not exist, and waits for its lock.
-fn open_locked(path: &Path, deadline: &Deadline) -> Result<(File, Metadata), StoreError> {
-    loop {
-        let file = open_file(path).map_err(|error| unreadable(path, &error))?;
-        lock(&file, path, deadline)?;
-        let data = file.metadata().map_err(|error| unreadable(path, &error))?;
-        // The process that held the lock may have removed the file.
-        if !removed(&data) {
-            return Ok((file, data));
-        }
-    }
-}
-
-/// Whether the file has no name any more.
-#[cfg(unix)]
-fn removed(data: &Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::nlink(data) == 0
-}
-
-/// Whether the file has no name any more; not on this system, where an open file keeps its name.
-#[cfg(not(unix))]
-fn removed(_data: &Metadata) -> bool {
-    false
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> StoreError {
-    StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be opened", error)
-}
-
-fn open_file(path: &Path) -> io::Result<File> {
-    match (disk().open(path), path.parent()) {
-        (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => {
-            disk().make_folder(folder)?;
-            disk().open(path)
-        }
-        (opened, _) => opened,
+    fn unreadable(&self, error: &io::Error) -> StoreError {
+        StoreError::from_io(StoreErrorKind::Unreadable, &self.path, "cannot be opened", error)
     }
 }

@@ -21,6 +21,5 @@ pub mod file_store;
 pub mod memory_store;
 mod chain;
 mod tail;
-pub mod change_journal;
-pub mod scan;
 pub mod journal;
+pub mod scan;

@@ -78,7 +78,7 @@ fn journals() -> Result<Vec<Vec<u8>>> {
     let mut seeds = Vec::new();
     let mut state = Any::default();
     for at in 0..40_i64 {
-        let mut journal = match phasegate_store::change_journal::Journal::open::<Any>(&FileStore, &path, &deadline) {
+        let mut journal = match phasegate_store::journal::Journal::open::<Any>(&FileStore, &path, &deadline) {
             Ok((journal, _)) => journal,
             Err(error) => return Err(problem(error)),
         };

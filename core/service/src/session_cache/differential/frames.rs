@@ -274,7 +274,7 @@ fn a_frame_that_is_answered_late_is_decided_all_the_same() {
         std::thread::yield_now();
     }
     assert_eq!(
-        phasegate_store::change_journal::read_last::<phasegate_runtime::snapshot::SessionSnapshot>(
+        phasegate_store::journal::read_last::<phasegate_runtime::snapshot::SessionSnapshot>(
             &phasegate_store::file_store::FileStore,
             &world.project.session_journal(&id(0))
         )
