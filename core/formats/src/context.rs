@@ -1,6 +1,6 @@
 //! What a record repeats of the record before it, and therefore leaves out.
 //!
-//! A record of version 2 leaves out the policy's version, the program's version, the number of the project's last record,
+//! A record of version 2 says `same` of a decision that equals the last one. It leaves out the policy's version, the program's version, the number of the project's last record,
 //! and the event's session, working directory and permission mode where they equal those of the record before. A snapshot
 //! record leaves out nothing.
 
@@ -25,6 +25,8 @@ pub struct Context {
     pub policy: String,
     /// The number of the project's last record at the time of the last record.
     pub project_seq: Option<u64>,
+    /// The last decision in its compact form, as JSON; empty before the first.
+    pub decision: String,
     /// The shared fields of the last event.
     pub event: BTreeMap<&'static str, Value>,
 }

@@ -31,7 +31,7 @@ struct Line<'a, C, S: ?Sized> {
     #[serde(skip_serializing_if = "Facts::is_empty")]
     facts: &'a Facts,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Value>,
+    decision: Option<WrittenDecision>,
     #[serde(skip_serializing_if = "<[C]>::is_empty")]
     changes: &'a [C],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,6 +44,17 @@ struct Line<'a, C, S: ?Sized> {
     unsealed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a S>,
+}
+
+/// What stands in place of a decision that equals the last one.
+const SAME: &str = "same";
+
+/// A decision as a record holds it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WrittenDecision {
+    Same(&'static str),
+    New(Value),
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
@@ -90,7 +101,7 @@ pub fn write<C: Serialize, S: Serialize + ?Sized>(
         policy: Some(entry.policy.as_str()).filter(|policy| whole || *policy != context.policy),
         event: Some(CompactEvent { event: &entry.event, time: entry.time, context }).filter(|_| !entry.event.is_null()),
         facts: &entry.facts,
-        decision: entry.decision.as_ref().map(|decision| compact(decision, &entry.event)).transpose()?,
+        decision: written_decision(entry, context)?,
         changes: &entry.changes,
         problem: entry.problem.as_ref(),
         project: Some(entry.project_seq).filter(|seq| *seq != context.project_seq),
@@ -98,6 +109,32 @@ pub fn write<C: Serialize, S: Serialize + ?Sized>(
         unsealed: place.unsealed,
         state: snapshot,
     })
+}
+
+fn written_decision<C>(entry: &Entry<C>, context: &Context) -> serde_json::Result<Option<WrittenDecision>> {
+    let Some(decision) = &entry.decision else { return Ok(None) };
+    let decision = compact(decision, &entry.event)?;
+    let is_same = decision.to_string() == context.decision;
+    Ok(Some(if is_same { WrittenDecision::Same(SAME) } else { WrittenDecision::New(decision) }))
+}
+
+/// Carries a record that was written into the context of the next one.
+///
+/// # Errors
+///
+/// A value cannot be written as JSON.
+pub fn note<C>(context: &mut Context, entry: &Entry<C>, is_snapshot: bool) -> serde_json::Result<()> {
+    if is_snapshot {
+        *context = Context::default();
+    }
+    context.policy.clone_from(&entry.policy);
+    context.engine.clone_from(&entry.engine);
+    context.project_seq = entry.project_seq;
+    context.note(&entry.event);
+    if let Some(decision) = &entry.decision {
+        context.decision = compact(decision, &entry.event)?.to_string();
+    }
+    Ok(())
 }
 
 /// A record as it is read for its state alone; event, facts and decision are skipped.
@@ -116,6 +153,8 @@ pub struct StateLine<'a, C> {
     event: Option<SharedFields>,
     #[serde(default, deserialize_with = "present_number")]
     project: Option<Option<u64>>,
+    #[serde(borrow, default)]
+    decision: Option<&'a RawValue>,
     /// What changes in the state.
     #[serde(default = "Vec::new")]
     pub changes: Vec<C>,
@@ -166,6 +205,10 @@ impl<C> StateLine<'_, C> {
         }
         if let Some(project) = self.project {
             context.project_seq = project;
+        }
+        if let Some(decision) = self.decision.map(RawValue::get).filter(|text| text.starts_with('{')) {
+            context.decision.clear();
+            context.decision.push_str(decision);
         }
         let Some(event) = self.event.as_ref().filter(|event| event.event.is_some()) else { return };
         let fields = [("session", &event.session), ("cwd", &event.cwd), ("permission_mode", &event.permission_mode)];
@@ -246,7 +289,14 @@ pub fn read<C: for<'de> Deserialize<'de>>(
     let mut event = line.event;
     context.complete(&mut event, line.t);
     context.note(&event);
-    let decision = line.decision.map(|decision| complete(decision, &event)).transpose()?;
+    let decision = match line.decision {
+        Some(Value::String(same)) if same == SAME => Some(serde_json::from_str(&context.decision)?),
+        decision => decision,
+    };
+    if let Some(decision) = &decision {
+        context.decision = decision.to_string();
+    }
+    let decision = decision.map(|decision| complete(decision, &event)).transpose()?;
     let entry = Entry {
         time: line.t,
         engine: context.engine.clone(),

@@ -244,7 +244,7 @@ impl Journal {
         let json = written.map_err(|error| self.not_saved(&error.into()))?;
         let (line, head) = chain::line(&self.position.head, &json);
         self.put(&line, durability)?;
-        self.advance(entry, line.len() as u64, head, snapshot);
+        self.advance(entry, line.len() as u64, head, snapshot).map_err(|error| self.not_saved(&error.into()))?;
         if self.held.as_ref().is_none_or(|held| held.bytes.is_empty()) {
             self.leave_fingerprint();
             self.note_mark();
@@ -282,20 +282,20 @@ impl Journal {
     }
 
     /// Goes on from a record that was appended.
-    fn advance<C>(&mut self, entry: &Entry<C>, length: u64, head: Digest, snapshot: Option<SnapshotPlace>) {
+    fn advance<C>(
+        &mut self,
+        entry: &Entry<C>,
+        length: u64,
+        head: Digest,
+        snapshot: Option<SnapshotPlace>,
+    ) -> serde_json::Result<()> {
         let position = &mut self.position;
         (position.head, position.seq, position.torn) = (head, position.seq + 1, 0);
         let here = SnapshotPlace { offset: position.end, length, seq: position.seq };
-        if snapshot.is_none() {
-            position.context.event.clear();
-        }
-        position.snapshot = Some(snapshot.unwrap_or(here));
-        position.context.policy.clone_from(&entry.policy);
-        position.context.engine.clone_from(&entry.engine);
-        position.context.project_seq = entry.project_seq;
-        position.context.note(&entry.event);
         position.end += length;
         self.unsealed = false;
+        position.snapshot = Some(snapshot.unwrap_or(here));
+        version2::note(&mut position.context, entry, snapshot.is_none())
     }
 
     /// Whether records are collected that are still to be written.

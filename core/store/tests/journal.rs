@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phasegate_core::Code;
-use phasegate_core::Durability;
 use phasegate_core::code::Coded as _;
+use phasegate_core::{Decision, Durability};
 use phasegate_formats::journal::Entry;
 use phasegate_store::deadline::Deadline;
 use phasegate_store::digest::{hex, sha256};
@@ -95,6 +95,12 @@ fn changes(number: u64) -> Vec<Change> {
     changes
 }
 
+/// None, the same or another decision than the one before.
+fn decision(number: u64) -> Option<Decision> {
+    let decision = json!({"effect": "allow", "tool": "Read", "skill": format!("s{}", number / 6)});
+    (!number.is_multiple_of(4)).then(|| serde_json::from_value(decision).unwrap())
+}
+
 fn entry(number: u64) -> Entry<Change> {
     let event = json!({"event": "stop", "session": "s", "cwd": "/p", "time": number, "number": number});
     Entry {
@@ -103,6 +109,7 @@ fn entry(number: u64) -> Entry<Change> {
         policy: format!("p{}", number / 10),
         event,
         changes: changes(number),
+        decision: decision(number),
         project_seq: (number % 9 > 3).then_some(number / 20),
         ..Entry::default()
     }

@@ -90,6 +90,14 @@ impl Runtime {
     }
 }
 
+/// The session's half as a record of this version keeps it: version 1 had no digest of the arguments of a call with an id.
+fn comparable(mut session: state::Session, past: &Past) -> state::Session {
+    if past.version == 1 {
+        session.calls.iter_mut().filter(|call| call.id.is_some()).for_each(|call| call.input.clear());
+    }
+    session
+}
+
 fn outcome(policy: &Policy, before: &State, event: &Event, past: &Past, after: &state::Session) -> Outcome {
     let answer = step(policy, before, event, &past.facts);
     let same = [
@@ -97,7 +105,7 @@ fn outcome(policy: &Policy, before: &State, event: &Event, past: &Past, after: &
         ("decision", answer.decision == past.decision),
         ("records", records(policy, before, event, &answer.changes) == past.records),
         ("state", past.version == 1 || answer.changes == past.changes),
-        ("state", answer.state_after(before).session == *after),
+        ("state", comparable(answer.state_after(before).session, past) == comparable(after.clone(), past)),
     ];
     let mut differs: Vec<_> = same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect();
     differs.dedup();
