@@ -24,6 +24,7 @@ fn data() -> PathBuf {
 fn moved() -> World {
     let world = World::unguarded();
     copy(&data().join("project"), &world.root());
+    world.write("src/main.rs", "fn main() {}\n");
     copy(&data().join("state"), &world.state());
     let root = world.root();
     let root = root.to_str().unwrap();
