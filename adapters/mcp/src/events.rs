@@ -2,7 +2,6 @@
 
 use phasegate_core::EventKind;
 use phasegate_core::analysis::CallAnalysis;
-use phasegate_core::event::Outcome;
 use phasegate_core::tool::Labels;
 use serde_json::Value;
 
@@ -34,20 +33,6 @@ pub fn tool_call(called: &str, input: Value, named: Named<'_>) -> EventKind {
         labels: named.labels,
         background: false,
         analysis: CallAnalysis::default(),
-    }
-}
-
-/// The end of a call. What it answered is left out: no policy reads it, and it may hold anything.
-#[must_use]
-pub fn tool_result(id: String, tool: &str, outcome: Outcome) -> EventKind {
-    EventKind::ToolResult {
-        id: Some(id),
-        outcome: Some(outcome),
-        ok: None,
-        exit_code: None,
-        output: None,
-        tool: Some(tool.to_owned()),
-        input: None,
     }
 }
 
