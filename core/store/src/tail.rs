@@ -66,12 +66,13 @@ const BROKEN: &str = "is damaged: a record does not fit the one before it";
 pub(crate) fn read<S: JournalState>(medium: &mut dyn Medium, path: &Path) -> Result<(Position, S), StoreError> {
     let broken = |what: &str| StoreError::new(StoreErrorKind::Unreadable, path, format!("`{}` {what}", path.display()));
     let length = medium.length();
-    let end = last_complete(medium, length).map_err(|error| broken(&format!("cannot be read: {error}")))?;
+    let window = last_complete(medium, length).map_err(|error| broken(&format!("cannot be read: {error}")))?;
+    let end = window.end;
     let torn = length - end;
     if end == 0 {
         return Ok((Position { torn, ..Position::default() }, S::default()));
     }
-    let lines = match find(medium, end) {
+    let lines = match find(medium, window) {
         Ok(Found::Lines(lines)) => lines,
         Ok(Found::Newer(version)) => {
             let path_name = path.display();
@@ -87,15 +88,18 @@ pub(crate) fn read<S: JournalState>(medium: &mut dyn Medium, path: &Path) -> Res
     Ok((Position { end, torn, ..position }, state))
 }
 
-/// The offset at which the last complete line ends.
-fn last_complete(medium: &mut dyn Medium, length: u64) -> io::Result<u64> {
+/// The bytes up to the end of the last complete line.
+fn last_complete(medium: &mut dyn Medium, length: u64) -> io::Result<Window> {
     let mut end = length;
     loop {
         let start = end.saturating_sub(FIRST_READ_BYTES);
-        let bytes = medium.read(start, end)?;
+        let mut bytes = medium.read(start, end)?;
         match bytes.iter().rposition(|byte| *byte == b'\n') {
-            Some(at) => return Ok(start + at as u64 + 1),
-            None if start == 0 => return Ok(0),
+            Some(at) => {
+                bytes.truncate(at + 1);
+                return Ok(Window { bytes, start, end: start + at as u64 + 1 });
+            }
+            None if start == 0 => return Ok(Window { bytes: Vec::new(), start, end: 0 }),
             None => end = start,
         }
     }
@@ -109,15 +113,14 @@ enum Found {
     Broken(&'static str),
 }
 
-/// Finds the last snapshot. `end` is the offset at which the last line ends.
-fn find(medium: &mut dyn Medium, end: u64) -> io::Result<Found> {
-    let mut window = FIRST_READ_BYTES;
+/// Finds the last snapshot. `read` is what was read of the journal's end.
+fn find(medium: &mut dyn Medium, read: Window) -> io::Result<Found> {
+    let Window { mut bytes, mut start, end } = read;
     loop {
-        let start = end.saturating_sub(window);
-        let bytes = medium.read(start, end)?;
         let (line_start, line) = last_line(&bytes);
         if line_start == 0 && start > 0 {
-            window = window.saturating_mul(2);
+            start = end.saturating_sub((end - start).saturating_mul(2));
+            bytes = medium.read(start, end)?;
             continue;
         }
         let json = line.get(PREFIX_BYTES..).unwrap_or_default();
