@@ -114,7 +114,8 @@ pub fn write<C: Serialize, S: Serialize + ?Sized>(
 fn written_decision<C>(entry: &Entry<C>, context: &Context) -> serde_json::Result<Option<WrittenDecision>> {
     let Some(decision) = &entry.decision else { return Ok(None) };
     let decision = compact(decision, &entry.event)?;
-    let is_same = decision.to_string() == context.decision;
+    let written = decision.to_string();
+    let is_same = written == context.decision;
     Ok(Some(if is_same { WrittenDecision::Same(SAME) } else { WrittenDecision::New(decision) }))
 }
 
