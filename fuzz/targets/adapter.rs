@@ -58,7 +58,7 @@ fn play(adapter: &dyn Adapter, frames: &[Vec<u8>]) {
         for mut event in decoded.events {
             event.time = i64::try_from(at).ok();
             let answer = step(policy(), &state, &event, &Facts::new());
-            state = answer.state.clone();
+            answer.apply_to(&mut state);
             denied |= calls && answer.decision.as_ref().is_some_and(|decision| !decision.lets_through());
             steps.push(answer);
         }
