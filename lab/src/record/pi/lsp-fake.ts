@@ -1,14 +1,14 @@
 // The fake of the language server as tools of the client: each call is handed to a process of the fake.
 import { spawnSync } from "node:child_process"
 
-const DOUBLE = process.env.LSP_DOUBLE ?? "false"
+const FAKE = process.env.LSP_FAKE ?? "false"
 
 type Answer = { id?: number; result?: any }
 
 /** What the fake answers to these messages. */
 function ask(...messages: object[]): Answer[] {
   const input = messages.map((message) => JSON.stringify({ jsonrpc: "2.0", ...message })).join("\n") + "\n"
-  const { stdout } = spawnSync(DOUBLE, ["lsp-fake"], { input, encoding: "utf8" })
+  const { stdout } = spawnSync(FAKE, ["lsp-fake"], { input, encoding: "utf8" })
   return stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line))
 }
 
