@@ -312,10 +312,7 @@ fn skills(runs: &[Run]) -> impl Iterator<Item = (&str, bool)> {
 }
 
 fn names_policy(change: &SessionChange) -> bool {
-    match change {
-        SessionChange::PolicyDigest(_) | SessionChange::Engine(Change::RunBegun(_)) => true,
-        _ => false,
-    }
+    matches!(change, SessionChange::PolicyDigest(_) | SessionChange::Engine(Change::RunBegun(_)))
 }
 
 fn begins_run_of_project(change: &ProjectChange) -> bool {
