@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use phasegate_core::Facts;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -168,7 +169,7 @@ pub struct StateLine<'a, C> {
 #[derive(Debug, Deserialize)]
 struct SharedFields {
     #[serde(default)]
-    event: Option<Value>,
+    event: Option<IgnoredAny>,
     #[serde(default, with = "present")]
     session: Option<Value>,
     #[serde(default, with = "present")]

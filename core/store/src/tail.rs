@@ -203,8 +203,10 @@ fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
     for line in end.bytes.split_inclusive(|byte| *byte == b'\n') {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let json = text.get(PREFIX_BYTES..).unwrap_or_default();
+        // Text is parsed faster than bytes, of which each string is checked by itself.
+        let valid = std::str::from_utf8(json).map_err(|_| BROKEN)?;
         let record: version2::StateLine<'_, S::Change> =
-            serde_json::from_slice(json).map_err(|error| unknown_form(json, &error))?;
+            serde_json::from_str(valid).map_err(|error| unknown_form(json, &error))?;
         if state.is_none() {
             let before = record.prev.as_ref().and_then(|digits| from_hex(digits.as_bytes()));
             position.head = before.ok_or(BROKEN)?;
