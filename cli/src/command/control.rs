@@ -92,6 +92,7 @@ pub(crate) fn because(sign: &Sign) -> String {
             call.session,
             duration(call.age)
         ),
+        Sign::Journal(path) => format!("`{}` was damaged or removed, and may hide a call that is open", path.display()),
     }
 }
 
@@ -104,6 +105,10 @@ pub(crate) fn instead(sign: &Sign) -> String {
         }
         Sign::Call(call) => {
             format!("let that call end, stop it or end session `{}`, then give the command again", call.session)
+        }
+        Sign::Journal(_) => {
+            "restore the journal, or type the command as a prompt: `/phasegate ...`; after a day it no longer counts"
+                .into()
         }
     }
 }

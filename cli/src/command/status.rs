@@ -28,7 +28,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let Sessions { mut known, damaged, unread } = sessions(&project)?;
+    let Sessions { mut known, damaged, unread, .. } = sessions(&project)?;
     if let Some(id) = &args.session {
         known.retain(|session| session.id == *id);
         if known.is_empty() {

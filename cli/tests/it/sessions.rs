@@ -216,3 +216,33 @@ fn a_background_program_that_is_over_is_open_no_more() {
     prompt(&world, note, &[]);
     world.run(&["approve", "plan"], 0);
 }
+
+#[test]
+fn a_journal_that_is_damaged_or_gone_for_a_moment_makes_nobody_a_person() {
+    let world = begun("block");
+    let before = journals(&world);
+    start(&world, "two", "startup");
+    world.call("two", "t5", "Bash", json!({"command": "make all"}));
+    let path = journals(&world).into_iter().find(|path| !before.contains(path)).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[200] ^= 1;
+    for damage in [Some(&flipped[..]), Some(&b"garbage"[..]), Some(&b""[..]), None] {
+        match damage {
+            Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        for args in [&["approve", "x"][..], &["mode", "warn", "--session", "one"], &["gc"]] {
+            refused(&world, args, &[]);
+        }
+        std::fs::write(&path, &whole).unwrap();
+    }
+    assert!(holds(&world, "one"));
+}
+
+/// The journals of the project's sessions.
+fn journals(world: &World) -> Vec<std::path::PathBuf> {
+    let folder = world.state_file("project.journal").with_file_name("sessions");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|end| end == "journal")).collect()
+}

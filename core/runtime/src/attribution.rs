@@ -8,7 +8,7 @@ use phasegate_core::event::By;
 use crate::ancestors::own_ancestors;
 use crate::project::Project;
 use crate::runtime::Runtime;
-use crate::sessions::{OpenProgram, SessionInfo, live_sessions};
+use crate::sessions::{OpenProgram, SessionInfo, Sessions, live_sessions};
 
 /// What makes a command count as the agent's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Sign {
     },
     /// A call that can run programs is open in the project, and may have given the command.
     Call(OpenProgram),
+    /// This journal of a session was damaged, cut or removed a short time ago, and may hide an open call.
+    Journal(PathBuf),
 }
 
 impl Runtime {
@@ -39,9 +41,7 @@ impl Runtime {
         if let Some(sign) = self.sign_on_this_process()? {
             return Ok(Some(sign));
         }
-        let open =
-            live_sessions(project)?.known.iter().filter_map(SessionInfo::open_program).max_by_key(|call| call.age);
-        Ok(open.map(Sign::Call))
+        Ok(sign_in(live_sessions(project)?))
     }
 
     /// Who a command to this project counts as.
@@ -63,9 +63,8 @@ impl Runtime {
             return Ok(Some(sign));
         }
         for project in self.projects() {
-            let open = live_sessions(&project)?.known.iter().find_map(SessionInfo::open_program);
-            if let Some(call) = open {
-                return Ok(Some(Sign::Call(call)));
+            if let Some(sign) = sign_in(live_sessions(&project)?) {
+                return Ok(Some(sign));
             }
         }
         Ok(None)
@@ -97,4 +96,10 @@ impl Runtime {
         let project = |folder| Project { root: PathBuf::new(), folder };
         folders.into_iter().flatten().flatten().map(|entry| project(entry.path())).collect()
     }
+}
+
+/// What in these sessions makes a command count as the agent's: an open call, or a journal that may hide one.
+fn sign_in(found: Sessions) -> Option<Sign> {
+    let open = found.known.iter().filter_map(SessionInfo::open_program).max_by_key(|call| call.age);
+    open.map(Sign::Call).or(found.hidden.map(Sign::Journal))
 }

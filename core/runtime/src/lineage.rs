@@ -91,12 +91,16 @@ pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>)
         EventKind::SessionStart { source: SessionSource::Startup | SessionSource::Resume, parent: None }
     );
     let mut found = others(if alone { busy_sessions(reached.project)? } else { live_sessions(reached.project)? });
-    let begun = begun(origin, reached, &first.kind, &found);
+    let mut begun = begun(origin, reached, &first.kind, &found);
     if let Begun::Somehow { .. } = begun {
         found = others(live_sessions(reached.project)?);
         if let Some((_, problem)) = found.damaged.first() {
             return Err(problem.clone());
         }
+    } else if matches!(begun, Begun::Afresh) && new && found.hidden.is_some() {
+        // A damaged journal may hide an open call. A person may still start anew beside it, so nothing is refused here.
+        found = others(live_sessions(reached.project)?);
+        begun = Begun::Somehow { ended: false };
     }
     name_parent(&mut first.kind, &begun);
     let joins: Vec<Event> = runs(&begun, &found)
@@ -157,7 +161,8 @@ fn typed_by_an_agent(origin: &Origin, reached: &Reached<'_>) -> Result<bool, Pro
     let above = origin.client.map(Process::ancestors).unwrap_or_default();
     let others = |session: &&SessionInfo| session.id != reached.session;
     let running = found.known.iter().filter(others).flat_map(SessionInfo::open_programs).any(|call| !call.launched);
-    Ok(running || served_by(&found, &above).is_some() || marked(origin, reached.locations))
+    let unseen = found.hidden.is_some();
+    Ok(running || unseen || served_by(&found, &above).is_some() || marked(origin, reached.locations))
 }
 
 /// The event says who began the session, as far as is known now.

@@ -18,6 +18,9 @@ const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// One that was started in the background counts for so long: nothing may ever tell of its end, and a person who lets a
 /// server run wants to go on. What a longer one does shows in its ancestors and its environment.
 const LAUNCHED_FOR: Duration = Duration::from_secs(60 * 60);
+/// A damaged journal counts against a person's command for so long after its last change: a program of the agent may
+/// have damaged it for a moment, to hide its own open call.
+const DAMAGED_FOR: Duration = Duration::from_secs(60 * 60);
 /// A session whose journal was not written for longer than this no longer holds the project to its run's mode; it does
 /// again with its next event.
 pub(crate) const LIVE_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -94,6 +97,8 @@ pub struct Sessions {
     pub damaged: Vec<(PathBuf, Problem)>,
     /// How many messages could not be read and named no session.
     pub unread: u64,
+    /// A journal that may hide an open call: it was damaged a short time ago, or is shorter than its checkpoint.
+    pub(crate) hidden: Option<PathBuf>,
 }
 
 /// The sessions of a project. Journals are read without their locks.
@@ -118,21 +123,42 @@ pub(crate) fn busy_sessions(project: &Project) -> Result<Sessions, Problem> {
 fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, Problem> {
     let shared =
         read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state).unwrap_or_default();
-    let mut found = Sessions::default();
-    for entry in std::fs::read_dir(project.sessions()).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_none_or(|end| end != "journal") || !wanted(&path) {
+    let (mut found, mut empty) = (Sessions::default(), Vec::new());
+    for path in project.session_journals() {
+        if !wanted(&path) {
             continue;
         }
         match read_last(&FileStore, &path).map(|last| last.map(|last| info(&path, last, &shared))) {
             Ok(Some(session)) if session.id.is_empty() => found.unread += session.records,
-            Ok(session) => found.known.extend(session),
-            Err(error) => found.damaged.push((path, error.into())),
+            Ok(Some(session)) => found.known.push(session),
+            Ok(None) => empty.push(path),
+            Err(error) => {
+                if since(changed(&path)) < DAMAGED_FOR {
+                    found.hidden = Some(path.clone());
+                }
+                found.damaged.push((path, error.into()));
+            }
         }
+    }
+    if let Some(path) = cut_off(project, &shared, &found.known, &empty) {
+        found.hidden = Some(path);
     }
     found.known.sort_by(|a, b| b.active.cmp(&a.active).then_with(|| a.id.cmp(&b.id)));
     found.damaged.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(found)
+}
+
+/// A session's journal that is gone, or shorter than a checkpoint of the last day says.
+fn cut_off(project: &Project, shared: &ProjectSnapshot, known: &[SessionInfo], empty: &[PathBuf]) -> Option<PathBuf> {
+    let is_cut = |path: &Path, seq: u64| {
+        let known = known.iter().find(|session| project.session_journal(&session.id) == path);
+        let is_empty = || !path.exists() || empty.iter().any(|other| other == path);
+        known.map_or_else(is_empty, |session| session.records < seq)
+    };
+    let recent = shared.sessions.iter().filter(|(_, at)| since(moment(at.time)) < OPEN_FOR);
+    recent
+        .map(|(name, at)| (project.sessions().join(format!("{name}.journal")), at.seq))
+        .find_map(|(path, seq)| is_cut(&path, seq).then_some(path))
 }
 
 /// Whether a run in block mode is live.
@@ -144,6 +170,18 @@ pub(crate) fn is_strict(state: &State) -> bool {
 pub(crate) fn may_be_strict(project: &Project) -> bool {
     live_sessions(project)
         .map_or(true, |found| !found.damaged.is_empty() || found.known.iter().any(|session| is_strict(&session.state)))
+}
+
+/// When a file's content, name or permissions last changed. Programs cannot set this time.
+fn changed(path: &Path) -> SystemTime {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let seconds = path.symlink_metadata().map(|data| data.ctime()).unwrap_or_default();
+        SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
+    }
+    #[cfg(not(unix))]
+    written(path)
 }
 
 /// When a journal was last written.
