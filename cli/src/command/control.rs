@@ -107,8 +107,7 @@ pub(crate) fn instead(sign: &Sign) -> String {
             format!("let that call end, stop it or end session `{}`, then give the command again", call.session)
         }
         Sign::Journal(_) => {
-            "restore the journal, or type the command as a prompt: `/phasegate ...`; after a day it no longer counts"
-                .into()
+            "restore the journal; a damaged one counts for an hour, a missing or shortened one for a day".into()
         }
     }
 }
