@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
@@ -11,73 +12,37 @@ use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::policy::Scope;
 use crate::state::{
-    AgentInfo, Children, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Provisional, Run, Session,
-    Skipped, State, Status,
+    AgentInfo, Children, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Project, Provisional, Run,
+    Session, Skipped, State, Status,
 };
 
 impl State {
     /// Applies one change. Total: a change of an unknown run or call changes nothing.
     pub fn apply(&mut self, change: &Change) {
+        self.project.apply(change);
+        self.session.apply(change);
+    }
+}
+
+impl Project {
+    /// Makes a change as far as it concerns the project's half. Total, as [`State::apply`].
+    pub fn apply(&mut self, change: &Change) {
         match change {
-            Change::Proved(proved) => self.change_run(&proved.run, |run| run.prove(proved)),
-            Change::Judged { run, tool, .. } => self.change_run(run, |run| run.remember(tool)),
-            Change::RunBegun(run) => self.begin_run(run),
-            Change::RunEnded { run, status, .. } => self.change_run(run, |run| run.status = *status),
-            Change::ChildrenEnded { run, children } => {
-                self.change_run(run, |run| {
-                    run.children = *children;
-                    run.failed |= *children == Children::Failed;
-                });
-            }
-            Change::RunMode { run, mode } => self.change_run(run, |run| run.mode = *mode),
-            Change::PhaseEntered { run, phase, index, by, skipped, provisional } => {
-                self.change_run(run, |run| run.enter(phase, *index, *by, skipped, *provisional));
-            }
-            Change::PhaseBack { run, phase, index, .. } => self.change_run(run, |run| run.go_back(phase, *index)),
-            Change::PhaseReturned { run } => self.change_run(run, Run::return_to_phase_before),
-            Change::Approved { name, by } => drop(self.project.approvals.insert(name.clone(), *by)),
+            Change::Approved { name, by } => drop(self.approvals.insert(name.clone(), *by)),
             Change::ToolsSeen { server, tools } => {
-                let pins = Arc::make_mut(&mut self.project.servers).entry(server.clone()).or_default();
+                let pins = Arc::make_mut(&mut self.servers).entry(server.clone()).or_default();
                 for tool in tools {
                     let pin = Pin { sha256: tool.sha256.clone(), changed: tool.changed.clone() };
                     pins.insert(tool.name.clone(), pin);
                 }
             }
             Change::ToolAccepted { server, tool } => self.accept_tool(server, tool),
-            _ => self.session.apply(change),
-        }
-    }
-
-    fn change_run(&mut self, id: &str, change: impl FnOnce(&mut Run)) {
-        let mut runs = self.project.runs.iter_mut().chain(&mut self.session.runs);
-        if let Some(run) = runs.find(|run| run.id == id) {
-            change(run);
-        }
-    }
-
-    fn begin_run(&mut self, run: &Run) {
-        if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
-            self.change_run(parent, |parent| {
-                if parent.visit == branch.visit {
-                    parent.children = Children::Live;
-                }
-            });
-        }
-        let (begun, runs) = match run.scope {
-            Scope::Session => (&mut self.session.runs_begun, &mut self.session.runs),
-            Scope::Project => (&mut self.project.runs_begun, &mut self.project.runs),
-        };
-        *begun = begun.saturating_add(1);
-        runs.push(run.clone());
-        if runs.len() > KEPT
-            && let Some(oldest) = runs.iter().position(|run| run.status != Status::Active)
-        {
-            runs.remove(oldest);
+            _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
     }
 
     fn accept_tool(&mut self, server: &str, tool: &str) {
-        let pins = Arc::make_mut(&mut self.project.servers).get_mut(server);
+        let pins = Arc::make_mut(&mut self.servers).get_mut(server);
         let Some(pin) = pins.and_then(|pins| pins.get_mut(tool)) else { return };
         if let Some(changed) = pin.changed.take() {
             pin.sha256 = changed;
@@ -85,8 +50,58 @@ impl State {
     }
 }
 
+/// Makes a change as far as it concerns the runs of one half of the state. `begun` is how many have begun in it.
+fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Change) {
+    match change {
+        Change::Proved(proved) => change_run(runs, &proved.run, |run| run.prove(proved)),
+        Change::Judged { run, tool, .. } => change_run(runs, run, |run| run.remember(tool)),
+        Change::RunBegun(run) => {
+            if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
+                change_run(runs, parent, |parent| {
+                    if parent.visit == branch.visit {
+                        parent.children = Children::Live;
+                    }
+                });
+            }
+            if run.scope == scope {
+                *begun = begun.saturating_add(1);
+                keep(runs, run);
+            }
+        }
+        Change::RunEnded { run, status, .. } => change_run(runs, run, |run| run.status = *status),
+        Change::ChildrenEnded { run, children } => change_run(runs, run, |run| {
+            run.children = *children;
+            run.failed |= *children == Children::Failed;
+        }),
+        Change::RunMode { run, mode } => change_run(runs, run, |run| run.mode = *mode),
+        Change::PhaseEntered { run, phase, index, by, skipped, provisional } => {
+            change_run(runs, run, |run| run.enter(phase, *index, *by, skipped, *provisional));
+        }
+        Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
+        Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
+        _ => {}
+    }
+}
+
+fn change_run(runs: &mut [Run], id: &str, change: impl FnOnce(&mut Run)) {
+    if let Some(run) = runs.iter_mut().find(|run| run.id == id) {
+        change(run);
+    }
+}
+
+/// Adds a run. The oldest that has ended makes room.
+fn keep(runs: &mut Vec<Run>, run: &Run) {
+    runs.push(run.clone());
+    if runs.len() > KEPT
+        && let Some(oldest) = runs.iter().position(|run| run.status != Status::Active)
+    {
+        runs.remove(oldest);
+    }
+}
+
 impl Session {
-    fn apply(&mut self, change: &Change) {
+    /// Makes a change as far as it concerns the session's half. Total, as [`State::apply`].
+    pub fn apply(&mut self, change: &Change) {
         match change {
             Change::Seen { session, permission_mode } => {
                 self.events = self.events.saturating_add(1);
@@ -130,19 +145,7 @@ impl Session {
                     obligation.call.clone_from(call);
                 }
             }
-            // The changes of runs and of the project's half: `State::apply` applies them.
-            Change::Proved(_)
-            | Change::Judged { .. }
-            | Change::RunBegun(_)
-            | Change::RunEnded { .. }
-            | Change::ChildrenEnded { .. }
-            | Change::RunMode { .. }
-            | Change::PhaseEntered { .. }
-            | Change::PhaseBack { .. }
-            | Change::PhaseReturned { .. }
-            | Change::Approved { .. }
-            | Change::ToolsSeen { .. }
-            | Change::ToolAccepted { .. } => {}
+            _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }
     }
 

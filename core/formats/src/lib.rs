@@ -6,6 +6,7 @@
 
 pub mod merge_patch;
 pub mod journal;
+pub mod tagged;
 pub mod context;
 pub mod compact_decision;
 pub mod version1;

@@ -139,9 +139,9 @@ pub fn note<C>(context: &mut Context, entry: &Entry<C>, is_snapshot: bool) -> se
     Ok(())
 }
 
-/// A record as it is read for its state alone; event, facts and decision are skipped.
+/// A record as it is read for its state `S` alone; event, facts and decision are skipped.
 #[derive(Debug, Deserialize)]
-pub struct StateLine<'a, C> {
+pub struct StateLine<'a, C, S> {
     /// The number of the record.
     pub seq: u64,
     /// On a snapshot, the chain hash of the record before.
@@ -161,8 +161,8 @@ pub struct StateLine<'a, C> {
     #[serde(default = "Vec::new")]
     pub changes: Vec<C>,
     /// The snapshot of the state after the record.
-    #[serde(borrow, default)]
-    pub state: Option<&'a RawValue>,
+    #[serde(default = "Option::default")]
+    pub state: Option<S>,
 }
 
 /// The fields of an event that [`Context`] knows.
@@ -193,7 +193,7 @@ fn present_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<O
     Option::<u64>::deserialize(deserializer).map(Some)
 }
 
-impl<C> StateLine<'_, C> {
+impl<C, S> StateLine<'_, C, S> {
     /// Carries what the record says, or repeats, into the context of the next one.
     pub fn note(&self, context: &mut Context) {
         if self.state.is_some() {

@@ -1,9 +1,12 @@
 //! What the journals keep as state: the engine's, and what the runtime needs besides; and the changes of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use phasegate_core::{Change, State, state};
+use phasegate_core::{Change, state};
+use phasegate_formats::tagged::{self, Tagged};
 use phasegate_store::state::JournalState;
+use serde::de::{Deserializer, MapAccess};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -101,7 +104,7 @@ impl ProjectSnapshot {
 }
 
 /// A change of a [`SessionSnapshot`]. Each field that the runtime keeps has one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionChange {
     /// The processes that have served the session.
@@ -129,17 +132,22 @@ pub enum SessionChange {
     Engine(Change),
 }
 
+/// How far the journal of one session had come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionCheckpoint {
+    /// The name of the journal's file.
+    pub session: String,
+    /// How far.
+    pub at: Checkpoint,
+}
+
 /// A change of a [`ProjectSnapshot`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectChange {
     /// How far a session's journal has come.
-    Checkpoint {
-        /// The name of the journal's file.
-        session: String,
-        /// How far.
-        at: Checkpoint,
-    },
+    Checkpoint(SessionCheckpoint),
     /// These sessions were removed on purpose, by the names of their files.
     Removed(Vec<String>),
     /// The number of the last durable record.
@@ -151,6 +159,49 @@ pub enum ProjectChange {
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
+}
+
+impl Tagged for SessionChange {
+    fn from_tag<'de, A: MapAccess<'de>>(tag: Cow<'de, str>, mut map: A) -> Result<Self, A::Error> {
+        Ok(match tag.as_ref() {
+            "clients" => Self::Clients(map.next_value()?),
+            "principal" => Self::Principal(map.next_value()?),
+            "memory" => Self::Memory(map.next_value()?),
+            "settings" => Self::Settings(map.next_value()?),
+            "policy_digest" => Self::PolicyDigest(map.next_value()?),
+            "unwired" => Self::Unwired(map.next_value()?),
+            "checkpoint_due" => Self::CheckpointDue(map.next_value()?),
+            "checkpointed" => Self::Checkpointed(map.next_value()?),
+            "project_synced" => Self::ProjectSynced(map.next_value()?),
+            "lost" => Self::Lost(map.next_value()?),
+            _ => Self::Engine(tagged::rest(tag, map)?),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionChange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl Tagged for ProjectChange {
+    fn from_tag<'de, A: MapAccess<'de>>(tag: Cow<'de, str>, mut map: A) -> Result<Self, A::Error> {
+        Ok(match tag.as_ref() {
+            "checkpoint" => Self::Checkpoint(map.next_value()?),
+            "removed" => Self::Removed(map.next_value()?),
+            "synced" => Self::Synced(map.next_value()?),
+            "guarded" => Self::Guarded(map.next_value()?),
+            "lost" => Self::Lost(map.next_value()?),
+            _ => Self::Engine(tagged::rest(tag, map)?),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for ProjectChange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
 }
 
 impl SessionSnapshot {
@@ -178,11 +229,7 @@ impl JournalState for SessionSnapshot {
 
     fn apply(&mut self, change: &SessionChange) {
         match change {
-            SessionChange::Engine(change) => {
-                let mut state = State { session: std::mem::take(&mut self.session), ..State::default() };
-                state.apply(change);
-                self.session = state.session;
-            }
+            SessionChange::Engine(change) => self.session.apply(change),
             SessionChange::Clients(clients) => self.clients.clone_from(clients),
             SessionChange::Principal(principal) => self.principal.clone_from(principal),
             SessionChange::Memory(memory) => self.memory.clone_from(memory),
@@ -202,16 +249,53 @@ impl JournalState for ProjectSnapshot {
 
     fn apply(&mut self, change: &ProjectChange) {
         match change {
-            ProjectChange::Engine(change) => {
-                let mut state = State { project: std::mem::take(&mut self.project), ..State::default() };
-                state.apply(change);
-                self.project = state.project;
-            }
-            ProjectChange::Checkpoint { session, at } => self.checkpoint(session, at.clone()),
+            ProjectChange::Engine(change) => self.project.apply(change),
+            ProjectChange::Checkpoint(SessionCheckpoint { session, at }) => self.checkpoint(session, at.clone()),
             ProjectChange::Removed(sessions) => self.sessions.retain(|name, _| !sessions.contains(name)),
             ProjectChange::Synced(seq) => self.synced = *seq,
             ProjectChange::Guarded(guarded) => self.guarded = *guarded,
             ProjectChange::Lost(lost) => self.lost = *lost,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_change_is_read_as_it_was_written() {
+        let checkpoint = Checkpoint { seq: 3, head: "ab".to_string(), time: 5 };
+        let engine = || serde_json::from_value::<Change>(json!({"approved": {"name": "n", "by": "human"}})).unwrap();
+        let project = [
+            ProjectChange::Checkpoint(SessionCheckpoint { session: "s".to_string(), at: checkpoint }),
+            ProjectChange::Removed(vec!["s".to_string()]),
+            ProjectChange::Synced(1),
+            ProjectChange::Guarded(true),
+            ProjectChange::Lost(true),
+            ProjectChange::Engine(engine()),
+        ];
+        let session = [
+            SessionChange::Clients(Vec::new()),
+            SessionChange::Principal(Some("p".to_string())),
+            SessionChange::Memory(json!({"a": [1]})),
+            SessionChange::Settings(Box::default()),
+            SessionChange::PolicyDigest("d".to_string()),
+            SessionChange::Unwired(Some("w".to_string())),
+            SessionChange::CheckpointDue(true),
+            SessionChange::Checkpointed(4),
+            SessionChange::ProjectSynced(5),
+            SessionChange::Lost(true),
+            SessionChange::Engine(engine()),
+        ];
+        let (of_project, of_session) =
+            (serde_json::to_string(&project).unwrap(), serde_json::to_string(&session).unwrap());
+        assert_eq!(serde_json::from_str::<Vec<ProjectChange>>(&of_project).unwrap(), project);
+        assert_eq!(serde_json::from_str::<Vec<SessionChange>>(&of_session).unwrap(), session);
+        for wrong in [r#"{"unheard_of":1}"#, "{}", r#"{"lost":true,"lost":true}"#, r#""lost""#] {
+            assert!(serde_json::from_str::<ProjectChange>(wrong).is_err(), "{wrong}");
+            assert!(serde_json::from_str::<SessionChange>(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -192,7 +192,7 @@ impl Work<'_> {
     ) {
         let older = state.sessions.iter().filter(|(key, at)| record.version == 1 && before.get(*key) != Some(*at));
         let listed = record.entry.changes.iter().filter_map(|change| match change {
-            ProjectChange::Checkpoint { session, at } => Some((session, at)),
+            ProjectChange::Checkpoint(noted) => Some((&noted.session, &noted.at)),
             _ => None,
         });
         for (key, checkpoint) in older.chain(listed) {

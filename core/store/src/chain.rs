@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use crate::digest::{Digest, from_hex, hex, sha256};
+use crate::digest::{Digest, from_hex, hex, is_hex_of, sha256};
 use crate::store::Medium;
 
 /// The length of the digits and the space before the JSON of a line.
@@ -28,7 +28,7 @@ pub(crate) fn link<'a>(head: &mut Digest, line: &'a [u8]) -> Option<&'a [u8]> {
     let (written, json) = line.split_at_checked(PREFIX_BYTES)?;
     let digits = written.strip_suffix(b" ")?;
     let hash = sha256(&[head.as_slice(), json]);
-    (from_hex(digits) == Some(hash)).then(|| {
+    is_hex_of(&hash, digits).then(|| {
         *head = hash;
         json
     })

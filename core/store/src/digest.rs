@@ -24,7 +24,15 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 /// Bytes as lower-case hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let mut text = String::with_capacity(bytes.len() * 2);
+    text.extend(bytes.iter().flat_map(|byte| digits(*byte)).map(char::from));
+    text
+}
+
+/// Whether these are the 64 lower-case hexadecimal digits of the digest.
+#[must_use]
+pub fn is_hex_of(digest: &Digest, text: &[u8]) -> bool {
+    text.len() == 64 && digest.iter().zip(text.chunks_exact(2)).all(|(byte, pair)| digits(*byte) == *pair)
 }
 
 /// The digest that 64 lower-case hexadecimal digits stand for; `None` for anything else.
@@ -41,8 +49,12 @@ pub fn from_hex(text: &[u8]) -> Option<Digest> {
     Some(digest)
 }
 
-fn digit(nibble: u8) -> char {
-    char::from_digit(u32::from(nibble), 16).unwrap_or('0')
+fn digits(byte: u8) -> [u8; 2] {
+    [digit(byte >> 4), digit(byte & 15)]
+}
+
+fn digit(nibble: u8) -> u8 {
+    if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }
 }
 
 fn value(digit: u8) -> Option<u8> {
@@ -62,6 +74,8 @@ mod tests {
         let digest = sha256(&[b"ab", b"c"]);
         assert_eq!(hex(&digest), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(from_hex(hex(&digest).as_bytes()), Some(digest));
+        assert!(is_hex_of(&digest, hex(&digest).as_bytes()));
+        assert!(!is_hex_of(&digest, hex(&digest).to_uppercase().as_bytes()) && !is_hex_of(&digest, b"ba78"));
         assert_eq!(from_hex(&[b'A'; 64]), None);
         assert_eq!(from_hex(b"00"), None);
     }

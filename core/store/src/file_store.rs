@@ -1,7 +1,9 @@
 //! Journals in files.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
+#[cfg(not(unix))]
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::active_disk::disk;
@@ -100,6 +102,26 @@ fn is_removed(_data: &Metadata) -> bool {
     false
 }
 
+/// Reads from an offset on, until the buffer is full or the file ends. Returns how many bytes were read.
+fn read_at(file: &mut File, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    #[cfg(not(unix))]
+    file.seek(SeekFrom::Start(from))?;
+    let mut read = 0;
+    while let Some(rest) = buffer.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        #[cfg(unix)]
+        let found = std::os::unix::fs::FileExt::read_at(file, rest, from + read as u64);
+        #[cfg(not(unix))]
+        let found = file.read(rest);
+        match found {
+            Ok(0) => break,
+            Ok(bytes) => read += bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
+}
+
 fn unreadable(path: &Path, error: &io::Error) -> StoreError {
     StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be opened", error)
 }
@@ -110,10 +132,9 @@ impl Medium for OpenFile {
     }
 
     fn read(&mut self, from: u64, to: u64) -> io::Result<Vec<u8>> {
-        let wanted = to.saturating_sub(from);
-        let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default() + 1);
-        self.file.seek(SeekFrom::Start(from))?;
-        self.file.by_ref().take(wanted).read_to_end(&mut bytes)?;
+        let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).map_err(io::Error::other)?];
+        let read = read_at(&mut self.file, from, &mut bytes)?;
+        bytes.truncate(read);
         Ok(bytes)
     }
 

@@ -93,10 +93,10 @@ fn open_checked(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Met
 /// As for [`open_own`], or it cannot be read.
 pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     let (file, data) = open_checked(path, OpenOptions::new().read(true))?;
-    // With room for one byte more than the file has, the second read finds its end. `take` keeps `File` from asking for
-    // the size and the position again.
-    let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default().saturating_add(1));
-    file.take(u64::MAX).read_to_end(&mut bytes)?;
+    // Reading ends with the length that the file has, not with a further read that finds its end: files of the state are
+    // replaced as a whole. `take` also keeps `File` from asking for the size and the position again.
+    let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default());
+    file.take(data.len()).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

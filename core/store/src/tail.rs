@@ -155,7 +155,11 @@ fn last_line(bytes: &[u8]) -> (usize, &[u8]) {
 /// The lines from a snapshot of version 2 on, which begins at this offset.
 fn from_snapshot(medium: &mut dyn Medium, window: Window, offset: u64) -> io::Result<Found> {
     let bytes = match offset.checked_sub(window.start).and_then(|at| usize::try_from(at).ok()) {
-        Some(at) => window.bytes.get(at..).unwrap_or_default().to_vec(),
+        Some(at) => {
+            let mut bytes = window.bytes;
+            bytes.drain(..at.min(bytes.len()));
+            bytes
+        }
         None => medium.read(offset, window.end)?,
     };
     Ok(Found::Lines(End { bytes, offset, before: [0; 32], version: 2 }))
@@ -200,24 +204,25 @@ fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
     let mut position = Position::default();
     let mut state = None;
     let mut offset = end.offset;
-    for line in end.bytes.split_inclusive(|byte| *byte == b'\n') {
-        let text = line.strip_suffix(b"\n").unwrap_or(line);
+    // Text is parsed faster than bytes, of which each string is checked by itself.
+    let lines = std::str::from_utf8(&end.bytes).map_err(|_| BROKEN)?;
+    for line in lines.split_inclusive('\n') {
+        let text = line.strip_suffix('\n').unwrap_or(line);
         let json = text.get(PREFIX_BYTES..).unwrap_or_default();
-        // Text is parsed faster than bytes, of which each string is checked by itself.
-        let valid = std::str::from_utf8(json).map_err(|_| BROKEN)?;
-        let record: version2::StateLine<'_, S::Change> =
-            serde_json::from_str(valid).map_err(|error| unknown_form(json, &error))?;
+        let record: version2::StateLine<'_, S::Change, S> =
+            serde_json::from_str(json).map_err(|error| unknown_form(json.as_bytes(), &error))?;
         if state.is_none() {
             let before = record.prev.as_ref().and_then(|digits| from_hex(digits.as_bytes()));
             position.head = before.ok_or(BROKEN)?;
         }
-        chain::link(&mut position.head, text).ok_or(BROKEN)?;
+        chain::link(&mut position.head, text.as_bytes()).ok_or(BROKEN)?;
         if position.seq != 0 && record.seq != position.seq + 1 {
             return Err("is damaged: a record is missing".to_string());
         }
+        record.note(&mut position.context);
+        position.seq = record.seq;
         match (record.state, &mut state) {
             (Some(snapshot), state) => {
-                let snapshot: S = serde_json::from_str(snapshot.get()).map_err(|error| unknown_state(&error))?;
                 *state = Some(snapshot);
                 let length = line.len() as u64;
                 position.snapshot = Some(SnapshotPlace { offset, length, seq: record.seq });
@@ -225,8 +230,6 @@ fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
             (None, Some(state)) => record.changes.iter().for_each(|change| state.apply(change)),
             (None, None) => return Err(BROKEN.to_string()),
         }
-        record.note(&mut position.context);
-        position.seq = record.seq;
         offset += line.len() as u64;
     }
     state.map(|state| (position, state)).ok_or_else(|| BROKEN.to_string())

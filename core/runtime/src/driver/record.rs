@@ -14,7 +14,7 @@ use crate::decide::Decided;
 use crate::loaded::{AuditLines, SyncedRecord};
 use crate::project::session_key;
 use crate::redact::{digest_of, shorten_event, shortened};
-use crate::snapshot::{Checkpoint, ProjectChange, SessionChange};
+use crate::snapshot::{Checkpoint, ProjectChange, SessionChange, SessionCheckpoint};
 
 /// A session's checkpoint in the project's journal is renewed after so many of its records.
 const CHECKPOINT_RECORDS: u64 = 16;
@@ -185,7 +185,7 @@ impl Driver<'_> {
         let (shared, own) = (&mut self.loaded.shared, &mut self.loaded.own);
         own.change(SessionChange::Checkpointed(at.seq));
         let (time, journal) = (at.time, &mut self.loaded.project_journal);
-        shared.change(ProjectChange::Checkpoint { session: session_key(&self.session), at });
+        shared.change(ProjectChange::Checkpoint(SessionCheckpoint { session: session_key(&self.session), at }));
         if shared.remembered.is_some() && !shared.snapshot.guarded {
             shared.change(ProjectChange::Guarded(true));
         }
