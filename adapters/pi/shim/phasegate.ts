@@ -84,6 +84,9 @@ interface Request {
 
 type Line = Record<string, unknown>
 
+/** What happens in a guarded project to an event that cannot be decided, by the project's root. */
+type Guarded = Map<string, string>
+
 const isObject = (value: unknown): value is Line =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -179,6 +182,7 @@ class BridgeProcess {
   #answers: Answers | undefined
   readonly #open = new Map<number, { request: Request; timer: NodeJS.Timeout }>()
   readonly #over: (left: Request[], trouble: string, greeted: boolean) => void
+  readonly #guarded: Guarded
   readonly #pings: NodeJS.Timeout
   #answered = false
   #ended = false
@@ -190,8 +194,13 @@ class BridgeProcess {
   #said = ""
   #ping: NodeJS.Timeout | undefined
 
-  constructor(options: BridgeOptions, over: (left: Request[], trouble: string, greeted: boolean) => void) {
+  constructor(
+    options: BridgeOptions,
+    guarded: Guarded,
+    over: (left: Request[], trouble: string, greeted: boolean) => void,
+  ) {
     this.#over = over
+    this.#guarded = guarded
     const child = spawn(options.command, ["serve", "--platform", options.platform], {
       cwd: options.directory,
       detached: true,
@@ -225,7 +234,8 @@ class BridgeProcess {
       // Where there is no place for it, what is said is enough.
     }
     const answers = this.#answers && { file: this.#answers.name, key: this.#answers.key }
-    this.#write({ hello: { protocol: PROTOCOL, platform, shim, client, directory, answers } })
+    const known = [...guarded].map(([root, mode]) => ({ root, mode }))
+    this.#write({ hello: { protocol: PROTOCOL, platform, shim, client, directory, answers, guarded: known } })
     // Its answer is awaited like any other; no number is its own.
     this.#await(0, { body: { probe: [] }, tries: 1, settle: () => {} })
     this.#pings = setInterval(() => this.#live(), PING_MS)
@@ -342,6 +352,7 @@ class BridgeProcess {
     if (typeof id === "number" && (early ? !this.#open.has(id) : this.#early.delete(id))) return this.#rest()
     const open = typeof id === "number" && id > 0 ? this.#open.get(id) : undefined
     if (!open || !this.#fits(open.request, line)) return this.#garbage(text)
+    if (isObject(line.guarded)) this.#guarded.set(String(line.guarded.root), String(line.guarded.mode))
     if (early) this.#early.add(id as number)
     this.#settled(id as number)
     this.#rest()
@@ -416,6 +427,8 @@ class Bridge {
   readonly #options: BridgeOptions
   #process: BridgeProcess | undefined
   #kept: Request[] = []
+  /** What bridges said of projects: a project whose configs and state are both removed is guarded for the next one, too. */
+  readonly #guarded: Guarded = new Map()
   /** Why there is no answer at the moment; `undefined` where all is well. */
   trouble: string | undefined
 
@@ -475,7 +488,7 @@ class Bridge {
   #running(): BridgeProcess | undefined {
     if (this.#process && !this.#process.ended) return this.#process
     try {
-      const started = new BridgeProcess(this.#options, (left, trouble, greeted) => {
+      const started = new BridgeProcess(this.#options, this.#guarded, (left, trouble, greeted) => {
         this.trouble = trouble
         if (this.#process === started) this.#process = undefined
         this.#lost(left, greeted)

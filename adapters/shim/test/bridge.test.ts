@@ -39,6 +39,25 @@ const call = (id: string, tool: string, input: object) =>
 const edit = (id: string) => call(id, "Edit", { file_path: "a", old_string: "a", new_string: "b" })
 const denied = (reply: Record<string, unknown> | null) => JSON.stringify(reply).includes('"permissionDecision":"deny"')
 
+test("a project whose configs and state are removed is guarded for the next bridge, too", async () => {
+  const folder = join(world, "removed")
+  mkdirSync(join(folder, ".phasegate"), { recursive: true })
+  writeFileSync(join(folder, ".phasegate/config.yaml"), "mode: block\n")
+  const state = join(world, "removed-state")
+  const own = { ...env, PHASEGATE_STATE_DIR: state }
+  const real = new Bridge({ platform: "claude-code", command: REAL, shim: "0", directory: folder, env: own, atOnce })
+  const at = (event: Record<string, unknown>) => ({ ...event, cwd: folder })
+  await real.ask(at(frame("SessionStart", { source: "startup" })))
+  rmSync(join(folder, ".phasegate"), { recursive: true })
+  rmSync(state, { recursive: true })
+  for (const next of ["the same bridge", "another one"]) {
+    const answer = await real.ask(at(edit(next)))
+    assert.ok(denied(answer.reply), next)
+    assert.match(JSON.stringify(answer.reply), /policy-missing/, next)
+    real.close()
+  }
+})
+
 test("events are answered by the real program, side by side and in order", async () => {
   const real = bridge(REAL)
   const read = { tool_name: "Read", tool_input: { file_path: "a" }, tool_use_id: "r" }

@@ -23,7 +23,7 @@ impl Bridge {
     fn of(world: &World, platform: &str, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_phasegate"));
         command.args(["serve", "--platform", platform]).current_dir(world.root()).env_clear();
-        command.envs(world.variables()).envs(variables.iter().copied());
+        command.envs(world.variables()).env_remove("CLAUDE_PROJECT_DIR").envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, input, output }
@@ -196,6 +196,62 @@ fn another_protocol_platform_or_greeting_is_refused_and_ends_the_bridge() {
         assert_eq!(bridge.read()["error"]["code"], "bad-input", "{line}");
         assert_eq!(bridge.end().0, Some(2));
     }
+}
+
+/// What is removed from a project while its bridge runs, in this order.
+const REMOVED: [[&str; 2]; 2] = [["project/.phasegate", "state"], ["state", "project/.phasegate"]];
+
+#[test]
+fn a_bridge_keeps_a_project_guarded_whose_configs_and_state_are_both_removed() {
+    for (mode, removed) in [("block", REMOVED[0]), ("block", REMOVED[1]), ("warn", REMOVED[0])] {
+        let world = World::guarded(mode);
+        let inner = world.root().join("inner/.git");
+        std::fs::create_dir_all(&inner).unwrap();
+        let mut bridge = Bridge::greeted(&world);
+        let script = read_then_edit(&world, "s");
+        bridge.replies(&script[..2]);
+        for path in removed {
+            std::fs::remove_dir_all(world.root().parent().unwrap().join(path)).unwrap();
+        }
+        let elsewhere = |session: &str, folder: Value| {
+            let mut call =
+                call(&world, session, "e", "Edit", json!({"file_path": "a", "old_string": "a", "new_string": "b"}));
+            call["cwd"] = folder;
+            call
+        };
+        let calls = [
+            script[2].clone(),
+            elsewhere("s", json!(world.home())),
+            elsewhere("new", json!(world.root().join("inner"))),
+            elsewhere("new", json!(world.root())),
+        ];
+        for reply in bridge.replies(&calls) {
+            assert_eq!(denies(&reply), mode == "block", "{reply}");
+            assert!(reply.to_string().contains("policy-missing"), "{reply}");
+        }
+        assert_eq!(bridge.replies(&[elsewhere("other", json!(world.home()))]), [Value::Null], "it was never guarded");
+    }
+}
+
+#[test]
+fn a_bridge_is_told_what_the_one_before_it_said_of_its_project() {
+    let world = World::guarded("block");
+    let mut bridge = Bridge::greeted(&world);
+    let script = read_then_edit(&world, "s");
+    bridge.say(&json!({"id": 1, "event": script[0]}));
+    let guarded = bridge.read()["guarded"].clone();
+    assert_eq!(guarded, json!({"root": world.root(), "mode": "closed"}));
+    bridge.say(&json!({"id": 2, "event": script[1]}));
+    assert!(bridge.read()["guarded"].is_null(), "once is enough");
+    drop(bridge);
+    std::fs::remove_dir_all(world.root().join(".phasegate")).unwrap();
+    std::fs::remove_dir_all(world.state()).unwrap();
+    let mut hello = hello(&world);
+    hello["hello"]["guarded"] = json!([guarded]);
+    let mut bridge = Bridge::start(&world, &[]);
+    bridge.say(&hello);
+    bridge.read();
+    assert!(denies(&bridge.replies(&script[2..3])[0]));
 }
 
 #[test]

@@ -48,6 +48,10 @@ pub fn first_look(
             let current = runtime.current(project).map_err(|problem| runtime.refuse(project, None, problem))?;
             if matches!(current, Current::Unguarded) {
                 integrity::check_unguarded(project).map_err(Refusal::closed)?;
+                // `init --undo` leaves the journal.
+                if let Some(failure_mode) = runtime.seen.mode(&project.root).filter(|_| !project.journal().exists()) {
+                    return Err(Refusal { problem: integrity::removed(project), failure_mode });
+                }
                 return Ok(None);
             }
             let configs = of_configs(&current);

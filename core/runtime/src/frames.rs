@@ -58,6 +58,11 @@ impl Framed {
         self.opened.message().map_or("", |message| &message.session)
     }
 
+    /// The project that it belongs to, where that was looked for.
+    pub fn project(&self) -> Option<&Project> {
+        self.project.get()
+    }
+
     /// The project that it belongs to.
     ///
     /// # Errors
@@ -128,7 +133,7 @@ impl Runtime {
         if let Some((name, value)) = named {
             let path = Path::new(value);
             return if path.is_absolute() {
-                Ok(Project::find(&self.locations, path))
+                Ok(self.project_above(path))
             } else {
                 Err(Problem::new(Code::BadInput, format!("`{name}` is set and names no absolute folder")))
             };
@@ -138,11 +143,24 @@ impl Runtime {
         {
             return Ok(project);
         }
+        if let Some(root) = message.and_then(|message| self.seen.of_session(&message.session)) {
+            return Ok(Project::at(&self.locations, &root));
+        }
         let start = message
             .and_then(|message| message.cwd.clone())
             .or_else(|| std::env::current_dir().ok())
             .unwrap_or_else(|| PathBuf::from("/"));
-        Ok(Project::find(&self.locations, &start))
+        Ok(self.project_above(&start))
+    }
+
+    /// The project that the folder lies in: a guarded one, else the nearest that this process saw guarded.
+    fn project_above(&self, folder: &Path) -> Project {
+        let found = Project::find(&self.locations, folder);
+        if self.seen.is_empty() || found.is_guarded() {
+            return found;
+        }
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        self.seen.above(&folder).map_or(found, |root| Project::at(&self.locations, &root))
     }
 
     /// Decides a frame. There always is a reply: where the frame cannot be decided, it is a denial in block mode, a

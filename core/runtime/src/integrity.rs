@@ -149,6 +149,12 @@ pub fn forget(project: &Project) -> Result<(), Problem> {
     Ok(FileStore.remove(&project.memory())?)
 }
 
+/// The problem with a project that this process saw guarded, and of which neither a config nor state is left.
+pub(crate) fn removed(project: &Project) -> Problem {
+    let root = project.root.display();
+    Problem::new(Code::PolicyMissing, format!("`{root}` was guarded, and both its config and its state are gone"))
+}
+
 /// The problem with a session that was not seen to start, in a project in block mode of which nothing is known.
 pub fn lost(session: &str) -> Problem {
     missing(format!("nothing is kept of this project, and session `{session}` was under way: its state may be lost"))

@@ -25,6 +25,7 @@ pub mod sessions;
 pub mod lineage;
 pub mod hook_installation;
 pub mod failure_mode;
+pub mod seen;
 pub mod runtime;
 pub mod first_look;
 pub mod audit;

@@ -46,7 +46,7 @@ impl Project {
     pub fn find(locations: &Locations, start: &Path) -> Self {
         let start = start.canonicalize().unwrap_or_else(|_| start.to_path_buf());
         let at = |root: &Path| Self::at(locations, root);
-        let guarded = |root: &&Path| at(root).memory().exists() || guards_itself(root);
+        let guarded = |root: &&Path| at(root).is_guarded();
         let root = start
             .ancestors()
             .find(guarded)
@@ -79,6 +79,12 @@ impl Project {
     pub fn at(locations: &Locations, root: &Path) -> Self {
         let name = name_of(root.as_os_str().as_encoded_bytes());
         Self { root: root.to_path_buf(), folder: locations.state.join("projects").join(name) }
+    }
+
+    /// Whether the project has configs in a `.phasegate` folder of its own or is remembered as guarded.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.memory().exists() || guards_itself(&self.root)
     }
 
     /// The journal of what belongs to the project as a whole.

@@ -16,6 +16,7 @@ use crate::policy_store::{Current, PolicyStore};
 use crate::project::Project;
 use crate::protected::Protected;
 use crate::protected::places::PlacesCache;
+use crate::seen::Seen;
 
 /// Finds configs and state, and decides by them.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Runtime {
     pub platforms: Platforms,
     /// A file that audit events are written to, besides the one that settings name; relative to the project.
     pub audit_log: Option<PathBuf>,
+    /// The projects that this process saw guarded.
+    pub seen: Arc<Seen>,
     /// The protected paths that were found before.
     places: Arc<PlacesCache>,
     /// Whether the process ends with its answer. What a frame needed is then left to the system, which frees it faster.
@@ -50,6 +53,7 @@ impl Runtime {
             locations,
             platforms,
             audit_log: None,
+            seen: Arc::default(),
             places: Arc::default(),
             ends_with_answer: false,
             now,
@@ -82,10 +86,11 @@ impl Runtime {
     #[must_use]
     pub fn failure_mode(&self, project: &Project) -> FailureMode {
         let configs = || self.current(project).ok().and_then(|current| of_configs(&current));
-        match project.remembered() {
-            Ok(Some(memory)) => of_mode(memory.mode),
-            Ok(None) => configs().unwrap_or_default(),
-            Err(_) => FailureMode::Closed,
+        match (project.remembered(), self.seen.mode(&project.root)) {
+            (Ok(Some(memory)), _) => of_mode(memory.mode),
+            (Ok(None), Some(seen)) => configs().filter(|mode| *mode != FailureMode::Open).unwrap_or(seen),
+            (Ok(None), None) => configs().unwrap_or_default(),
+            (Err(_), _) => FailureMode::Closed,
         }
     }
 

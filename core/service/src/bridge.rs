@@ -29,6 +29,7 @@ use phasegate_runtime::heartbeat::Heartbeat;
 use phasegate_runtime::hook::{MAX_FRAME_BYTES, late_failure_mode};
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
+use phasegate_runtime::seen::Guarded;
 
 /// The variable in which a plugin tells the programs of its agent which session started them, and in which each frame
 /// says it.
@@ -64,6 +65,8 @@ struct Shared {
     /// The plugin's file of answers.
     answers: Option<Mutex<Answers>>,
     heartbeat: Heartbeat,
+    /// What the plugin was told last of each project's guard.
+    told: Mutex<Vec<Guarded>>,
 }
 
 impl Bridge {
@@ -83,6 +86,7 @@ impl Bridge {
                 return Err(problem);
             }
         };
+        greeting.guarded.iter().cloned().for_each(|guarded| self.runtime.seen.was(guarded));
         let project = Project::find(&self.runtime.locations, &greeting.directory);
         let answers = greeting.answers.as_ref().and_then(Answers::open);
         say(&mut out, &Welcome::new(self.adapter.id(), limit, answers.is_some()));
@@ -99,6 +103,7 @@ impl Bridge {
             out: Mutex::new(Box::new(out)),
             answers: answers.map(Mutex::new),
             heartbeat,
+            told: Mutex::new(greeting.guarded),
         });
         loop {
             match read_line(&mut input) {
@@ -194,22 +199,35 @@ impl Shared {
                 let started = Builder::new().name("late".to_string()).spawn(move || {
                     let (runtime, opened) = (Arc::clone(&shared.runtime), late.opened.clone());
                     let failure_mode = late_failure_mode(runtime, shared.adapter, opened);
-                    shared.reply(asking, late.refuse(&Refusal { problem, failure_mode }));
+                    shared.reply(asking, late.refuse(&Refusal { problem, failure_mode }), None);
                     shared.give_up_on(slot);
                 });
                 if started.is_err() {
-                    self.reply(asking, framed.refuse(&refusal));
+                    self.reply(asking, framed.refuse(&refusal), None);
                 }
             }
             outcome => {
-                self.reply(asking, framed.reply(&self.runtime, outcome));
+                let reply = framed.reply(&self.runtime, outcome);
+                self.reply(asking, reply, self.news(framed));
                 self.heartbeat.beat();
             }
         }
     }
 
-    fn reply(&self, asking: Asking, reply: Reply) {
-        let answer = Answer::reply(asking.id, reply);
+    /// What the plugin was not yet told of the guard of the frame's project.
+    fn news(&self, framed: &Framed) -> Option<Guarded> {
+        let guarded = self.runtime.seen.guarded(&framed.project()?.root)?;
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.contains(&guarded) {
+            return None;
+        }
+        told.retain(|known| known.root != guarded.root);
+        told.push(guarded.clone());
+        Some(guarded)
+    }
+
+    fn reply(&self, asking: Asking, reply: Reply, guarded: Option<Guarded>) {
+        let answer = Answer::reply(asking.id, reply).guarding(guarded);
         if let Some(answers) = self.answers.as_ref().filter(|_| asking.now) {
             let text = serde_json::to_string(&answer).unwrap_or_default();
             answers.lock().unwrap_or_else(PoisonError::into_inner).add(&text);

@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::bridge_probe::Probed;
 use phasegate_runtime::hook::MAX_FRAME_BYTES;
+use phasegate_runtime::seen::Guarded;
 
 /// The version of the protocol: it changes when a line changes its form.
 pub const PROTOCOL: u32 = 1;
@@ -37,6 +38,9 @@ pub(crate) struct Greeting {
     /// Where answers go besides that the plugin can read at once.
     #[serde(default)]
     pub(crate) answers: Option<AnswerFile>,
+    /// The projects that bridges before this one said are guarded.
+    #[serde(default)]
+    pub(crate) guarded: Vec<Guarded>,
 }
 
 /// A file for answers.
@@ -139,6 +143,9 @@ pub(crate) struct Answer {
     id: Option<u64>,
     #[serde(flatten)]
     said: Said,
+    /// The project that the frame belongs to, for the next bridge's greeting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guarded: Option<Guarded>,
 }
 
 #[derive(Debug, Serialize)]
@@ -167,7 +174,7 @@ impl Answer {
             }
         };
         match said {
-            Ok(said) => Self { id: Some(id), said: Said::Reply(said) },
+            Ok(said) => Self { id: Some(id), said: Said::Reply(said), guarded: None },
             Err(error) => {
                 Self::error(Some(id), &Problem::new(Code::Internal, format!("the reply is no JSON: {error}")))
             }
@@ -177,18 +184,26 @@ impl Answer {
     /// The answers to a probe.
     pub(crate) fn probed(id: u64, answers: Result<Vec<Decision>, Problem>) -> Self {
         match answers {
-            Ok(answers) => Self { id: Some(id), said: Said::Probed(answers.into_iter().map(Into::into).collect()) },
+            Ok(answers) => {
+                let said = Said::Probed(answers.into_iter().map(Into::into).collect());
+                Self { id: Some(id), said, guarded: None }
+            }
             Err(problem) => Self::error(Some(id), &problem),
         }
     }
 
     pub(crate) fn error(id: Option<u64>, problem: &Problem) -> Self {
         let said = Said::Error { code: problem.code, message: problem.message.clone(), text: problem.text() };
-        Self { id, said }
+        Self { id, said, guarded: None }
+    }
+
+    /// The same, with a project that the plugin is to remember.
+    pub(crate) fn guarding(self, guarded: Option<Guarded>) -> Self {
+        Self { guarded, ..self }
     }
 
     pub(crate) fn pong(ping: u64) -> Self {
-        Self { id: None, said: Said::Pong(ping) }
+        Self { id: None, said: Said::Pong(ping), guarded: None }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The guard that adapters in a long-running process are handed: the runtime, bound to one project.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -25,8 +24,6 @@ pub struct ProjectGuard {
     dispatcher: Arc<Dispatcher<SessionCache>>,
     host: Arc<Mutex<Host>>,
     ours: Arc<Mutex<OwnWrites>>,
-    /// Whether an event of the project was decided: from then on nothing can make it one that was never guarded.
-    guarded: Arc<AtomicBool>,
 }
 
 impl ProjectGuard {
@@ -37,7 +34,7 @@ impl ProjectGuard {
         let cache = SessionCache::new(Arc::clone(&runtime), project.clone()).lazy();
         let ours = cache.ours();
         let dispatcher = Arc::new(Dispatcher::new(cache, limit_from_environment()));
-        Self { runtime, project, dispatcher, host: Arc::default(), ours, guarded: Arc::default() }
+        Self { runtime, project, dispatcher, host: Arc::default(), ours }
     }
 }
 
@@ -48,9 +45,7 @@ impl Guard for ProjectGuard {
     /// in all. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
     /// another.
     async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem> {
-        let step = self.dispatcher.submit(session, event).await?;
-        self.guarded.store(true, Ordering::Relaxed);
-        Ok(step)
+        self.dispatcher.submit(session, event).await
     }
 
     async fn probe(&self, session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {
@@ -62,8 +57,7 @@ impl Guard for ProjectGuard {
     }
 
     async fn unguarded(&self) -> bool {
-        // Removing both configs and state while the guard runs does not make the project unguarded.
-        !self.guarded.load(Ordering::Relaxed) && matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
+        matches!(self.runtime.probe(&self.project, "", Vec::new()), Ok(None))
     }
 
     async fn decided(&self, session: &str, call: &Event, ids: Vec<String>) -> bool {

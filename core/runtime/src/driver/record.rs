@@ -130,6 +130,8 @@ impl Driver<'_> {
             self.project.keep_session(self.store, &self.runtime.locations, &self.session)?;
             own.rooted = true;
         }
+        let failure_mode = self.failure_mode().unwrap_or_default();
+        self.runtime.seen.note(&self.project.root, &self.session, failure_mode);
         Ok(())
     }
 
