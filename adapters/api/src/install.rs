@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use phasegate_core::Code;
+use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
@@ -41,6 +42,12 @@ pub trait Installer: Send + Sync {
     ///
     /// As for [`Installer::install`].
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
+
+    /// Whether an installation for a project also goes into the user's settings: the platform loads a project's settings
+    /// only where it is started in the project's root, and starts the same hook of several settings once.
+    fn in_both_scopes(&self) -> bool {
+        false
+    }
 
     /// What the user must know or do after the installation, each as a fragment without a full stop.
     fn advice(&self, _request: &InstallRequest) -> Vec<String> {
@@ -101,6 +108,8 @@ pub struct InstallRequest {
     pub home: PathBuf,
     /// The command that runs phasegate: an absolute path, or a name found through `PATH`.
     pub command: String,
+    /// What happens where that command cannot be run or gives no answer: in block mode what the agent does is denied.
+    pub mode: Mode,
     /// Whose settings are changed.
     pub scope: InstallScope,
     /// The settings files that exist, with their present text.

@@ -2,6 +2,7 @@
 //! its command.
 
 use jsonc_parser::cst::{CstArray, CstNode};
+use phasegate_core::policy::Mode;
 use serde_json::{Value, json};
 
 use crate::host::Host;
@@ -17,29 +18,110 @@ pub enum Form {
     Exec,
 }
 
-/// Seconds after which the client gives up on a hook. The guard's own deadline is well below.
-const TIMEOUT_SECONDS: u32 = 30;
+/// Seconds after which the client gives up on a hook: twice the guard's own deadline.
+const TIMEOUT_SECONDS: u32 = 10;
 
-/// What makes a shell's command deny unless the program confirms that it has decided. That it ended well is not enough: a
-/// shell takes an empty file, which an interrupted upgrade leaves, for a script that did.
-pub(crate) const OR_DENY: &str = " --confirm; [ $? = 10 ] || exit 2";
+/// What makes a shell tell an answer from every other end of the program: a status of its own, by which the guard confirms
+/// that it has decided. That it ended well is not enough: a shell takes an empty file, which an interrupted upgrade leaves,
+/// for a script that did. Status 2 is a denial of the guard's own.
+const CONFIRMED: &str = " --confirm; case $? in 10) ;; 2) exit 2;; *) ";
 
-/// What was written before.
-pub(crate) const OR_DENY_BEFORE: &str = " || exit 2";
+/// What was written before, the newest first.
+const BEFORE: [&str; 2] = [" --confirm; [ $? = 10 ] || exit 2", " || exit 2"];
 
-/// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client.
+/// What a shell makes of an end of the guard that is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Otherwise {
+    /// A denial, which says what to install.
+    Denies,
+    /// A message that says what to install; what the agent does goes on.
+    Tells,
+    /// A denial without a word, unless the guard confirms its answer: an earlier form.
+    DeniesBefore,
+    /// A denial, unless the program ended well, whatever it did: the earliest form.
+    DeniesFailures,
+    /// Nothing.
+    Passes,
+}
+
+impl Otherwise {
+    /// What is written in this mode for an event that is denied when the guard fails (`closed`), or for another one.
+    fn wanted(closed: bool, mode: Mode) -> Self {
+        if closed && mode == Mode::Block { Self::Denies } else { Self::Tells }
+    }
+
+    /// Whether it is a form that is written now, which says what the guard is called.
+    fn is_present(self) -> bool {
+        matches!(self, Self::Denies | Self::Tells)
+    }
+
+    /// What stands around the text that is printed.
+    fn around(self) -> (String, &'static str) {
+        match self {
+            Self::Denies => (format!("{CONFIRMED}echo '{{\"decision\":\"block\",\"reason\":\""), "\"}'; exit 2;; esac"),
+            Self::Tells => (format!("{CONFIRMED}echo '{{\"systemMessage\":\""), "\"}';; esac"),
+            Self::DeniesBefore => (BEFORE[0].to_owned(), ""),
+            Self::DeniesFailures => (BEFORE[1].to_owned(), ""),
+            Self::Passes => (String::new(), ""),
+        }
+    }
+
+    /// What follows the guard's arguments.
+    fn tail(self) -> String {
+        let then = match self {
+            Self::Denies => "this is denied",
+            Self::Tells => "this is not guarded",
+            Self::DeniesBefore | Self::DeniesFailures | Self::Passes => return self.around().0,
+        };
+        let (before, after) = self.around();
+        format!(
+            "{before}phasegate was not found or gave no answer, so {then}. Install it from {}, have it on the PATH of this \
+             client, and run: phasegate doctor{after}",
+            env!("CARGO_PKG_REPOSITORY")
+        )
+    }
+
+    /// What stands before this end in a command that has it, whatever text it prints.
+    fn before(self, written: &str) -> Option<&str> {
+        let (start, end) = self.around();
+        if end.is_empty() {
+            return written.strip_suffix(&start);
+        }
+        let (before, text) = written.strip_suffix(end)?.split_once(&start)?;
+        (!text.contains(['\'', '"'])).then_some(before)
+    }
+}
+
+/// Every form that is or was written for a shell; the last one fits every command.
+const FORMS: [Otherwise; 5] =
+    [Otherwise::Denies, Otherwise::Tells, Otherwise::DeniesBefore, Otherwise::DeniesFailures, Otherwise::Passes];
+
+/// What the shell that starts a hook's command makes of an end of the guard that is no answer.
+pub(crate) fn otherwise(hook: &Value) -> Otherwise {
+    let written = hook.get("command").and_then(Value::as_str).filter(|_| hook.get("args").is_none());
+    written.map_or(Otherwise::Passes, |written| split(written).1)
+}
+
+/// A command without its end, and what the end means.
+fn split(written: &str) -> (&str, Otherwise) {
+    let form = |form: Otherwise| Some((form.before(written)?, form));
+    FORMS.into_iter().find_map(form).unwrap_or((written, Otherwise::Passes))
+}
+
+/// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client. Without an answer of
+/// it, `mode` decides.
 #[must_use]
-pub(crate) fn entry(host: &Host, event: &str, command: &str, form: Form) -> Value {
+pub(crate) fn entry(host: &Host, event: &str, command: &str, mode: Mode, form: Form) -> Value {
     let closed = host.closed_events().any(|name| name == event);
     let mut hook = match form {
         Form::Exec => json!({"type": "command", "command": command, "args": words(host), "timeout": TIMEOUT_SECONDS}),
         Form::Shell => {
-            let or_deny = if closed { OR_DENY } else { "" };
-            let command = format!("{} {}{or_deny}", quoted(command), host.arguments());
+            let tail = Otherwise::wanted(closed, mode).tail();
+            let command = format!("{} {}{tail}", quoted(command), host.arguments());
             json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS})
         }
     };
-    if let (true, Some(fields)) = (closed, hook.as_object_mut()) {
+    if let (true, Mode::Block, Some(fields)) = (closed, mode, hook.as_object_mut()) {
         fields.insert("onFailure".into(), "block".into());
     }
     hook
@@ -67,7 +149,8 @@ pub(crate) fn owner(host: &Host, hook: &Value, command: &str) -> Owner {
     if !hook.get("command").is_some_and(Value::is_string) {
         return Owner::Other;
     }
-    if program_of(host, hook).is_some_and(|program| program == command || is_named(&program, "phasegate")) {
+    let named = |program: String| program == command || is_named(&program, "phasegate") || otherwise(hook).is_present();
+    if program_of(host, hook).is_some_and(named) {
         return Owner::Ours;
     }
     if mentions(host, hook, command) { Owner::Wrapped } else { Owner::Other }
@@ -84,7 +167,7 @@ pub(crate) fn program_of(host: &Host, hook: &Value) -> Option<String> {
 
 /// The program of a command in the form that is written for shells; `None` for any other command.
 fn program(host: &Host, written: &str) -> Option<String> {
-    let bare = [OR_DENY, OR_DENY_BEFORE].iter().find_map(|end| written.strip_suffix(end)).unwrap_or(written);
+    let (bare, _) = split(written);
     let word = bare.strip_suffix(&host.arguments())?.strip_suffix(' ')?;
     let bare = match word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(inside) => inside.replace(ESCAPED, "'"),
@@ -133,6 +216,7 @@ pub(crate) fn ours(host: &Host, groups: &CstArray, command: &str) -> Vec<CstNode
 
 #[cfg(test)]
 mod tests {
+    use phasegate_core::policy::Mode;
     use serde_json::{Value, json};
 
     use super::{Form, Owner, entry, owner};
@@ -145,10 +229,16 @@ mod tests {
     #[test]
     fn what_is_written_here_is_ours() {
         for command in ["phasegate", "/opt/it's here/phasegate", "/opt/guard", "C:\\tools\\phasegate.exe"] {
-            for (event, form) in [("Stop", Form::Shell), ("PreToolUse", Form::Shell), ("PreToolUse", Form::Exec)] {
-                let entry = entry(&HOST, event, command, form);
+            for (event, mode, form) in [
+                ("Stop", Mode::Block, Form::Shell),
+                ("PreToolUse", Mode::Warn, Form::Shell),
+                ("PreToolUse", Mode::Block, Form::Shell),
+                ("PreToolUse", Mode::Block, Form::Exec),
+            ] {
+                let entry = entry(&HOST, event, command, mode, form);
                 assert_eq!(owner(&HOST, &entry, command), Owner::Ours, "{entry}");
-                let elsewhere = if command == "/opt/guard" { Owner::Other } else { Owner::Ours };
+                let unknown = command == "/opt/guard" && form == Form::Exec;
+                let elsewhere = if unknown { Owner::Other } else { Owner::Ours };
                 assert_eq!(owner(&HOST, &entry, "/new/phasegate"), elsewhere, "{entry}");
             }
         }
@@ -156,7 +246,13 @@ mod tests {
 
     #[test]
     fn what_was_written_before_is_ours() {
-        for command in ["phasegate hook claude-code || exit 2", "'/a b/phasegate' hook claude-code || exit 2"] {
+        for command in [
+            "phasegate hook claude-code",
+            "phasegate hook claude-code || exit 2",
+            "phasegate hook claude-code --confirm; case $? in 10) ;; 2) exit 2;; *) echo '{\"systemMessage\":\"other words\"}';; esac",
+            "phasegate hook claude-code --confirm; [ $? = 10 ] || exit 2",
+            "'/a b/phasegate' hook claude-code --confirm; [ $? = 10 ] || exit 2",
+        ] {
             assert_eq!(owner(&HOST, &shell(command), "phasegate"), Owner::Ours, "{command}");
         }
     }
@@ -166,6 +262,7 @@ mod tests {
         for command in [
             "PHASEGATE_LOG_FILE=/tmp/l /opt/phasegate hook claude-code || exit 2",
             "phasegate hook claude-code || true",
+            "phasegate hook claude-code --confirm; case $? in 10) ;; 2) exit 2;; *) echo '{\"systemMessage\":\"a\"}'; true '\"}';; esac",
             "phasegate hook claude-code; exit 0",
             "phasegate  hook claude-code",
             "\"$CLAUDE_PROJECT_DIR\"/bin/phasegate hook claude-code",

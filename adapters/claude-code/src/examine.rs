@@ -4,9 +4,10 @@ use std::path::Path;
 
 use jsonc_parser::cst::{CstNode, CstObject};
 use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
+use phasegate_core::policy::Mode;
 use serde_json::Value;
 
-use crate::entry::{OR_DENY, OR_DENY_BEFORE, Owner, owner, program_of};
+use crate::entry::{Otherwise, Owner, otherwise, owner, program_of};
 use crate::host::{Failing, Host};
 use crate::settings::{Comments, KINDS, group_of, hooks_of, parse, takes_all};
 
@@ -15,26 +16,17 @@ struct Wired {
     event: String,
     path: String,
     program: String,
+    /// The command and its arguments as they are written: the client starts the same one once.
+    line: String,
     managed: bool,
     /// Whether it runs for everything that happens under the event.
     whole: bool,
     /// Whether another program wrote it in its own form.
     wrapped: bool,
     /// What the shell makes of an end of the guard that is no answer.
-    shell: Shell,
+    otherwise: Otherwise,
     /// Whether the client makes a denial of it.
     by_client: bool,
-}
-
-/// What the shell that starts the guard makes of an end that is no answer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shell {
-    /// A denial, unless the guard confirms its answer.
-    Denies,
-    /// A denial, unless the program ended well, whatever it did.
-    DeniesFailures,
-    /// Nothing.
-    Passes,
 }
 
 /// Settings that the client reads, and what is in them.
@@ -72,7 +64,7 @@ pub(crate) fn examine(host: &Host, request: &ExamineRequest) -> Examined {
     }
     examined.findings.extend(files.iter().flat_map(|file| file_findings(file, examined.managed)));
     examined.findings.extend(presence(host, &wired));
-    examined.findings.extend(forms(host, &wired));
+    examined.findings.extend(forms(host, &wired, request.install.mode));
     examined.findings.extend(environment(host, request));
     examined.findings.push(version(host, request.version.as_deref()));
     examined
@@ -95,19 +87,15 @@ fn one(host: &Host, file: &Settings<'_>, event: &str, hook: &CstNode, command: &
     if whose == Owner::Other {
         return None;
     }
-    let written = value.get("command").and_then(Value::as_str).unwrap_or_default();
     Some(Wired {
         event: event.to_owned(),
         path: file.path.display().to_string(),
         program: if whose == Owner::Ours { program_of(host, &value).unwrap_or_default() } else { String::new() },
+        line: [value.get("command"), value.get("args")].into_iter().flatten().map(Value::to_string).collect(),
         managed: file.managed,
         whole: group_of(hook).is_some_and(|group| takes_all(&group)),
         wrapped: whose == Owner::Wrapped,
-        shell: match value.get("args") {
-            None if written.ends_with(OR_DENY) => Shell::Denies,
-            None if written.ends_with(OR_DENY_BEFORE) => Shell::DeniesFailures,
-            _ => Shell::Passes,
-        },
+        otherwise: otherwise(&value),
         by_client: value.get("onFailure").is_some_and(|then| then == "block"),
     })
 }
@@ -188,18 +176,20 @@ fn presence(host: &Host, wired: &[Wired]) -> Vec<Finding> {
 }
 
 /// Whether each hook has a form in which it denies when the guard fails, and decides each call once.
-fn forms(host: &Host, wired: &[Wired]) -> Vec<Finding> {
+fn forms(host: &Host, wired: &[Wired], mode: Mode) -> Vec<Finding> {
     let mut found = Vec::new();
     for (event, failing) in host.events {
         let hooks: Vec<_> = wired.iter().filter(|hook| hook.event == *event).collect();
-        let mut programs: Vec<_> = hooks.iter().map(|hook| hook.program.as_str()).collect();
-        programs.dedup();
-        if programs.len() > 1 {
+        let mut lines: Vec<_> = hooks.iter().map(|hook| hook.line.as_str()).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        if lines.len() > 1 {
             let what = format!("more than one hook runs the guard for `{event}`, so every such event is decided twice");
-            found.push(Finding::new(Level::Warning, what).with("keep the hooks of one settings file"));
+            let fix = format!("{}, which writes the same line everywhere", init(host));
+            found.push(Finding::new(Level::Warning, what).with(fix));
         }
         if *failing == Failing::Closed {
-            found.extend(hooks.into_iter().filter_map(|hook| failing_open(host, hook)));
+            found.extend(hooks.into_iter().filter_map(|hook| failing_open(host, hook, mode)));
         }
     }
     if let Some(hook) = wired.iter().find(|hook| hook.wrapped) {
@@ -211,30 +201,43 @@ fn forms(host: &Host, wired: &[Wired]) -> Vec<Finding> {
     found
 }
 
-fn failing_open(host: &Host, hook: &Wired) -> Option<Finding> {
+fn failing_open(host: &Host, hook: &Wired, mode: Mode) -> Option<Finding> {
     let (event, path) = (&hook.event, &hook.path);
-    let fix = format!("{}, which writes both", init(host));
-    match (hook.shell, hook.by_client) {
-        (Shell::Denies, true) => None,
-        (Shell::DeniesFailures, true) => {
+    let fix = format!("{}, which renews it", init(host));
+    match (hook.otherwise, hook.by_client, mode) {
+        (Otherwise::Denies, true, _) | (Otherwise::Tells, _, Mode::Warn) => None,
+        (Otherwise::Tells, _, Mode::Block) => {
+            let what = format!(
+                "the hook for `{event}` in `{path}` was written for warn mode, and a skill here is in block mode: if the \
+                 guard is gone, the call runs"
+            );
+            Some(Finding::new(Level::Problem, what).with(fix))
+        }
+        (Otherwise::DeniesBefore, true, _) => {
+            let what = format!(
+                "the hook for `{event}` in `{path}` has an earlier form: it says nothing where the program is not installed"
+            );
+            Some(Finding::new(Level::Warning, what).with(fix))
+        }
+        (Otherwise::DeniesFailures, true, _) => {
             let what = format!(
                 "the hook for `{event}` in `{path}` has an earlier form: an emptied program passes for an answer"
             );
-            Some(Finding::new(Level::Warning, what).with(format!("{}, which renews it", init(host))))
+            Some(Finding::new(Level::Warning, what).with(fix))
         }
-        (Shell::Denies | Shell::DeniesFailures, false) => {
+        (Otherwise::Denies | Otherwise::DeniesBefore | Otherwise::DeniesFailures, false, _) => {
             let what =
                 format!("the hook for `{event}` in `{path}` has no `onFailure: block`: if it hangs, the call runs");
             Some(Finding::new(Level::Warning, what).with(fix))
         }
-        (Shell::Passes, true) => {
+        (Otherwise::Passes, true, _) => {
             let what = format!(
                 "the hook for `{event}` in `{path}` has no shell that denies: if the guard dies under a client that does \
                  not know `onFailure`, the call runs"
             );
             Some(Finding::new(Level::Warning, what).with(fix))
         }
-        (Shell::Passes, false) => {
+        (Otherwise::Passes, false, _) => {
             let what = format!("the hook for `{event}` in `{path}` lets the call run if the guard dies or is gone");
             Some(Finding::new(Level::Problem, what).with(fix))
         }

@@ -59,6 +59,7 @@ mod tests {
     use std::path::PathBuf;
 
     use phasegate_adapter::{InstallRequest, InstallScope};
+    use phasegate_core::policy::Mode;
     use serde_json::{Value, json};
 
     use super::unguarded as unguarded_on;
@@ -75,6 +76,7 @@ mod tests {
             project: PathBuf::from("/p"),
             home: PathBuf::from("/h"),
             command: "/opt/phasegate".into(),
+            mode: Mode::Block,
             scope: InstallScope::Project,
             existing: existing.collect::<BTreeMap<_, _>>(),
         }
@@ -110,7 +112,7 @@ mod tests {
         gone(&[(hook, "")], "no hook");
         gone(&[(hook, &installed()), (local, r#"{"disableAllHooks": true}"#)], "disableAllHooks");
         gone(&[(hook, &format!("// x\n{}", installed()))], "ignores");
-        gone(&[(hook, &installed().replacen('}', "", 1))], "ignores");
+        gone(&[(hook, installed().trim_end().trim_end_matches('}'))], "ignores");
         gone(&[(hook, &edited(|value| value["hooks"]["PreToolUse"] = json!([])))], "`PreToolUse`");
         gone(&[(hook, &edited(|value| value["hooks"]["PreToolUse"][0]["matcher"] = json!("Read")))], "`PreToolUse`");
         gone(&[(hook, &edited(|value| value["hooks"]["ConfigChange"] = json!(null)))], "`ConfigChange`");

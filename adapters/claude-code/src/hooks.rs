@@ -4,6 +4,7 @@ use phasegate_adapter::{
     Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
     Installer, Limit, Message, Places, Problem, Received, Reply, SessionView, Verdict,
 };
+use phasegate_core::policy::Mode;
 use serde_json::Value;
 
 use crate::entry::{Form, entry};
@@ -17,10 +18,11 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// The hook that starts `command` (a path, or a name found through `PATH`) for an event of the host.
+    /// The hook that starts `command` (a path, or a name found through `PATH`) for an event of the host. Without an answer
+    /// of it, `mode` decides.
     #[must_use]
-    pub fn entry(&self, event: &str, command: &str, form: Form) -> Value {
-        entry(self.host, event, command, form)
+    pub fn entry(&self, event: &str, command: &str, mode: Mode, form: Form) -> Value {
+        entry(self.host, event, command, mode, form)
     }
 }
 
@@ -83,6 +85,10 @@ impl Installer for Hooks {
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         install::uninstall(self.host, request)
+    }
+
+    fn in_both_scopes(&self) -> bool {
+        true
     }
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {

@@ -47,7 +47,7 @@ fn put_hooks(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Probl
     for (event, _) in host.events {
         let entries =
             hooks.array_value_or_create(event).ok_or_else(|| wrong(&path, &format!("`hooks.{event}`"), "list"))?;
-        let wanted = entry(host, event, &request.command, Form::Shell);
+        let wanted = entry(host, event, &request.command, request.mode, Form::Shell);
         put(&entries, &wanted, ours(host, &entries, &request.command));
     }
     let after = format!("{mark}{root}");

@@ -3,6 +3,7 @@
 
 mod setting;
 mod apply;
+mod mode;
 pub(crate) mod command_name;
 mod record;
 mod settings;
@@ -11,7 +12,8 @@ mod undo;
 
 use std::collections::BTreeMap;
 
-use phasegate_adapter::{Adapter, Change};
+use phasegate_adapter::{Adapter, Change, InstallScope};
+use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::project::Remembered;
@@ -34,27 +36,50 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         Some(_) => Project::at(&runtime.locations, &context.start()?),
         None => context.find_project(&runtime)?,
     };
-    let mut setting = Setting { args, context, runtime, project, adapters: Vec::new() };
+    let scope = if args.user { InstallScope::User } else { InstallScope::Project };
+    let command = if args.undo { command_name::find_or_path() } else { command_name::find() }?;
+    let mut setting =
+        Setting { args, context, runtime, project, adapters: Vec::new(), scope, mode: Mode::Block, command };
     setting.adapters = platforms(&setting)?;
     if args.undo {
         return undo::run(&setting);
     }
+    let (config, own) = settings::changes(&setting)?;
+    setting.mode = own;
     if args.print {
         return print(&setting);
     }
-    let mut changes: Vec<Change> = settings::changes(&setting)?.into_iter().collect();
-    for adapter in &setting.adapters {
-        changes.extend(adapter.installer().install_parts(&setting.request(*adapter)?, &args.servers)?);
+    let mut plans = vec![Plan::new(setting, config)?];
+    if let Some(mut setting) = plans.first().and_then(|plan| plan.setting.for_user_too()) {
+        setting.mode = own.max(mode::of_guarded_projects(&setting.runtime));
+        plans.push(Plan::new(setting, None)?);
     }
-    changes.retain(|change| change.before != change.after);
-    apply::show(&setting, &changes);
-    if !args.dry_run && !changes.is_empty() {
-        record::note(&setting, &changes)?;
-        apply::write(&changes)?;
-        remember(&setting)?;
+    let changed = plans.iter().any(|plan| !plan.changes.is_empty());
+    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes));
+    if !args.dry_run && changed {
+        plans.iter().try_for_each(|plan| record::note(&plan.setting, &plan.changes))?;
+        plans.iter().try_for_each(|plan| apply::write(&plan.changes))?;
+        plans.iter().try_for_each(|plan| remember(&plan.setting))?;
     }
-    finish(&setting, &changes)?;
+    finish(&plans)?;
     Ok(Exit::Done)
+}
+
+/// What is to be written into the settings of the project or of the user.
+struct Plan<'a> {
+    setting: Setting<'a>,
+    changes: Vec<Change>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(setting: Setting<'a>, config: Option<Change>) -> Result<Self, Failure> {
+        let mut changes: Vec<Change> = config.into_iter().collect();
+        for adapter in &setting.adapters {
+            changes.extend(adapter.installer().install_parts(&setting.request(*adapter)?, &setting.args.servers)?);
+        }
+        changes.retain(|change| change.before != change.after);
+        Ok(Self { setting, changes })
+    }
 }
 
 /// Prints the settings as they would be.
@@ -76,7 +101,7 @@ fn print(setting: &Setting<'_>) -> Result<Exit, Failure> {
 
 /// Remembers the project as guarded, so that a live session does not count as one whose state was lost.
 fn remember(setting: &Setting<'_>) -> Result<(), Failure> {
-    if !setting.args.user
+    if setting.scope == InstallScope::Project
         && let Current::Ready(ready) = setting.runtime.current(&setting.project)?
         && ready.own
         && setting.project.remembered()?.is_none()
@@ -109,12 +134,14 @@ fn platforms(setting: &Setting<'_>) -> Result<Vec<&'static dyn Adapter>, Failure
     args.platforms.iter().map(find).collect()
 }
 
-fn finish(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
+fn finish(plans: &[Plan<'_>]) -> Result<(), Failure> {
+    let Some(Plan { setting, .. }) = plans.first() else { return Ok(()) };
     let out = setting.context.out;
     let mut advice = Vec::new();
     for adapter in &setting.adapters {
         advice.extend(adapter.installer().advice(&setting.request(*adapter)?));
     }
+    let changes: Vec<_> = plans.iter().flat_map(|plan| &plan.changes).collect();
     if out.json {
         let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
         let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
@@ -127,7 +154,9 @@ fn finish(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
     } else if setting.args.dry_run {
         out.line("nothing was written (`--dry-run`)");
     } else {
-        out.line(format_args!("the previous versions are kept in {}", record::path(setting).display()));
+        let kept = plans.iter().filter(|plan| !plan.changes.is_empty()).map(|plan| record::path(&plan.setting));
+        let kept: Vec<_> = kept.map(|path| path.display().to_string()).collect();
+        out.line(format_args!("the previous versions are kept in {}", kept.join(" and ")));
         out.line("new sessions are guarded from now on; `phasegate init --undo` reverts it");
     }
     advice.iter().for_each(|advice| out.note(advice));

@@ -195,13 +195,131 @@ fn the_users_settings_guard_every_project() {
 }
 
 #[test]
-fn the_command_is_a_bare_name_only_where_path_leads_to_this_program() {
+fn settings_name_no_machine_path_so_path_must_lead_to_this_program() {
     let world = World::unguarded();
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_phasegate"));
-    let command = |path: &str| {
+    let other = world.home().join("bin/phasegate");
+    fs::create_dir(other.parent().unwrap()).unwrap();
+    fs::write(&other, "").unwrap();
+    let own = world.search_path().display().to_string();
+    for (path, status, says) in [
+        (own.as_str(), 0, "\"phasegate hook claude-code"),
+        ("/usr/bin", 2, "no folder of `PATH` has `phasegate`"),
+        (&format!("{}:{own}", other.parent().unwrap().display()), 2, "`PATH` leads from `phasegate` to `"),
+    ] {
         let output = world.phasegate(&["init", "claude-code", "--dry-run"]).env("PATH", path).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(status) && text.contains(says), "{path}: {text}");
+    }
+    assert!(files(&world.root()).is_empty());
+}
+
+/// The command of a hook in the project's settings, or in the user's.
+fn line(folder: &Path, event: &str) -> String {
+    let text = fs::read_to_string(folder.join(".claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    settings["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn the_project_and_the_user_get_the_same_line_and_either_can_be_left_out() {
+    for (args, project, user) in
+        [(&[][..], true, true), (&["--no-user"][..], true, false), (&["--user"][..], false, true)]
+    {
+        for mode in ["warn", "block"] {
+            let world = World::unguarded();
+            world.run(&[&["init", "claude-code", "--mode", mode], args].concat(), 0);
+            let there = |folder: &Path| folder.join(".claude/settings.json").exists();
+            assert_eq!((there(&world.root()), there(&world.home())), (project, user), "{args:?}");
+            if project && user {
+                assert_eq!(line(&world.root(), "PreToolUse"), line(&world.home(), "PreToolUse"), "{mode}");
+            }
+            world.run(&[&["init", "--undo"], args].concat(), 0);
+            let left = |folder: &Path| files(folder).values().any(|text| !text.is_empty());
+            assert!(!left(&world.root()) && !left(&world.home()), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn the_users_hooks_stay_until_no_project_needs_them() {
+    let world = World::unguarded();
+    let inner = world.root().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let settings = world.home().join(".claude/settings.json");
+    let own = "{\n  \"model\": \"m\"\n}\n";
+    fs::create_dir(world.home().join(".claude")).unwrap();
+    fs::write(&settings, own).unwrap();
+    let at = |folder: &Path, args: &[&str]| {
+        let project = ["--project", folder.to_str().unwrap()];
+        world.run(&[&project, args].concat(), 0)
     };
-    assert!(command(program.parent().unwrap().to_str().unwrap()).contains("\"phasegate hook claude-code"));
-    assert!(command("/usr/bin").contains(&format!("{} hook claude-code", program.display())));
+    at(&world.root(), &["init", "claude-code", "--mode", "block"]);
+    at(&inner, &["init", "claude-code", "--mode", "warn"]);
+    assert!(line(&world.home(), "PreToolUse").contains("exit 2;; esac"), "a guarded project is in block mode");
+    assert!(!line(&inner, "PreToolUse").contains("exit 2;; esac"));
+    at(&world.root(), &["init", "claude-code", "--undo"]);
+    assert!(fs::read_to_string(&settings).unwrap().contains("hook claude-code"), "the other project needs it");
+    at(&inner, &["init", "claude-code", "--undo"]);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), own);
+}
+
+/// What the line does where the program is gone, ends badly, is empty, or answers.
+#[cfg(unix)]
+#[test]
+fn without_the_program_the_line_says_what_to_install_and_the_mode_decides() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for (mode, closed) in [("warn", false), ("block", true)] {
+        let world = World::unguarded();
+        world.run(&["init", "claude-code", "--mode", mode], 0);
+        let folder = world.home().join("a folder");
+        fs::create_dir(&folder).unwrap();
+        let program = folder.join("phasegate");
+        for (script, answers) in [
+            (None, None),
+            (Some("exit 10"), Some(0)),
+            (Some("exit 2"), Some(2)),
+            (Some("exit 1"), None),
+            (Some("kill -9 $$"), None),
+            (Some(""), None),
+        ] {
+            if let Some(script) = script {
+                fs::write(&program, if script.is_empty() { String::new() } else { format!("#!/bin/sh\n{script}\n") })
+                    .unwrap();
+                fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+            for (shell, event) in [("sh", "PreToolUse"), ("bash", "PreToolUse"), ("sh", "Stop"), ("bash", "Stop")] {
+                let output = std::process::Command::new(format!("/bin/{shell}"))
+                    .args(["-c", &line(&world.root(), event)])
+                    .env_clear()
+                    .env("PATH", &folder)
+                    .stdin(std::process::Stdio::null())
+                    .output()
+                    .unwrap();
+                let denies = closed && event == "PreToolUse";
+                let wanted = answers.unwrap_or(if denies { 2 } else { 0 });
+                assert_eq!(output.status.code(), Some(wanted), "{mode} {shell} {event} {script:?}: {output:?}");
+                let told = String::from_utf8_lossy(&output.stdout);
+                let says = told.contains("Install it from https://") && told.contains("phasegate doctor");
+                assert_eq!(says, answers.is_none(), "{mode} {shell} {event} {script:?}: {told}");
+                if answers.is_none() {
+                    let message: Value = serde_json::from_str(&told).unwrap();
+                    let field = if denies { "reason" } else { "systemMessage" };
+                    assert!(message[field].is_string(), "{message}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_client_gives_up_on_a_hook_after_twice_its_deadline_at_most() {
+    let world = World::unguarded();
+    world.run(&["init", "claude-code", "--mode", "block"], 0);
+    let text = fs::read_to_string(world.root().join(".claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    for (event, groups) in settings["hooks"].as_object().unwrap() {
+        let seconds = groups[0]["hooks"][0]["timeout"].as_u64().unwrap();
+        let deadline = phasegate_runtime::deadline::LIMIT.as_secs();
+        assert!(seconds > deadline && seconds <= 2 * deadline, "{event}: {seconds}");
+    }
 }

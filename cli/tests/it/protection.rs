@@ -60,6 +60,7 @@ fn calls_that_would_change_the_guard_are_denied_and_no_others() {
 #[test]
 fn a_reload_that_would_remove_the_guard_is_refused_and_any_other_is_not() {
     let world = world();
+    fs::remove_file(world.home().join(".claude/settings.json")).unwrap();
     let settings = fs::read_to_string(world.root().join(".claude/settings.json")).unwrap();
     let changed = || world.frame("s", "ConfigChange", json!({"source": "project_settings", "file_path": "x"}));
     assert_eq!(reply(&changed()), Reply::Silent);

@@ -70,10 +70,17 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
+    /// The folders of `PATH`: that of the program comes first.
+    pub(crate) fn search_path(&self) -> PathBuf {
+        let (own, built) = (self.program(), Path::new(env!("CARGO_BIN_EXE_phasegate")).to_path_buf());
+        let program = if own.exists() { own } else { built };
+        PathBuf::from(format!("{}:/usr/bin:/bin", program.parent().unwrap().display()))
+    }
+
     /// The variables that the program runs with.
     pub(crate) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         vec![
-            ("PATH", PathBuf::from("/usr/bin:/bin")),
+            ("PATH", self.search_path()),
             ("HOME", self.home()),
             ("PHASEGATE_STATE_DIR", self.state()),
             ("PHASEGATE_MACHINE_DIR", self.folder.path().join("machine")),

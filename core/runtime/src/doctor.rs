@@ -35,8 +35,9 @@ pub fn examine(
     let section = |about: &str, findings| Section { about: about.to_string(), findings };
     let mut sections = vec![section("policy", policy::examine(runtime, project))];
     let mut managed = Vec::new();
+    let mode = runtime.mode_without_answer(project);
     for adapter in asked.adapters {
-        let client = client::examine(&runtime.locations, project, *adapter, asked);
+        let client = client::examine(&runtime.locations, project, mode, *adapter, asked);
         managed.push(client.managed);
         sections.push(section(adapter.id(), client.findings));
     }

@@ -2,6 +2,7 @@
 //! (rules 4.1).
 
 use phasegate_adapter::{Adapter, InstallRequest, InstallScope};
+use phasegate_core::policy::Mode;
 use phasegate_core::{Event, EventKind};
 
 use crate::locations::Locations;
@@ -36,6 +37,7 @@ pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, project: &Project
         project: project.root.clone(),
         home: locations.home.clone(),
         command: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
+        mode: Mode::Block,
         scope: InstallScope::Project,
         existing: existing.collect(),
     })

@@ -94,9 +94,14 @@ impl Ready {
     /// The strictest mode that any run can begin with unasked.
     #[must_use]
     pub fn strictest(&self) -> Mode {
-        let skills = self.policy.skills.iter().filter_map(|skill| skill.mode);
-        skills.chain(self.settings.mode).max().unwrap_or(Mode::Warn)
+        strictest(&self.policy, self.settings.mode)
     }
+}
+
+/// The strictest mode of this policy's skills and of all runs.
+#[must_use]
+pub fn strictest(policy: &Policy, all: Option<Mode>) -> Mode {
+    policy.skills.iter().filter_map(|skill| skill.mode).chain(all).max().unwrap_or(Mode::Warn)
 }
 
 #[derive(Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use phasegate_adapter::{Adapter, FailureMode, Problem, Refusal};
+use phasegate_core::policy::Mode;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::store::Store;
 
@@ -92,6 +93,15 @@ impl Runtime {
             (Ok(None), None) => configs().unwrap_or_default(),
             (Err(_), _) => FailureMode::Closed,
         }
+    }
+
+    /// The mode that holds in this project where the guard gives no answer: block, where configs or what is remembered of
+    /// the project ask for it or cannot be read.
+    #[must_use]
+    pub fn mode_without_answer(&self, project: &Project) -> Mode {
+        let configs = self.current(project).ok().map_or(Some(FailureMode::Closed), |current| of_configs(&current));
+        let closed = configs == Some(FailureMode::Closed) || self.failure_mode(project) == FailureMode::Closed;
+        if closed { Mode::Block } else { Mode::Warn }
     }
 
     /// The problem with its failure mode; that of the project where none is known.

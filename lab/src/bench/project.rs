@@ -102,6 +102,7 @@ impl Project {
             project: self.root(),
             home: self.folder.join("home"),
             command: guard.to_string_lossy().into_owned(),
+            mode: phasegate_core::policy::Mode::Block,
             scope: InstallScope::Project,
             existing: BTreeMap::new(),
         };
@@ -109,7 +110,8 @@ impl Project {
         let texts = changes.iter().filter_map(|change| serde_json::from_str::<Value>(change.after.as_ref()?).ok());
         let mut commands = Vec::new();
         texts.for_each(|value| strings(&value, &mut commands));
-        let found = commands.into_iter().find(|text| text.starts_with(&request.command) && text.contains("||"));
+        let found =
+            commands.into_iter().find(|text| text.starts_with(&request.command) && text.ends_with("exit 2;; esac"));
         found.ok_or_else(|| failed("`init` writes no command that denies when the guard fails"))
     }
 

@@ -43,6 +43,12 @@ pub(super) struct Scenario {
     /// How long the client has to notice, in milliseconds.
     #[serde(default)]
     pub(super) wait_ms: u64,
+    /// Further arguments for `phasegate init`.
+    #[serde(default)]
+    pub(super) init: Vec<String>,
+    /// The folder that the client is started in, from the project's root.
+    #[serde(default)]
+    pub(super) start_in: String,
     /// Further arguments for the client.
     #[serde(default)]
     pub(super) args: Vec<String>,
@@ -126,6 +132,7 @@ mod tests {
         assert!(all.len() > 40, "{}", all.len());
         for scenario in all {
             let breaks = !scenario.hand.is_empty() || !scenario.agent.is_empty() || !scenario.args.is_empty();
+            let breaks = breaks || !scenario.start_in.is_empty();
             assert!(breaks || !scenario.prepare.is_empty() || !scenario.env.is_empty(), "{}", scenario.name);
             let when = scenario.when == When::Session || scenario.agent.is_empty();
             assert!(when, "{}: the agent acts in a session", scenario.name);

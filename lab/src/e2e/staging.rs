@@ -70,6 +70,8 @@ impl Stage {
         args.extend(scenario.args.iter().map(|arg| arg.replace("${PROJECT}", &project)));
         stage.story.client_args.insert(client.id().into(), args);
         stage.story.client_env.clone_from(&scenario.env);
+        stage.story.init.clone_from(&scenario.init);
+        stage.story.start_in.clone_from(&scenario.start_in);
         stage.turns(scenario, &project);
         stage.scratch.project(&stage.story, client, Some("probe"))?;
         stage.scratch.install(built, &stage.story, client)?;

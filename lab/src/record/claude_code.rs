@@ -68,6 +68,7 @@ impl Client for ClaudeCode {
             write(&servers, &json!({"mcpServers": {"lsp": {"command": command, "args": args}}}).to_string())?;
         }
         let mut command = scratch.command(program);
+        command.current_dir(scratch.path("project").join(&story.start_in));
         command.args(["--model", "claude-sonnet-4-5"]);
         command.arg("--debug-file").arg(scratch.path("debug.log"));
         command.arg("--strict-mcp-config").arg("--mcp-config").arg(servers);

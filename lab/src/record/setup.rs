@@ -49,7 +49,7 @@ impl Scratch {
         fs::copy(built, &named).map_err(|error| Failure::file(built, error))?;
         for more in client.installs(story) {
             let mut init = self.command(&named);
-            init.args(["init", client.id(), "--mode", &story.mode]).args(*more);
+            init.args(["init", client.id(), "--mode", &story.mode]).args(*more).args(&story.init);
             process::output(init.args(story.skill.iter().flat_map(|skill| ["--skill", skill])))?;
         }
         Ok(())

@@ -46,6 +46,12 @@ pub(crate) struct Story {
     /// Further variables of the client's environment; an empty value takes a variable away.
     #[serde(default)]
     pub(crate) client_env: BTreeMap<String, String>,
+    /// Further arguments for `phasegate init`.
+    #[serde(default)]
+    pub(crate) init: Vec<String>,
+    /// The folder that the client is started in, from the project's root; empty: the root.
+    #[serde(default)]
+    pub(crate) start_in: String,
     /// Native events that the recording must hold, or else the story did not happen as meant.
     #[serde(default)]
     pub(crate) requires: Vec<String>,

@@ -73,8 +73,8 @@ pub(crate) static HOST: Host = Host {
         limits: &[
             LimitRow {
                 way: "settings are deleted, disabled or given a comment while no client runs",
-                then: "the next client starts without the guard; `phasegate doctor` reports it, and managed settings \
-               prevent it",
+                then: "the next client starts without the guard, unless the user's settings have the hooks too and none \
+               disables them; `phasegate doctor` reports it, and managed settings prevent it",
                 shown: &[
                     "settings-deleted-at-start",
                     "settings-deleted-between",
@@ -87,6 +87,12 @@ pub(crate) static HOST: Host = Host {
                settings that hold the hooks",
                 then: "no hook of the project runs, and the client does not report it; this is the user's choice",
                 shown: &["bare", "safe-mode", "setting-sources-user"],
+            },
+            LimitRow {
+                way: "the client is started outside of the project's root, and the hooks are in the project's settings \
+               alone (`init --no-user`)",
+                then: "the client loads no hook; `phasegate doctor` reports it for the folder that it stands in",
+                shown: &["started-below-without-user"],
             },
             LimitRow {
                 way: "another program replaces the guard's program and answers in its place",

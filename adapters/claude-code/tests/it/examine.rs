@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use phasegate_adapter::{ExamineRequest, InstallRequest, InstallScope, Level};
+use phasegate_core::policy::Mode;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -42,6 +43,7 @@ fn request(existing: BTreeMap<PathBuf, String>) -> InstallRequest {
         project: "/project".into(),
         home: "/home".into(),
         command: "/opt/phasegate".into(),
+        mode: Mode::Block,
         scope: InstallScope::Project,
         existing,
     }

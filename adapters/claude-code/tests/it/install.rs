@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Change, InstallRequest, InstallScope};
+use phasegate_core::policy::Mode;
 use serde::Deserialize;
 
 use super::cases::{adapter, bless, blessing, entries, mismatch, own};
@@ -15,6 +16,8 @@ use super::cases::{adapter, bless, blessing, entries, mismatch, own};
 struct Asked {
     command: Option<String>,
     user: bool,
+    /// The mode is warn, not block.
+    warn: bool,
     undo: bool,
     /// Undoing the installation gives back the settings as they were, to the byte.
     keeps_bytes: bool,
@@ -27,6 +30,7 @@ fn request(asked: &Asked, existing: BTreeMap<PathBuf, String>) -> InstallRequest
         project: "/project".into(),
         home: "/home".into(),
         command: asked.command.clone().unwrap_or_else(|| "phasegate".into()),
+        mode: if asked.warn { Mode::Warn } else { Mode::Block },
         scope: if asked.user { InstallScope::User } else { InstallScope::Project },
         existing,
     }
@@ -126,15 +130,15 @@ fn hooks_switched_off_elsewhere_are_a_problem() {
 #[test]
 fn the_exec_form_asks_the_client_to_block() {
     use phasegate_claude_code::{CLAUDE_CODE, Form};
-    let hook = CLAUDE_CODE.entry("PreToolUse", "/opt/my tools/phasegate", Form::Exec);
+    let hook = CLAUDE_CODE.entry("PreToolUse", "/opt/my tools/phasegate", Mode::Block, Form::Exec);
     assert_eq!(
         hook,
         serde_json::json!({
-            "type": "command", "command": "/opt/my tools/phasegate", "args": ["hook", "claude-code"], "timeout": 30, "onFailure": "block",
+            "type": "command", "command": "/opt/my tools/phasegate", "args": ["hook", "claude-code"], "timeout": 10, "onFailure": "block",
         })
     );
     assert!(
-        CLAUDE_CODE.entry("Stop", "phasegate", Form::Exec).get("onFailure").is_none(),
+        CLAUDE_CODE.entry("Stop", "phasegate", Mode::Block, Form::Exec).get("onFailure").is_none(),
         "a stop that is blocked goes on for ever"
     );
 }

@@ -42,6 +42,7 @@ fn request(asked: &Asked, text: Option<&str>) -> InstallRequest {
         project: "/project".into(),
         home: "/home".into(),
         command: asked.command.clone(),
+        mode: phasegate_core::policy::Mode::Block,
         scope: if asked.user { InstallScope::User } else { InstallScope::Project },
         existing: text.map(|text| (path, text.to_owned())).into_iter().collect::<BTreeMap<_, _>>(),
     }

@@ -70,6 +70,7 @@ pub(crate) fn request<'a>(
         project: "/project".into(),
         home: "/home".into(),
         command: "phasegate".into(),
+        mode: phasegate_core::policy::Mode::Block,
         scope,
         existing: existing.into_iter().map(|(path, text)| (path.into(), text)).collect(),
     }

@@ -24,6 +24,7 @@ pub(crate) fn request(scope: InstallScope, existing: BTreeMap<PathBuf, String>) 
         project: "/project".into(),
         home: "/home".into(),
         command: "/opt/phasegate".into(),
+        mode: phasegate_core::policy::Mode::Block,
         scope,
         existing,
     }

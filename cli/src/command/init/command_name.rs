@@ -1,27 +1,61 @@
-//! The command that platforms shall run: this very program.
+//! The command that platforms shall run: this very program, by its name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::output::Failure;
 
-/// The program's name where `PATH` leads to this very program, else its absolute path.
+/// The program's name, which settings name so that they are the same on every machine.
+///
+/// # Errors
+///
+/// `PATH` does not lead from this name to this program.
 pub(crate) fn find() -> Result<String, Failure> {
-    let failed = |text: String| Failure::new(format!("the path of this program cannot be used: {text}"));
-    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let name = program.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-    if !name.is_empty() && leads_to(name, &program) {
-        return Ok(name.to_string());
+    let program = own()?;
+    let name = name_of(&program);
+    let folder = program.parent().unwrap_or(&program).display();
+    let first = first_on_path(&name);
+    if first.as_deref().is_some_and(|first| same(first, &program)) {
+        return Ok(name);
     }
-    program.to_str().map(str::to_string).ok_or_else(|| failed("it is not UTF-8".to_string()))
+    let what = match first {
+        Some(other) => format!("`PATH` leads from `{name}` to `{}`, not to this program", other.display()),
+        None => format!("no folder of `PATH` has `{name}`, so that no client could start it"),
+    };
+    let help = format!("put `{folder}` first in `PATH`, for clients too, or run the program that `PATH` leads to");
+    Err(Failure::new(what).with_help(help))
 }
 
-/// Whether the first program of this name in `PATH` is `program`.
-fn leads_to(name: &str, program: &Path) -> bool {
-    let Some(folders) = std::env::var_os("PATH") else { return false };
-    let first = std::env::split_paths(&folders)
+/// The program's name where `PATH` leads to this very program, else its absolute path.
+pub(crate) fn find_or_path() -> Result<String, Failure> {
+    let program = own()?;
+    match find() {
+        Ok(name) => Ok(name),
+        Err(_) => program.to_str().map(str::to_string).ok_or_else(|| failed("it is not UTF-8")),
+    }
+}
+
+fn own() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| failed(&error.to_string()))
+}
+
+fn failed(text: &str) -> Failure {
+    Failure::new(format!("the path of this program cannot be used: {text}"))
+}
+
+fn name_of(program: &Path) -> String {
+    program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The first program of this name in `PATH`.
+fn first_on_path(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name).with_extension(std::env::consts::EXE_EXTENSION))
-        .find(|path| path.is_file());
-    let same = |path: &Path| path.canonicalize().ok();
-    first.is_some_and(|first| same(&first).is_some() && same(&first) == same(program))
+        .find(|path| path.is_file())
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| path.canonicalize().ok();
+    place(one).is_some() && place(one) == place(other)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::Change;
+use phasegate_adapter::{Change, InstallScope};
 use phasegate_runtime::digest::sha256_hex;
 use phasegate_runtime::files::{Readers, make_folder, replace};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,13 @@ pub(crate) struct Record {
     /// The platforms that `init` wired, by their ids.
     #[serde(default)]
     pub(crate) platforms: BTreeSet<String>,
+    /// The roots of the projects for which the user's settings were written; what was written stays until all of them
+    /// are undone.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) projects: BTreeSet<PathBuf>,
+    /// Whether the user's settings were written for themselves, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) for_user: bool,
 }
 
 /// One file that `init` wrote.
@@ -41,10 +48,9 @@ pub(crate) struct Written {
 
 /// Where the record is.
 pub(crate) fn path(setting: &Setting<'_>) -> PathBuf {
-    if setting.args.user {
-        setting.runtime.locations.state.join("init-user.json")
-    } else {
-        setting.project.folder.join("init.json")
+    match setting.scope {
+        InstallScope::User => setting.runtime.locations.state.join("init-user.json"),
+        InstallScope::Project => setting.project.folder.join("init.json"),
     }
 }
 
@@ -59,6 +65,13 @@ pub(crate) fn read(setting: &Setting<'_>) -> Result<Record, Failure> {
 pub(crate) fn note(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
     let mut record = read(setting)?;
     record.platforms.extend(setting.adapters.iter().map(|adapter| adapter.id().to_string()));
+    match (setting.scope, setting.args.user) {
+        (InstallScope::User, true) => record.for_user = true,
+        (InstallScope::User, false) => {
+            record.projects.insert(setting.project.root.clone());
+        }
+        (InstallScope::Project, _) => {}
+    }
     for change in changes {
         let after = digest(change.after.as_deref());
         let before = digest(change.before.as_deref());
@@ -85,7 +98,8 @@ pub(crate) fn note(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Fail
     save(setting, &record)
 }
 
-fn save(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
+/// Keeps the record.
+pub(crate) fn save(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
     let path = path(setting);
     let write = || {
         path.parent().map_or(Ok(()), make_folder)?;

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Adapter, InstallRequest, InstallScope};
+use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
-use super::command_name;
 use crate::args::ModeArg;
 use crate::command::adapters::signs;
 use crate::context::Context;
@@ -34,6 +34,9 @@ pub struct Args {
     /// Write the user's config and settings instead of the project's
     #[arg(long)]
     pub user: bool,
+    /// Write the project's settings only; a client that is started outside of the project's root is then not guarded
+    #[arg(long, conflicts_with = "user")]
+    pub no_user: bool,
     /// Show what would change and change nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -43,15 +46,31 @@ pub struct Args {
 }
 
 /// What `init` works on.
+#[derive(Clone)]
 pub(crate) struct Setting<'a> {
     pub(crate) args: &'a Args,
     pub(crate) context: &'a Context,
     pub(crate) runtime: Runtime,
     pub(crate) project: Project,
     pub(crate) adapters: Vec<&'static dyn Adapter>,
+    /// Whose settings are written.
+    pub(crate) scope: InstallScope,
+    /// What hooks and plugins do where the guard gives no answer.
+    pub(crate) mode: Mode,
+    /// The command that they run.
+    pub(crate) command: String,
 }
 
 impl Setting<'_> {
+    /// The same for the user's settings, on the platforms where an installation for a project goes there too; `None` if
+    /// there is none, or nothing is to be written there.
+    pub(crate) fn for_user_too(&self) -> Option<Self> {
+        let mut adapters = self.adapters.clone();
+        adapters.retain(|adapter| adapter.installer().in_both_scopes());
+        let wanted = self.scope == InstallScope::Project && !self.args.no_user && !adapters.is_empty();
+        wanted.then(|| Self { adapters, scope: InstallScope::User, ..self.clone() })
+    }
+
     /// What an adapter is asked to install or uninstall.
     pub(crate) fn request(&self, adapter: &dyn Adapter) -> Result<InstallRequest, Failure> {
         let mut existing = BTreeMap::new();
@@ -66,18 +85,18 @@ impl Setting<'_> {
         Ok(InstallRequest {
             project: self.project.root.clone(),
             home: self.runtime.locations.home.clone(),
-            command: command_name::find()?,
-            scope: if self.args.user { InstallScope::User } else { InstallScope::Project },
+            command: self.command.clone(),
+            mode: self.mode,
+            scope: self.scope,
             existing,
         })
     }
 
     /// The folder that holds the config.
     pub(crate) fn config_folder(&self) -> PathBuf {
-        if self.args.user {
-            self.runtime.locations.user.clone()
-        } else {
-            self.project.root.join(phasegate_runtime::locations::CONFIG_FOLDER)
+        match self.scope {
+            InstallScope::User => self.runtime.locations.user.clone(),
+            InstallScope::Project => self.project.root.join(phasegate_runtime::locations::CONFIG_FOLDER),
         }
     }
 }

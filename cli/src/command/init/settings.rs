@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use phasegate_adapter::Change;
+use phasegate_adapter::{Change, InstallScope};
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
+use phasegate_core::policy::Mode;
+use phasegate_runtime::policy_store::strictest;
 
 use super::setting::{Setting, read};
 use super::starter;
@@ -11,8 +13,8 @@ use crate::args::ModeArg;
 use crate::exit::Exit;
 use crate::output::Failure;
 
-/// The change of the config, if it needs one.
-pub(crate) fn changes(setting: &Setting<'_>) -> Result<Option<Change>, Failure> {
+/// The change of the config, if it needs one, and the strictest mode that it will ask for.
+pub(crate) fn changes(setting: &Setting<'_>) -> Result<(Option<Change>, Mode), Failure> {
     let folder = setting.config_folder();
     let names = ["config.yaml", "config.yml", "config.json"];
     let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
@@ -38,7 +40,8 @@ pub(crate) fn changes(setting: &Setting<'_>) -> Result<Option<Change>, Failure> 
             help,
         });
     }
-    Ok((before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) }))
+    let mode = strictest(&compiled.policy, compiled.settings.mode);
+    Ok(((before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) }), mode))
 }
 
 /// The text with the skills that do not apply yet.
@@ -69,7 +72,10 @@ fn compiled(setting: &Setting<'_>, path: &Path, text: &str) -> Compiled {
     match files.iter_mut().find(|file| file.path == shown) {
         Some(file) => file.text = text.to_string(),
         None => {
-            let level = if setting.args.user { Level::User } else { Level::Project };
+            let level = match setting.scope {
+                InstallScope::User => Level::User,
+                InstallScope::Project => Level::Project,
+            };
             files.push(SourceFile { path: shown, text: text.to_string(), level, kind: Kind::Settings });
         }
     }

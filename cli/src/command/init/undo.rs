@@ -1,9 +1,9 @@
 //! `phasegate init --undo`: restores every file that has not changed since.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, Change};
+use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::Code;
 use serde_json::json;
 
@@ -14,36 +14,71 @@ use crate::command::control::{because, instead};
 use crate::exit::Exit;
 use crate::output::Failure;
 
-/// Takes back what `init` changed here.
+/// Takes back what `init` changed here, and in the user's settings what it changed for this project alone.
 pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
-    refuse_the_agent(setting)?;
-    let record = record::read(setting)?;
-    let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
-    let mut touched = Vec::new();
-    for written in &record.files {
-        let now = read(&written.path)?;
-        if digest(now.as_deref()) == written.after {
-            let change = Change { path: written.path.clone(), before: now, after: restored(setting, written)? };
-            changes.insert(written.path.clone(), change);
-        } else if now.is_some() && now != written.before {
-            touched.push(written.path.clone());
+    let mut plans = vec![Plan::new(setting.clone())?];
+    let mut shared = None;
+    if let Some(user) = setting.for_user_too() {
+        let mut record = record::read(&user)?;
+        if record.projects.remove(&setting.project.root) {
+            if record.projects.is_empty() && !record.for_user {
+                plans.push(Plan::new(user)?);
+            } else {
+                shared = Some((user, record));
+            }
         }
     }
-    for adapter in &setting.adapters {
-        for change in adapter.installer().uninstall(&setting.request(*adapter)?)? {
-            changes.entry(change.path.clone()).or_insert(change);
-        }
-    }
-    changes.retain(|_, change| change.before != change.after);
-    touched.retain(|path| !changes.contains_key(path));
-    let changes: Vec<_> = changes.into_values().collect();
-    apply::show(setting, &changes);
+    plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
+    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes));
     if !setting.args.dry_run {
-        apply::write(&changes)?;
-        clear(setting, &record)?;
+        for plan in &plans {
+            apply::write(&plan.changes)?;
+            clear(&plan.setting, &plan.record)?;
+        }
+        if let Some((user, record)) = &shared {
+            record::save(user, record)?;
+        }
     }
-    finish(setting, &changes, &touched);
-    Ok(if touched.is_empty() { Exit::Done } else { Exit::No })
+    if let (Some(_), false) = (shared, setting.context.out.json) {
+        setting.context.out.note("the hooks in the user's settings stay: they guard other projects, too");
+    }
+    finish(setting, &plans);
+    let touched = plans.iter().any(|plan| !plan.touched.is_empty());
+    Ok(if touched { Exit::No } else { Exit::Done })
+}
+
+/// What is to be taken out of the settings of the project or of the user.
+struct Plan<'a> {
+    setting: Setting<'a>,
+    record: Record,
+    changes: Vec<Change>,
+    /// The files that changed since, and stay as they are.
+    touched: Vec<PathBuf>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(setting: Setting<'a>) -> Result<Self, Failure> {
+        let record = record::read(&setting)?;
+        let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
+        let mut touched = Vec::new();
+        for written in &record.files {
+            let now = read(&written.path)?;
+            if digest(now.as_deref()) == written.after {
+                let change = Change { path: written.path.clone(), before: now, after: restored(&setting, written)? };
+                changes.insert(written.path.clone(), change);
+            } else if now.is_some() && now != written.before {
+                touched.push(written.path.clone());
+            }
+        }
+        for adapter in &setting.adapters {
+            for change in adapter.installer().uninstall(&setting.request(*adapter)?)? {
+                changes.entry(change.path.clone()).or_insert(change);
+            }
+        }
+        changes.retain(|_, change| change.before != change.after);
+        touched.retain(|path| !changes.contains_key(path));
+        Ok(Self { setting, record, changes: changes.into_values().collect(), touched })
+    }
 }
 
 /// The platforms whose settings may hold what `init` wrote: those that it wired and those detected now.
@@ -73,10 +108,9 @@ fn restored(setting: &Setting<'_>, written: &Written) -> Result<Option<String>, 
 /// Undoing is for a person: it is refused from a program that an agent runs, or may run.
 fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
     let runtime = &setting.runtime;
-    let sign = if setting.args.user {
-        runtime.sign_of_an_agent_anywhere()?
-    } else {
-        runtime.sign_of_an_agent(&setting.project)?
+    let sign = match setting.scope {
+        InstallScope::User => runtime.sign_of_an_agent_anywhere()?,
+        InstallScope::Project => runtime.sign_of_an_agent(&setting.project)?,
     };
     match sign {
         Some(sign) => Err(Failure {
@@ -103,17 +137,16 @@ fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
         let _ = std::fs::remove_dir(folder);
     }
     record::remove(setting);
-    if !setting.args.user && !setting.runtime.discover(&setting.project).project_guards() {
+    if setting.scope == InstallScope::Project && !setting.runtime.discover(&setting.project).project_guards() {
         phasegate_runtime::integrity::forget(&setting.project)?;
     }
     Ok(())
 }
 
-fn finish(setting: &Setting<'_>, changes: &[Change], touched: &[PathBuf]) {
+fn finish(setting: &Setting<'_>, plans: &[Plan<'_>]) {
     let out = setting.context.out;
-    let shown = |paths: Vec<&PathBuf>| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
-    let changed = shown(changes.iter().map(|change| &change.path).collect());
-    let left = shown(touched.iter().collect());
+    let changed: Vec<_> = plans.iter().flat_map(|plan| &plan.changes).map(|change| shown(&change.path)).collect();
+    let left: Vec<_> = plans.iter().flat_map(|plan| &plan.touched).map(|path| shown(path)).collect();
     if out.json {
         out.value(&json!({"changed": changed, "left": left, "dry_run": setting.args.dry_run}));
         return;
@@ -126,4 +159,8 @@ fn finish(setting: &Setting<'_>, changes: &[Change], touched: &[PathBuf]) {
         (false, true) => out.line("nothing was written (`--dry-run`)"),
         (false, false) => out.line("undone"),
     }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use phasegate_adapter::{Adapter, ExamineRequest, Examined, Finding, InstallRequest, InstallScope, Level};
 
+use phasegate_core::policy::Mode;
+
 use super::request::Asked;
 use crate::deadline::try_within;
 use crate::locations::Locations;
@@ -18,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn examine(
     locations: &Locations,
     project: &Project,
+    mode: Mode,
     adapter: &'static dyn Adapter,
     asked: &Asked<'_>,
 ) -> Examined {
@@ -27,6 +30,7 @@ pub(super) fn examine(
             project: project.root.clone(),
             home: locations.home.clone(),
             command: asked.command.clone(),
+            mode,
             scope: InstallScope::Project,
             existing,
         },
@@ -51,7 +55,7 @@ pub(super) fn examine(
     }
     examined.findings.insert(0, what);
     examined.findings.extend(unreadable);
-    examined.findings.extend(examined.programs.iter().map(|program| program_finding(program)));
+    examined.findings.extend(examined.programs.iter().map(|program| program_finding(program, mode)));
     examined
 }
 
@@ -82,13 +86,11 @@ fn read(adapter: &dyn Adapter, locations: &Locations, project: &Project) -> (BTr
 }
 
 /// Whether the program that the platform starts is there, and is this one.
-fn program_finding(program: &str) -> Finding {
+fn program_finding(program: &str, mode: Mode) -> Finding {
     let Some(path) = find(program) else {
-        return Finding::new(
-            Level::Problem,
-            format!("the hooks start `{program}`, which does not exist: every call is denied"),
-        )
-        .with("run `phasegate init` again");
+        let then = if mode == Mode::Block { "every call is denied" } else { "no call is guarded" };
+        let what = format!("the hooks start `{program}`, which does not exist here: {then}");
+        return Finding::new(Level::Problem, what).with("put the folder of the program into `PATH`, or install it");
     };
     let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
     if own.is_some() && path.canonicalize().ok() == own {
