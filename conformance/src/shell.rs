@@ -30,8 +30,13 @@ enum Wants {
     Registry,
 }
 
-const CORPORA: &[(&str, Wants)] =
-    &[("must-block", Wants::Other), ("should-allow", Wants::Read), ("own", Wants::Own), ("registry", Wants::Registry)];
+const CORPORA: &[(&str, Wants)] = &[
+    ("must-block", Wants::Other),
+    ("adversarial", Wants::Other),
+    ("should-allow", Wants::Read),
+    ("own", Wants::Own),
+    ("registry", Wants::Registry),
+];
 
 /// A line of a corpus; `README.md` beside them says what each field means.
 #[derive(Clone, Deserialize)]

@@ -62,6 +62,21 @@ impl<'f> Scanner<'_, 'f> {
         Some(field)
     }
 
+    /// The word after an option, as its value.
+    fn value(&mut self) -> Option<Field> {
+        let field = self.next()?;
+        self.moving(field, "the value of an option");
+        Some(field.clone())
+    }
+
+    /// A word that may be gone or several, so that the words after it move into other places.
+    fn moving(&mut self, field: &Field, what: &str) {
+        if field.many && (!takes_anything(self.rule) || self.rule.wraps.is_some() || self.rule.dispatches) {
+            let because = format!("{what} may be no word or several, which moves the words after it");
+            self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
+        }
+    }
+
     fn run(&mut self) {
         let skip = self.rule.wraps.map(|wraps| usize::try_from(wraps.skip).unwrap_or(0));
         let assignments = self.rule.wraps.is_some_and(|wraps| wraps.assignments);
@@ -79,6 +94,9 @@ impl<'f> Scanner<'_, 'f> {
             }
             let Some(field) = self.next() else { return };
             if options_end || is_operand(field) {
+                if self.rule.wraps.is_some() {
+                    self.moving(field, "a word before the command");
+                }
                 self.scan.operands.push(field);
                 options_end |= stops && skip.is_none();
                 continue;
@@ -136,7 +154,7 @@ impl<'f> Scanner<'_, 'f> {
         let attached = equals.then(|| field.after(dashes.saturating_add(name.len()).saturating_add(1)));
         let value = match (attached, known.arity) {
             (Some(value), _) => Some(value),
-            (None, Arity::Value) => self.next().cloned(),
+            (None, Arity::Value) => self.value(),
             (None, _) => None,
         };
         self.give(known, value, field.span, "--");
@@ -168,7 +186,7 @@ impl<'f> Scanner<'_, 'f> {
             let attached = !rest.bits.is_empty();
             let value = match (attached, known.arity) {
                 (true, _) => Some(rest),
-                (false, Arity::Value) => self.next().cloned(),
+                (false, Arity::Value) => self.value(),
                 (false, _) => None,
             };
             return self.give(known, value, field.span, "-");
@@ -198,7 +216,7 @@ impl<'f> Scanner<'_, 'f> {
 }
 
 /// Whether no option of the program is harmful, so that unknown words are harmless too.
-fn takes_anything(rule: &Rule) -> bool {
+pub(crate) fn takes_anything(rule: &Rule) -> bool {
     rule.any_option && rule.hurts.is_empty() && rule.only_with.is_empty() && rule.operands.is_none()
 }
 

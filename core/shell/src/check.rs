@@ -55,6 +55,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Listing => git::listing(command),
         Check::GitConfig => git::config(command),
         Check::GitFirst => git::first(command),
+        Check::RemoteName => git::remote_name(command),
         Check::GitUrl => git::url(command),
         Check::GhApi => forge::api(command),
         Check::Curl => network::curl(command),

@@ -4,24 +4,30 @@ mod brace;
 
 use crate::field::{Bit, Field};
 use crate::scope::Scope;
+use crate::shape::shape;
 use crate::tree::{Operation, Parameter, Piece, Word};
 
 /// A word in a place where it is split and may become several words.
-pub(crate) fn fields(word: &Word, scope: &Scope, output: &dyn Fn(&Piece) -> Bit) -> Vec<Field> {
+pub(crate) fn fields(word: &Word, scope: &Scope) -> Vec<Field> {
     let Some(words) = brace::expand(word) else { return vec![Field::any(word.span)] };
     let mut found = Vec::new();
     for word in &words {
         let mut builder = Builder { fields: Vec::new(), current: None, span: word.span };
-        builder.word(word, scope, output, true);
+        builder.word(word, scope, true);
         found.extend(builder.finish());
     }
     found
 }
 
+/// Whether braces make several words of a word, or another one.
+pub(crate) fn has_braces(word: &Word) -> bool {
+    brace::expand(word).is_none_or(|words| words.len() != 1)
+}
+
 /// A word in a place where it stays one word: an assignment, a redirection, a `case`.
-pub(crate) fn single(word: &Word, scope: &Scope, output: &dyn Fn(&Piece) -> Bit) -> Field {
+pub(crate) fn single(word: &Word, scope: &Scope) -> Field {
     let mut builder = Builder { fields: Vec::new(), current: None, span: word.span };
-    builder.word(word, scope, output, false);
+    builder.word(word, scope, false);
     let mut fields = builder.finish();
     match fields.pop() {
         Some(field) if fields.is_empty() => Field { many: false, ..field },
@@ -33,6 +39,10 @@ pub(crate) fn single(word: &Word, scope: &Scope, output: &dyn Fn(&Piece) -> Bit)
 /// Where the next sign of a file name pattern is, and how long it is.
 fn next_glob(text: &str) -> Option<(usize, usize)> {
     text.char_indices().find_map(|(at, character)| match character {
+        '*' | '?' | '+' | '@' | '!' if text.get(at..).is_some_and(|rest| rest.get(1..2) == Some("(")) => {
+            text.get(at..)?.find(')').map(|end| (at, end.saturating_add(1)))
+        }
+        '*' if text.get(at..).is_some_and(|rest| rest.starts_with("**")) => Some((at, 2)),
         '*' | '?' => Some((at, 1)),
         '[' => text.get(at..)?.find(']').filter(|end| *end > 1).map(|end| (at, end.saturating_add(1))),
         _ => None,
@@ -56,16 +66,16 @@ impl Builder {
         self.current.get_or_insert_with(|| Field { bits: Vec::new(), many: false, span })
     }
 
-    fn word(&mut self, word: &Word, scope: &Scope, output: &dyn Fn(&Piece) -> Bit, split: bool) {
+    fn word(&mut self, word: &Word, scope: &Scope, split: bool) {
         for (number, piece) in word.pieces.iter().enumerate() {
             match piece {
                 Piece::Text { text, quoted: true } => self.current().push_text(text),
                 Piece::Text { text, quoted: false } => {
                     let text = if number == 0 { self.tilde(text, word.pieces.len() == 1) } else { text };
-                    self.unquoted(text, split);
+                    self.unquoted(text, split, scope.distrusts);
                 }
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
-                Piece::Command { quoted, .. } => self.bit(output(piece), *quoted || !split),
+                Piece::Command { quoted, .. } => self.bit(shape(piece, scope), *quoted || !split),
                 Piece::Process(_) => self.current().push_text("/dev/fd/63"),
                 Piece::Arithmetic(_) => self.current().bits.push(Bit::Number),
             }
@@ -85,8 +95,8 @@ impl Builder {
         rest.get(end..).unwrap_or("")
     }
 
-    /// Unquoted text of the line itself: not split, but a pattern.
-    fn unquoted(&mut self, text: &str, split: bool) {
+    /// Unquoted text of the line itself: not split, but a pattern. Names that others chose may look like options.
+    fn unquoted(&mut self, text: &str, split: bool, distrusts: bool) {
         let Some((mut at, mut length)) = next_glob(text).filter(|_| split) else {
             self.current().push_text(text);
             return;
@@ -99,8 +109,14 @@ impl Builder {
             if !before.is_empty() {
                 field.push_text(before);
             }
-            if field.bits.last() != Some(&Bit::Glob) {
-                field.bits.push(Bit::Glob);
+            let bit = match from.get(..length) {
+                _ if distrusts && field.bits.is_empty() => Bit::Any,
+                // Names with folders before them.
+                Some("**") => Bit::Tame,
+                _ => Bit::Glob,
+            };
+            if field.bits.last() != Some(&bit) {
+                field.bits.push(bit);
             }
             rest = from.get(length..).unwrap_or("");
             match next_glob(rest) {
@@ -114,7 +130,7 @@ impl Builder {
     }
 
     fn bit(&mut self, bit: Bit, whole: bool) {
-        let many = !whole && bit == Bit::Any;
+        let many = !whole && matches!(bit, Bit::Any | Bit::Tame | Bit::Numbers);
         let field = self.current();
         field.bits.push(bit);
         field.many |= many;
@@ -139,9 +155,8 @@ impl Builder {
         for bit in value {
             match bit {
                 Bit::Text(text) if whole => self.current().push_text(&text),
-                Bit::Text(_) if scope.splits_oddly => self.bit(Bit::Any, false),
-                Bit::Text(text) => self.split(&text),
-                Bit::Home | Bit::Plain | Bit::Number if !whole && scope.splits_oddly => self.bit(Bit::Any, false),
+                _ if !whole && scope.splits_oddly => self.bit(Bit::Any, false),
+                Bit::Text(text) => self.split(&text, scope.distrusts),
                 other => self.bit(other, whole),
             }
         }
@@ -151,13 +166,13 @@ impl Builder {
     }
 
     /// An unquoted value: split at blanks, and a pattern.
-    fn split(&mut self, text: &str) {
+    fn split(&mut self, text: &str, distrusts: bool) {
         for (number, part) in text.split([' ', '\t', '\n']).enumerate() {
             if number > 0 {
                 self.fields.extend(self.current.take());
             }
             if !part.is_empty() {
-                self.unquoted(part, true);
+                self.unquoted(part, true, distrusts);
             }
         }
     }

@@ -15,10 +15,14 @@ pub(crate) enum Bit {
     Home,
     /// Any text.
     Any,
-    /// An integer.
+    /// One integer.
     Number,
-    /// Text with at least one character and no blank, whose first is no `-`.
+    /// Integers with blanks between them, perhaps none.
+    Numbers,
+    /// Text with at least one character and no blank, whose first is no `-`, and no place that is a connection.
     Plain,
+    /// Words with blanks between them, perhaps none; none starts with `-`.
+    Tame,
 }
 
 /// A word after expansion; `many` says that it may be no word or several.
@@ -58,20 +62,24 @@ impl Field {
 
     /// Whether the word, or one of the words, can start with `-`.
     pub(crate) fn may_be_option(&self) -> bool {
-        match self.bits.first() {
-            None | Some(Bit::Number | Bit::Plain | Bit::Home) => false,
-            Some(Bit::Text(text)) if !text.is_empty() => {
-                text.starts_with('-') || (self.many && self.bits.contains(&Bit::Any))
+        let splits = self.many && self.bits.contains(&Bit::Any);
+        for bit in &self.bits {
+            match bit {
+                // These can be no text at all, so that what follows starts the word.
+                Bit::Tame | Bit::Numbers => {}
+                Bit::Text(text) if text.is_empty() => {}
+                Bit::Text(text) => return splits || text.starts_with('-'),
+                Bit::Number | Bit::Plain | Bit::Home | Bit::Glob => return splits,
+                Bit::Any => return true,
             }
-            Some(Bit::Text(_)) => true,
-            Some(Bit::Glob | Bit::Any) => true,
         }
+        splits
     }
 
     /// Whether it is one integer for sure.
     pub(crate) fn is_number(&self) -> bool {
         match self.bits.as_slice() {
-            [Bit::Number] => true,
+            [Bit::Number | Bit::Numbers] => true,
             [Bit::Text(text)] => {
                 let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
                 !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -114,7 +122,7 @@ impl Field {
             Bit::Text(text) => Piece::Text(text.clone()),
             Bit::Glob => Piece::Glob,
             Bit::Home => Piece::Home,
-            Bit::Any | Bit::Number | Bit::Plain => Piece::Any,
+            Bit::Any | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame => Piece::Any,
         };
         let mut pieces: Vec<Piece> = self.bits.iter().map(piece).collect();
         pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));

@@ -1,6 +1,5 @@
 //! The walk over a line's tree: what each command does, and what that makes of the line.
 
-mod shape;
 mod sites;
 mod arithmetic;
 mod assign;
@@ -30,7 +29,7 @@ pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
         Ok(list) => list,
         Err(problem) => return unreadable(problem),
     };
-    let mut walk = Walk::new(table, trust, sites::unsure_names(&list));
+    let mut walk = Walk::new(table, trust, sites::names(&list));
     walk.list(&list);
     walk.finish()
 }
@@ -42,6 +41,7 @@ fn unreadable(problem: Problem) -> Judgement {
         span: problem.span,
         parts: Vec::new(),
         touches: Vec::new(),
+        network: false,
         problem: Some(problem),
     }
 }

@@ -8,6 +8,7 @@ mod tree;
 mod parse;
 mod field;
 mod scope;
+mod shape;
 mod expand;
 mod table;
 mod finding;

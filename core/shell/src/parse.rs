@@ -28,10 +28,19 @@ struct Pending {
     span: Span,
 }
 
+/// The shell that a text is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Bash,
+    /// A shell that may be bash or any other with the grammar of POSIX: what they read differently is not read.
+    Posix,
+}
+
 pub(crate) struct Parser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    dialect: Dialect,
     /// In a text that is not the line itself (a backtick command, a script argument): the place of the whole.
     base: Option<Span>,
     pending: Vec<Pending>,
@@ -39,12 +48,12 @@ pub(crate) struct Parser<'a> {
 
 /// Reads a whole line.
 pub(crate) fn parse(line: &str) -> Parsed<List> {
-    parse_inner(line, None, 0)
+    parse_inner(line, None, 0, Dialect::Bash)
 }
 
 /// Reads a text inside a line whose every part has the span `base`.
-pub(crate) fn parse_inner(text: &str, base: Option<Span>, depth: usize) -> Parsed<List> {
-    let mut parser = Parser::new(text, base, depth);
+pub(crate) fn parse_inner(text: &str, base: Option<Span>, depth: usize, dialect: Dialect) -> Parsed<List> {
+    let mut parser = Parser::new(text, base, depth, dialect);
     let list = parser.list()?;
     parser.skip_blanks();
     if parser.peek().is_some() {
@@ -55,8 +64,8 @@ pub(crate) fn parse_inner(text: &str, base: Option<Span>, depth: usize) -> Parse
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str, base: Option<Span>, depth: usize) -> Self {
-        Self { text, at: 0, depth, base, pending: Vec::new() }
+    fn new(text: &'a str, base: Option<Span>, depth: usize, dialect: Dialect) -> Self {
+        Self { text, at: 0, depth, dialect, base, pending: Vec::new() }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -105,6 +114,24 @@ impl<'a> Parser<'a> {
 
     fn fail<T>(&self, what: impl Into<String>, start: usize) -> Parsed<T> {
         Err(Problem { what: what.into(), span: self.span(start) })
+    }
+
+    /// Refuses a form that not every shell with the grammar of POSIX reads as bash does.
+    fn bash_only(&self, form: &str, start: usize) -> Parsed<()> {
+        match self.dialect {
+            Dialect::Bash => Ok(()),
+            Dialect::Posix => self.fail(format!("`{form}` means something else to a shell that is not bash"), start),
+        }
+    }
+
+    /// Refuses a line that is continued where the next character could belong to the sign before.
+    fn not_continued(&self) -> Parsed<()> {
+        let joined = self.rest().trim_start_matches("\\\n");
+        let continued = joined.len() < self.rest().len();
+        if continued && !joined.starts_with([' ', '\t', '\n']) && !joined.is_empty() {
+            return self.fail("a sign that a line break splits is not read", self.at);
+        }
+        Ok(())
     }
 
     fn unexpected(&self) -> Problem {

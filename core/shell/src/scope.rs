@@ -1,77 +1,133 @@
 //! What is known, at a place in the line, of variables, functions and the working folder.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::field::Bit;
+use crate::variables::{is_evaluated, is_read_only_number, is_special};
 
 /// The line may be in this many folders at once; beyond, the walk knows no folder.
 const MAX_FOLDERS: usize = 4;
 
+/// What is known of a line's names before its commands are walked.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Names that are given a value where it is not sure whether or when that happens.
+    pub(crate) unsure: BTreeSet<String>,
+    /// Functions that any part of the line defines.
+    pub(crate) functions: BTreeSet<String>,
+    /// Whether any name may be an array.
+    pub(crate) arrays: bool,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     variables: BTreeMap<String, Vec<Bit>>,
-    /// Names that are given a value where it is not sure whether or when that happens.
     unsure: BTreeSet<String>,
     /// Names that any text may have been given to.
     all_unsure: bool,
     /// How unquoted values are split is not known.
     pub(crate) splits_oddly: bool,
+    /// Whether any name may be an array, to which a value in brackets is a list of words to expand.
+    pub(crate) arrays: bool,
+    /// Whether files of the folder may have names that are made to be options.
+    pub(crate) distrusts: bool,
+    /// Functions that are defined here.
     pub(crate) functions: BTreeSet<String>,
+    /// Functions that any part of the line defines, so that no program of that name is known to run.
+    shadows: BTreeSet<String>,
     /// Functions of which it is not sure that they are defined when they are called.
     pub(crate) doubtful_functions: BTreeSet<String>,
     /// Where the line may be: each as pieces that end in `/`, none for the folder it started in.
     pub(crate) folders: Vec<Vec<Bit>>,
+    /// Names whose value, and programs (with `()`) whose output, something was concluded from.
+    believed: Rc<RefCell<BTreeSet<String>>>,
 }
 
-/// Shell variables that are integers and that no assignment makes anything else.
-const NUMBERS: [&str; 14] = [
-    "#",
-    "?",
-    "$",
-    "!",
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "LINENO",
-    "EPOCHSECONDS",
-    "UID",
-    "EUID",
-    "PPID",
-    "BASHPID",
-    "SHLVL",
-];
-
 impl Scope {
-    pub(crate) fn new(unsure: BTreeSet<String>) -> Self {
+    pub(crate) fn new(names: Names, distrusts: bool) -> Self {
         Self {
             variables: BTreeMap::new(),
-            unsure,
+            splits_oddly: names.unsure.contains("IFS"),
+            unsure: names.unsure,
             all_unsure: false,
-            splits_oddly: false,
+            arrays: names.arrays,
+            distrusts,
             functions: BTreeSet::new(),
+            shadows: names.functions,
             doubtful_functions: BTreeSet::new(),
             folders: vec![Vec::new()],
+            believed: Rc::default(),
         }
+    }
+
+    /// The scope of a shell that this one starts: it knows the folder, and may get any value from here.
+    pub(crate) fn inner(&self) -> Self {
+        let mut unsure = self.unsure.clone();
+        unsure.extend(self.variables.keys().cloned());
+        let names = Names { unsure, functions: self.shadows.clone(), arrays: self.arrays };
+        let mut inner = Self::new(names, self.distrusts);
+        inner.all_unsure = self.all_unsure;
+        inner.splits_oddly |= self.splits_oddly;
+        inner.folders.clone_from(&self.folders);
+        inner.believed = Rc::clone(&self.believed);
+        inner
+    }
+
+    /// Adds what is known of the names of a further text that runs here.
+    pub(crate) fn learn(&mut self, names: Names) {
+        for name in &names.unsure {
+            self.forget(name);
+        }
+        self.shadows.extend(names.functions);
+        self.arrays |= names.arrays;
     }
 
     /// The value of a variable; `Any` if it is unknown.
     pub(crate) fn value(&self, name: &str) -> Vec<Bit> {
-        if NUMBERS.contains(&name) {
+        if is_read_only_number(name) {
             return vec![Bit::Number];
         }
-        let special = match name {
-            "HOME" => Some(Bit::Home),
-            "PWD" => Some(Bit::Plain),
-            _ => None,
-        };
         if self.all_unsure || self.unsure.contains(name) {
             return vec![Bit::Any];
         }
-        match (self.variables.get(name), special) {
-            (Some(value), _) => value.clone(),
-            (None, Some(bit)) => vec![bit],
-            (None, None) => vec![Bit::Any],
+        let value = match self.variables.get(name) {
+            Some(_) if is_evaluated(name) => vec![Bit::Number],
+            // The shell gives it another value by itself.
+            Some(_) if is_special(name) => return vec![Bit::Any],
+            Some(value) => value.clone(),
+            None => match name {
+                "!" => vec![Bit::Numbers],
+                "HOME" => vec![Bit::Home],
+                "PWD" => vec![self.working_folder()],
+                "SHLVL" => vec![Bit::Number],
+                _ if is_evaluated(name) => vec![Bit::Number],
+                _ => return vec![Bit::Any],
+            },
+        };
+        self.believed.borrow_mut().insert(name.to_owned());
+        value
+    }
+
+    /// Whether a word that names a program names no function of the line; the answer is relied on.
+    pub(crate) fn is_program(&self, name: &str) -> bool {
+        let program = !self.all_unsure && !self.shadows.contains(name);
+        if program {
+            self.believed.borrow_mut().insert(format!("{name}()"));
         }
+        program
+    }
+
+    /// Whether something was concluded from a name's value, or from a program's output (with `()`).
+    pub(crate) fn was_believed(&self, name: &str) -> bool {
+        self.believed.borrow().contains(name)
+    }
+
+    /// What the path of the working folder can be: a folder of the line may have any name.
+    pub(crate) fn working_folder(&self) -> Bit {
+        let plain = |bit: &Bit| matches!(bit, Bit::Text(text) if !text.contains([' ', '\t', '\n', '*', '?', '[']));
+        if self.folders.iter().flatten().all(plain) { Bit::Plain } else { Bit::Any }
     }
 
     pub(crate) fn assign(&mut self, name: &str, value: Vec<Bit>) {
@@ -81,12 +137,25 @@ impl Scope {
         self.variables.insert(name.to_owned(), value);
     }
 
-    /// Whether no part of the line so far gives the variable a value.
+    /// Whether no part of the line gives the variable a value, so that it comes from outside.
     pub(crate) fn is_outside(&self, name: &str) -> bool {
-        !self.all_unsure && !self.unsure.contains(name) && !self.variables.contains_key(name)
+        let named = name.starts_with(|first: char| first.is_ascii_alphabetic());
+        named
+            && !is_special(name)
+            && !self.all_unsure
+            && !self.unsure.contains(name)
+            && !self.variables.contains_key(name)
+    }
+
+    /// Whether the walk knew before that the name may be given any value.
+    pub(crate) fn is_unsure(&self, name: &str) -> bool {
+        self.all_unsure || self.unsure.contains(name)
     }
 
     pub(crate) fn forget(&mut self, name: &str) {
+        if name == "IFS" {
+            self.splits_oddly = true;
+        }
         self.unsure.insert(name.to_owned());
     }
 

@@ -1,7 +1,7 @@
 //! Environment variables: which are harmless to set, and which programs or the shell obey.
 
 /// Names that may be given to one command (`LC_ALL=C sort`).
-const HARMLESS: [&str; 42] = [
+const HARMLESS: [&str; 41] = [
     "AWS_DEFAULT_OUTPUT",
     "AWS_DEFAULT_REGION",
     "AWS_REGION",
@@ -30,7 +30,6 @@ const HARMLESS: [&str; 42] = [
     "MANWIDTH",
     "NODE_ENV",
     "NO_COLOR",
-    "POSIXLY_CORRECT",
     "PS_FORMAT",
     "PYTHONDONTWRITEBYTECODE",
     "PYTHONIOENCODING",
@@ -49,7 +48,7 @@ const HARMLESS: [&str; 42] = [
 pub(crate) const PAGERS: [&str; 8] =
     ["PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER", "AWS_PAGER", "SYSTEMD_PAGER", "BAT_PAGER", "DELTA_PAGER"];
 /// Names that programs or the shell obey: no command of the line may run with them changed.
-const DANGEROUS: [&str; 34] = [
+const DANGEROUS: [&str; 40] = [
     "PATH",
     "HOME",
     "SHELL",
@@ -57,7 +56,13 @@ const DANGEROUS: [&str; 34] = [
     "BASH_ENV",
     "SHELLOPTS",
     "BASHOPTS",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
     "PS4",
+    "POSIXLY_CORRECT",
+    "BASH",
     "PROMPT_COMMAND",
     "CDPATH",
     "PAGER",
@@ -120,6 +125,79 @@ const DANGEROUS_FAMILIES: [&str; 32] = [
     "MALLOC_",
     "SSL_",
 ];
+
+/// Variables to which the shell gives values by itself, from the sections "Shell Variables" and "Special Parameters" of
+/// bash's manual, apart from those that are only read.
+const SPECIAL: [&str; 49] = [
+    "_",
+    "BASH",
+    "BASHOPTS",
+    "BASHPID",
+    "BASH_ALIASES",
+    "BASH_ARGC",
+    "BASH_ARGV",
+    "BASH_ARGV0",
+    "BASH_CMDS",
+    "BASH_COMMAND",
+    "BASH_EXECUTION_STRING",
+    "BASH_LINENO",
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "BASH_SUBSHELL",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "COLUMNS",
+    "COMP_CWORD",
+    "COMP_KEY",
+    "COMP_LINE",
+    "COMP_POINT",
+    "COMP_TYPE",
+    "COMP_WORDBREAKS",
+    "COMP_WORDS",
+    "COPROC",
+    "DIRSTACK",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "FUNCNAME",
+    "GROUPS",
+    "HISTCMD",
+    "LINENO",
+    "LINES",
+    "MAPFILE",
+    "OLDPWD",
+    "OPTARG",
+    "OPTERR",
+    "OPTIND",
+    "PIPESTATUS",
+    "PWD",
+    "RANDOM",
+    "READLINE_LINE",
+    "READLINE_POINT",
+    "REPLY",
+    "SECONDS",
+    "SHELLOPTS",
+    "SHLVL",
+    "SRANDOM",
+];
+/// Special variables of the type integer: what is assigned to them is evaluated.
+const EVALUATED: [&str; 8] = ["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"];
+/// Parameters and variables that are integers and that nothing can assign.
+const READ_ONLY_NUMBERS: [&str; 6] = ["#", "?", "$", "UID", "EUID", "PPID"];
+
+/// Whether the shell gives the variable values by itself.
+pub(crate) fn is_special(name: &str) -> bool {
+    SPECIAL.contains(&name)
+}
+
+/// Whether the shell evaluates what is assigned to the variable.
+pub(crate) fn is_evaluated(name: &str) -> bool {
+    EVALUATED.contains(&name)
+}
+
+/// Whether a parameter is always an integer.
+pub(crate) fn is_read_only_number(name: &str) -> bool {
+    READ_ONLY_NUMBERS.contains(&name)
+}
 
 /// Whether a name is one that programs or the shell obey.
 pub(crate) fn is_dangerous(name: &str) -> bool {

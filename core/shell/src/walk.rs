@@ -10,7 +10,8 @@ use crate::arguments::Given;
 use crate::field::Field;
 use crate::finding::Finding;
 use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust};
-use crate::scope::Scope;
+use crate::parse::Dialect;
+use crate::scope::{Names, Scope};
 use crate::table::Table;
 use crate::tree::Span;
 use path::paths;
@@ -29,42 +30,58 @@ pub(crate) struct Walk<'t> {
     pub(crate) problem: Option<Problem>,
     /// How many conditions and loops the walk is inside of.
     pub(crate) conditional: usize,
+    /// Whether a function of the line changes the working folder.
+    pub(crate) moving: bool,
     /// The functions whose bodies the walk is inside of.
     pub(crate) defining: Vec<String>,
+    /// Whether a program asks a service on the network.
+    pub(crate) network: bool,
     /// The options before the command of a program that dispatches.
     pub(crate) globals: Vec<Given>,
     /// The text that the current simple command gets on its standard input, if the line contains it.
     pub(crate) stdin: Option<String>,
     /// Whether the current command may get local data on its standard input.
     pub(crate) fed: bool,
+    /// Names that were given a value, and functions (with `()`) that were defined, where the walk did not expect it.
+    hidden: BTreeSet<String>,
     /// How many texts the walk is inside of.
     pub(crate) texts: usize,
+    /// The shell that the text is for.
+    pub(crate) dialect: Dialect,
     /// The span of everything in the text the walk is in, where that is not the line.
     pub(crate) base: Option<Span>,
 }
 
 impl<'t> Walk<'t> {
-    pub(crate) fn new(table: &'t Table, trust: Trust, unsure: BTreeSet<String>) -> Self {
+    pub(crate) fn new(table: &'t Table, trust: Trust, names: Names) -> Self {
         Self {
             table,
             trust,
-            scope: Scope::new(unsure),
+            scope: Scope::new(names, !trust.repository),
             parts: Vec::new(),
             touches: Vec::new(),
             worst: Finding::new(Verdict::Read, "every part only reads", (0, 0)),
             problem: None,
             conditional: 0,
+            moving: false,
             defining: Vec::new(),
+            network: false,
             globals: Vec::new(),
             stdin: None,
             fed: false,
+            hidden: BTreeSet::new(),
             texts: 0,
+            dialect: Dialect::Bash,
             base: None,
         }
     }
 
     /// What the walk found.
     pub(crate) fn finish(mut self) -> Judgement {
+        if let Some(name) = self.hidden.iter().find(|name| self.scope.was_believed(name)) {
+            let because = format!("`{name}` may be another one than it looks when the line runs again");
+            self.note(Finding::new(Verdict::Unknown, because, (0, 0)));
+        }
         self.parts.sort_by_key(|part| part.command.span);
         Judgement {
             verdict: self.worst.verdict,
@@ -72,6 +89,7 @@ impl<'t> Walk<'t> {
             span: self.worst.span,
             parts: self.parts,
             touches: self.touches,
+            network: self.network,
             problem: self.problem,
         }
     }
@@ -80,6 +98,14 @@ impl<'t> Walk<'t> {
     pub(crate) fn note(&mut self, finding: Finding) {
         if finding.verdict > self.worst.verdict {
             self.worst = finding;
+        }
+    }
+
+    /// Takes note that a name is given a value at a time that the walk does not follow.
+    pub(crate) fn hide(&mut self, name: &str) {
+        if !self.scope.is_unsure(name) {
+            self.hidden.insert(name.to_owned());
+            self.scope.forget(name);
         }
     }
 

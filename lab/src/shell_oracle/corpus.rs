@@ -11,7 +11,7 @@ const FOLDER: &str = "conformance/shell";
 /// The file whose lines only read, by those who wrote them; mutations begin with them.
 pub(super) const HARMLESS: &str = "should-allow";
 /// The corpora, by the names of their files.
-const CORPORA: &[&str] = &["must-block", HARMLESS, "registry", "own"];
+const CORPORA: &[&str] = &["must-block", "adversarial", HARMLESS, "registry", "own"];
 
 /// A line with where it is written.
 #[derive(Clone)]

@@ -8,8 +8,7 @@ use crate::context::Context;
 /// How far repositories are trusted.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct TrustArgs {
-    /// Treat `git status` and similar commands as read-only only in a form that runs no program from the repository's
-    /// configuration
+    /// Take no command for read-only that obeys files of the checkout, such as `git status` or `cargo metadata`
     #[arg(long)]
     pub distrust_repository: bool,
 }

@@ -37,8 +37,8 @@ pub struct SettingsSource {
     pub redact: Vec<String>,
     /// Programs that shell commands may name, in the format of the shipped table. An entry replaces the shipped one.
     pub programs: BTreeMap<String, Rule>,
-    /// `false`: the repository's configuration may name programs that no person chose. `git status` and similar
-    /// commands are then `read` only in a form that runs none of them.
+    /// `false`: files of the checkout may name programs that no person chose. `git status`, `cargo metadata` and other
+    /// commands that obey such files are then not `read`, and a file's name may look like an option.
     pub trust_repository: Option<bool>,
     /// Settings for MCP servers and their tools.
     pub mcp: McpSource,

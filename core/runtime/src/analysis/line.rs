@@ -32,7 +32,7 @@ pub(crate) fn read_line(event: &mut Event, shell: &Shell) -> Option<Judgement> {
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
     let judged = judge(line, &shell.table, shell.trust);
     if labels.is_none() && analysis.is_empty() {
-        *labels = Some(labels_of(judged.verdict));
+        *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
         let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
         analysis.paths = known.map(|(written, access)| PathUse { written, resolved: None, access }).collect();
@@ -41,8 +41,9 @@ pub(crate) fn read_line(event: &mut Event, shell: &Shell) -> Option<Judgement> {
 }
 
 /// What a line can do, as labels. A line that only reads runs no program that could do more.
-fn labels_of(verdict: Verdict) -> Labels {
-    let words: &[&str] = match verdict {
+fn labels_of(judged: &Judgement) -> Labels {
+    let words: &[&str] = match judged.verdict {
+        Verdict::Read if judged.network => &[READ, NETWORK, SHELL],
         Verdict::Read => &[READ, SHELL],
         Verdict::Write | Verdict::Execute | Verdict::Unknown => &[WRITE, EXECUTE, SHELL],
         Verdict::Send => &[WRITE, EXECUTE, NETWORK, SHELL],

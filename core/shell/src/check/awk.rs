@@ -3,6 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
+use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::walk::Walk;
 
@@ -15,6 +16,12 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     } else {
         given
     };
+    let assigned = command.values(&["v", "assign"]);
+    let network =
+        |field: &&Field| field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if text.contains("/inet")));
+    if let Some(place) = assigned.chain(operands.clone()).find(network) {
+        return Some(Finding::new(Verdict::Send, "a file under `/inet` is a connection", place.span));
+    }
     for operand in operands {
         walk.touch(operand, Access::Read);
     }
@@ -42,6 +49,10 @@ struct Reader<'t> {
     depth: usize,
     /// The depth of the current `print`.
     print: Option<usize>,
+    /// Whether the last token lets a statement go on after a line break.
+    goes_on: bool,
+    /// Whether `<` after the tokens so far is where `getline` reads from.
+    reads: bool,
 }
 
 fn read(program: &str) -> Found {
@@ -49,7 +60,8 @@ fn read(program: &str) -> Found {
     if texts.contains("/inet") {
         return Err((Verdict::Send, "the `awk` program opens a connection".to_owned()));
     }
-    let mut reader = Reader { rest: program, value: false, unsure: false, depth: 0, print: None };
+    let mut reader =
+        Reader { rest: program, value: false, unsure: false, depth: 0, print: None, goes_on: false, reads: false };
     while !reader.rest.is_empty() {
         reader.token()?;
     }
@@ -69,47 +81,38 @@ impl Reader<'_> {
 
     fn token(&mut self) -> Found {
         let Some(first) = self.rest.chars().next() else { return Ok(()) };
+        let went_on = std::mem::replace(&mut self.goes_on, false);
+        if self.passes(first, went_on) {
+            self.goes_on = went_on;
+            return Ok(());
+        }
         match first {
-            ' ' | '\t' | '\r' => self.advance(1),
-            '\\' => self.advance(1_usize.saturating_add(self.rest.chars().nth(1).map_or(0, char::len_utf8))),
-            '#' => {
-                let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                self.advance(end);
-            }
             '"' => self.string()?,
             '/' if !self.value => self.pattern()?,
-            '/' => {
-                self.advance(1);
-                self.value = false;
-            }
             '\n' | ';' | '}' | '{' => {
-                self.advance(1);
                 self.print = None;
-                self.value = false;
+                self.reads = false;
+                self.sign(1);
             }
             '(' | '[' => {
-                self.advance(1);
                 self.depth = self.depth.saturating_add(1);
-                self.value = false;
+                self.sign(1);
             }
             ')' | ']' => {
-                self.advance(1);
                 self.depth = self.depth.saturating_sub(1);
+                self.advance(1);
                 self.value = true;
                 // After `if (x)` a pattern may follow, after `(x)` a division.
-                let next = self.rest.trim_start();
-                self.unsure |= first == ')' && next.starts_with('/');
+                self.unsure |= first == ')' && self.rest.trim_start().starts_with('/');
             }
-            '|' if self.rest.starts_with("||") => {
-                self.advance(2);
-                self.value = false;
+            '|' | '&' if self.rest.starts_with("||") || self.rest.starts_with("&&") => {
+                self.goes_on = true;
+                self.sign(2);
             }
             '|' => return Err((Verdict::Execute, "the `awk` program pipes to or from a command".to_owned())),
             '@' => {
-                return Err((
-                    Verdict::Execute,
-                    "the `awk` program loads code or calls a function by a text".to_owned(),
-                ));
+                let because = "the `awk` program loads code or calls a function by a text";
+                return Err((Verdict::Execute, because.to_owned()));
             }
             '>' => self.greater()?,
             '+' | '-' if self.rest.starts_with("++") || self.rest.starts_with("--") => {
@@ -118,12 +121,31 @@ impl Reader<'_> {
             }
             character if character.is_ascii_alphabetic() || character == '_' => self.word()?,
             character if character.is_ascii_digit() || character == '.' => self.number(),
+            '<' if std::mem::take(&mut self.reads) => self.source()?,
             other => {
-                self.advance(other.len_utf8());
-                self.value = false;
+                self.goes_on = other == ',';
+                self.sign(other.len_utf8());
             }
         }
         Ok(())
+    }
+
+    /// Consumes a sign after which a value may follow.
+    fn sign(&mut self, bytes: usize) {
+        self.advance(bytes);
+        self.value = false;
+    }
+
+    /// Consumes what is no token: blanks, comments, and line breaks that end nothing.
+    fn passes(&mut self, first: char, went_on: bool) -> bool {
+        match first {
+            ' ' | '\t' | '\r' => self.advance(1),
+            '\n' if went_on || self.print.is_some_and(|depth| self.depth > depth) => self.advance(1),
+            '\\' => self.advance(1_usize.saturating_add(self.rest.chars().nth(1).map_or(0, char::len_utf8))),
+            '#' => self.advance(self.rest.find('\n').unwrap_or(self.rest.len())),
+            _ => return false,
+        }
+        true
     }
 
     fn number(&mut self) {
@@ -141,11 +163,27 @@ impl Reader<'_> {
         if matches!(word.as_str(), "system" | "SYSTEM") {
             return Err((Verdict::Execute, "the `awk` function `system` runs a program".to_owned()));
         }
+        if word == "getline" {
+            self.reads = true;
+            // A division or a pattern may follow.
+            self.unsure |= self.rest.trim_start().starts_with('/');
+        }
         if word == "print" || word == "printf" {
             self.print = Some(self.depth);
         }
         self.value = !BEFORE_PATTERN.contains(&word.as_str());
         Ok(())
+    }
+
+    /// Where `getline` reads from.
+    fn source(&mut self) -> Found {
+        self.advance(1);
+        self.value = false;
+        let known = self.rest.trim_start_matches([' ', '\t']).starts_with('"');
+        if known {
+            return Ok(());
+        }
+        Err((Verdict::Unknown, "`getline` in the `awk` program reads a file that only its run shows".to_owned()))
     }
 
     fn greater(&mut self) -> Found {

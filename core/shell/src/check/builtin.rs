@@ -5,8 +5,9 @@ use phasegate_core::analysis::Verdict;
 use super::command::Command;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
+use crate::parse::Dialect;
 use crate::tree::{Piece, Word};
-use crate::variables::{is_dangerous, is_harmless};
+use crate::variables::{is_dangerous, is_evaluated, is_harmless};
 use crate::walk::Walk;
 
 /// `cd`, `pushd`, `popd`
@@ -32,12 +33,22 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
             Some((name, _)) => (name.trim_end_matches('+'), true),
             None => (field.start(), false),
         };
-        let whole = value || field.known().is_some();
+        let whole = (value && !(field.many && walk.dialect == Dialect::Posix)) || field.known().is_some();
         if !whole || !is_name(name) || command.has(&["n"]) {
             return Some(Finding::new(Verdict::Unknown, "the name that is given a value is not known", field.span));
         }
+        walk.hide(name);
         walk.scope.forget(name);
         let text = field.known().and_then(|text| text.split_once('=')).map(|(_, text)| text);
+        if value && (walk.scope.arrays || command.has(&["a", "A"])) && is_list(field) {
+            let because = "a value in brackets is expanded again where the name is an array";
+            return Some(Finding::new(Verdict::Unknown, because, field.span));
+        }
+        let exact = text.is_some_and(|text| text.parse::<u32>().is_ok());
+        if value && is_evaluated(name) && !exact {
+            let because = format!("what is assigned to `{name}` is read as arithmetic, which can run commands");
+            return Some(Finding::new(Verdict::Unknown, because, field.span));
+        }
         let bad = if exports { !is_harmless(name, text) } else { is_dangerous(name) && value };
         if bad && (value || !shows) {
             let because = format!("`{name}` can change what later commands do");
@@ -45,6 +56,12 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
         }
     }
     None
+}
+
+/// Whether the value in `name=value` may be a list in brackets.
+fn is_list(field: &Field) -> bool {
+    let start = field.start().split_once('=').map_or("", |(_, value)| value);
+    start.starts_with('(') || (start.is_empty() && field.known().is_none())
 }
 
 fn is_name(name: &str) -> bool {
@@ -69,8 +86,17 @@ pub(super) fn names(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         "getopts" => command.scan.operands.iter().copied().skip(1).take(1).collect(),
         _ => command.scan.operands.iter().copied().chain(command.values(&["a"])).collect(),
     };
-    let bad = |field: &&Field| !field.known().is_some_and(|name| is_name(name) && !is_dangerous(name));
-    let field = named.into_iter().find(bad)?;
+    let unsets = command.name == "unset";
+    let plain = |name: &str| is_name(name) && !is_dangerous(name) && (unsets || !is_evaluated(name));
+    let bad = |field: &&&Field| !field.known().is_some_and(plain);
+    for name in named.iter().filter_map(|field| field.known()) {
+        walk.hide(name);
+        walk.scope.forget(name);
+    }
+    if command.name == "getopts" {
+        ["OPTARG", "OPTIND"].iter().for_each(|name| walk.scope.forget(name));
+    }
+    let field = named.iter().find(bad)?;
     Some(Finding::new(Verdict::Unknown, "the name that is given a value can change what runs", field.span))
 }
 
@@ -93,17 +119,45 @@ fn counts(command: &Command<'_>) -> Option<Finding> {
     })
 }
 
-/// `test` and `[`: `-v` reads an index as arithmetic.
+/// Operators of `test` between two operands.
+const BINARY: [&str; 17] =
+    ["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "=~", "-a", "-o"];
+
+/// `test` and `[`: `-v` reads an index as arithmetic, so no word may become `-v`.
 pub(super) fn test(command: &Command<'_>) -> Option<Finding> {
-    let mut before = "";
-    for field in command.args {
-        let text = field.start();
-        let index = text.contains('[') && (text.contains("$(") || text.contains('`'));
-        let reads = matches!(before, "-v" | "-R") && field.known().is_none_or(|name| name.contains('['));
-        if index || reads {
-            return Some(Finding::new(Verdict::Unknown, "an index is read as arithmetic", field.span));
+    let args = match command.args.split_last() {
+        Some((last, args)) if command.name == "[" && last.known() == Some("]") => args,
+        _ => command.args,
+    };
+    let known = |at: usize| args.get(at).and_then(Field::known);
+    let connects = |at: usize| args.get(at).is_none_or(|word| matches!(word.known(), Some("-a" | "-o" | ")")));
+    let doubt = |field: &Field| {
+        let because = "a word that is made at run time could be `-v`, which reads an index as arithmetic";
+        Some(Finding::new(Verdict::Unknown, because, field.span))
+    };
+    let mut at = 0;
+    while let Some(field) = args.get(at) {
+        let next = at.saturating_add(1);
+        let several =
+            |field: &&Field| field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame]);
+        if let Some(open) = args.iter().skip(at).take(3).find(several) {
+            return doubt(open);
         }
-        before = text;
+        at = match field.known() {
+            Some("!" | "(" | ")" | "-a" | "-o") if !known(next).is_some_and(|word| BINARY.contains(&word)) => next,
+            Some("-v" | "-R") => {
+                let name = args.get(next)?;
+                if name.known().is_none_or(|name| name.contains('[')) {
+                    return Some(Finding::new(Verdict::Unknown, "an index is read as arithmetic", name.span));
+                }
+                at.saturating_add(2)
+            }
+            _ if known(next).is_some_and(|word| BINARY.contains(&word)) => at.saturating_add(3),
+            _ if connects(next) => next,
+            Some(unary) if unary.starts_with('-') => at.saturating_add(2),
+            None if field.may_be_option() => return doubt(field),
+            _ => next,
+        };
     }
     None
 }
@@ -122,7 +176,7 @@ pub(super) fn let_(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
 }
 
 /// Options of the shell that change nothing about what later commands do.
-const HARMLESS_SETTINGS: [&str; 22] = [
+const HARMLESS_SETTINGS: [&str; 20] = [
     "pipefail",
     "errexit",
     "nounset",
@@ -143,8 +197,6 @@ const HARMLESS_SETTINGS: [&str; 22] = [
     "xpg_echo",
     "emacs",
     "vi",
-    "braceexpand",
-    "extglob",
 ];
 
 /// `set`, `shopt`
@@ -156,9 +208,9 @@ pub(super) fn set(command: &Command<'_>) -> Option<Finding> {
         }
         let letters = word.strip_prefix(['-', '+']);
         let harmless = match letters {
-            Some(letters) if command.name == "set" => letters.chars().all(|letter| "euxfvoCEhBT".contains(letter)),
+            Some(letters) if command.name == "set" => letters.chars().all(|letter| "euxfvoCEhT".contains(letter)),
             Some(letters) => letters.chars().all(|letter| "suqpo".contains(letter)),
-            None => HARMLESS_SETTINGS.contains(&word) && word != "extglob",
+            None => HARMLESS_SETTINGS.contains(&word),
         };
         if !harmless {
             let because = format!("`{word}` can change how later commands are read");

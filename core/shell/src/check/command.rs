@@ -47,7 +47,7 @@ pub(crate) fn script(field: &Field) -> Option<String> {
         match bit {
             Bit::Text(known) => text.push_str(known),
             Bit::Number => text.push('1'),
-            Bit::Any | Bit::Glob | Bit::Home | Bit::Plain => return None,
+            _ => return None,
         }
     }
     Some(text)

@@ -66,7 +66,7 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
                 let rest = command.args.get(at..).unwrap_or(&[]);
                 let length = command_length(rest);
                 let before = walk.touches().len();
-                keep_worse(&mut worst, inner(walk, rest.get(..length).unwrap_or(rest), command));
+                keep_worse(&mut worst, inner(walk, rest, length, command));
                 if let Some(access) = worst_access(walk, before) {
                     bounds.touch(walk, &starts, access);
                 }
@@ -117,8 +117,29 @@ fn command_length(rest: &[Field]) -> usize {
     rest.len()
 }
 
-fn inner(walk: &mut Walk<'_>, fields: &[Field], command: &Command<'_>) -> Finding {
-    let fields: Vec<Field> = fields.iter().map(|field| field.with_mark("{}", &Bit::Plain)).collect();
+/// A word that could be `;` before words that `find` would then take for an action.
+fn early_end(words: &[Field]) -> Option<&Field> {
+    let action = |field: &Field| {
+        field.known().map_or_else(|| field.may_be_option(), |word| !contains(BARE, word) && word.starts_with('-'))
+    };
+    let acts = words.iter().rposition(action)?;
+    words.iter().take(acts).find(|field| field.known().is_none() && field.to_pattern().could_be(";", None))
+}
+
+/// The command of an action, whose words are the first of `rest`.
+fn inner(walk: &mut Walk<'_>, rest: &[Field], length: usize, command: &Command<'_>) -> Finding {
+    let words = rest.get(..length).unwrap_or(rest);
+    if let Some(open) = early_end(words) {
+        let because = "a word that could end the command, so that an action of `find` follows";
+        return Finding::new(Verdict::Unknown, because, open.span);
+    }
+    let several = rest.get(length).and_then(Field::known) == Some("+");
+    let found = |field: &Field| {
+        let mut made = field.with_mark("{}", &Bit::Plain);
+        made.many |= several && field.known() == Some("{}");
+        made
+    };
+    let fields: Vec<Field> = words.iter().map(found).collect();
     walk.wrapped(&fields, command.span)
 }
 

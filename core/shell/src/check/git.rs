@@ -109,6 +109,13 @@ pub(super) fn url(command: &Command<'_>) -> Option<Finding> {
     Some(Finding::new(Verdict::Execute, "the address can name a program", field.span))
 }
 
+/// `git remote show`: the name of a remote, no address.
+pub(super) fn remote_name(command: &Command<'_>) -> Option<Finding> {
+    let name = |field: &&Field| field.known().is_some_and(|name| !name.contains([':', '/', '.', '~']));
+    let bad = command.scan.operands.iter().copied().find(|field| !name(field))?;
+    Some(Finding::new(Verdict::Send, "what is asked may be an address", bad.span))
+}
+
 /// `git clean`, `git rm`, `git mv`
 pub(super) fn paths(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     if command.has(&["n", "dry-run"]) {

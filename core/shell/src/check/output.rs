@@ -14,9 +14,9 @@ pub(super) fn tee(command: &Command<'_>) -> Option<Finding> {
     Some(Finding::new(Verdict::Write, "`tee` writes a file", bad.span))
 }
 
-/// A place for output that changes nothing, or what a process substitution stands for.
+/// A place for output that changes nothing, or what a process substitution stands for; `-` is a file for `tee`.
 fn is_nowhere(path: &str) -> bool {
-    is_harmless_output(path) || path == "-" || path == "/dev/fd/63"
+    is_harmless_output(path) || path == "/dev/fd/63"
 }
 
 /// `dd`: without `of=` it prints.

@@ -1,38 +1,71 @@
 //! Shells, `eval` and `trap`: a text that is run as a line.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
 use crate::field::Field;
 use crate::finding::Finding;
+use crate::parse::Dialect;
+use crate::tree::Span;
 use crate::walk::Walk;
+
+/// Settings that `-o` may switch on.
+const SETTINGS: [&str; 6] = ["errexit", "nounset", "pipefail", "xtrace", "noglob", "noclobber"];
 
 /// `sh`, `bash`; `watch`
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     if command.name == "watch" {
         return joined(walk, command, &command.scan.operands);
     }
-    if command.has(&["version", "help"]) || (command.has(&["n"]) && !command.has(&["c"])) {
+    if command.has(&["version", "help"]) {
         return None;
     }
-    let first = command.scan.operands.first();
-    if command.has(&["c"]) {
-        let field = first?;
-        let Some(text) = script(field) else { return command.doubt(field, "the script") };
-        let (_, finding) = walk.isolate(|walk| walk.subshell_text(&text, field.span));
-        return Some(finding);
+    // A `+` switches an option off again, wherever it stands before the script.
+    let switch = |field: &&Field| field.start().starts_with('+') || field.start().is_empty() && field.known().is_none();
+    let settings = command.values(&["o"]).filter(|value| !value.known().is_some_and(|name| SETTINGS.contains(&name)));
+    let operands = command.scan.operands.as_slice();
+    if let Some(odd) = settings.chain(operands.iter().take(1).copied().filter(switch)).next() {
+        return command.doubt(odd, "an option");
     }
-    if let Some(file) = first.filter(|file| file.known() != Some("-")) {
-        walk.touch(file, phasegate_core::analysis::Access::Execute);
+    if command.has(&["n"]) && !command.has(&["c"]) {
+        return None;
+    }
+    if command.has(&["c"]) {
+        let (field, parameters) = operands.split_first()?;
+        let Some(text) = script(field) else { return command.doubt(field, "the script") };
+        return Some(run(walk, command, &text, field.span, parameters));
+    }
+    if let Some(file) = operands.first().filter(|file| file.known() != Some("-")) {
+        walk.touch(file, Access::Execute);
         return Some(Finding::new(Verdict::Execute, format!("`{}` runs a script file", command.name), file.span));
     }
     match walk.stdin.take() {
-        Some(text) => {
-            let (_, finding) = walk.isolate(|walk| walk.subshell_text(&text, command.span));
-            Some(finding)
-        }
+        Some(text) => Some(run(walk, command, &text, command.span, &[])),
         None => Some(Finding::new(Verdict::Execute, format!("`{}` runs what it reads", command.name), command.span)),
     }
+}
+
+/// Reads a script as the shell of that name does.
+fn run(walk: &mut Walk<'_>, command: &Command<'_>, text: &str, span: Span, parameters: &[&Field]) -> Finding {
+    let dialect = match command.name {
+        "bash" | "rbash" => Dialect::Bash,
+        "sh" | "dash" | "ash" => Dialect::Posix,
+        other if !is_common(text) => {
+            let because = format!("the script is for `{other}`, whose grammar is not read");
+            return Finding::new(Verdict::Unknown, because, span);
+        }
+        _ => Dialect::Posix,
+    };
+    let outer = std::mem::replace(&mut walk.dialect, dialect);
+    let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, span, parameters));
+    walk.dialect = outer;
+    finding
+}
+
+/// Whether every shell reads a text alike: plain words and texts in single quotes, one after another.
+fn is_common(text: &str) -> bool {
+    let plain = |character: char| character.is_ascii_alphanumeric() || " _./:,@+-;|&\n".contains(character);
+    text.split('\'').step_by(2).all(|part| part.chars().all(plain) && !part.contains("|&") && !part.contains("&|"))
 }
 
 /// `eval`
@@ -58,7 +91,7 @@ pub(super) fn trap(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
     if text == "-" || (command.scan.operands.len() == 1) {
         return None;
     }
-    let (_, finding) = walk.isolate(|walk| walk.subshell_text(&text, field.span));
+    let (_, finding) = walk.isolate(|walk| walk.later_text(&text, field.span));
     Some(finding)
 }
 
@@ -66,7 +99,9 @@ fn joined(walk: &mut Walk<'_>, command: &Command<'_>, operands: &[&Field]) -> Op
     let owned: Vec<Field> = operands.iter().map(|field| (*field).clone()).collect();
     match text_of(&owned) {
         Ok(text) => {
-            let (_, finding) = walk.isolate(|walk| walk.subshell_text(&text, command.span));
+            let outer = std::mem::replace(&mut walk.dialect, Dialect::Posix);
+            let (_, finding) = walk.isolate(|walk| walk.subshell_text(&text, command.span, &[]));
+            walk.dialect = outer;
             Some(finding)
         }
         Err(field) => command.doubt(field, "the command"),

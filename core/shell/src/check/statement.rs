@@ -3,19 +3,35 @@
 use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
-use crate::field::Field;
+use crate::field::{Bit, Field};
 use crate::finding::Finding;
 
-/// Words that no statement that only selects has.
-const WORDS: &str = "insert update delete replace drop alter create truncate attach detach vacuum reindex grant revoke merge copy into \
-    outfile dumpfile call execute exec do load lock writefile edit load_extension readfile pg_terminate_backend pg_cancel_backend \
-    pg_reload_conf lo_export lo_import dblink dblink_exec nextval setval set_config pg_rotate_logfile pg_switch_wal sleep benchmark \
-    wal_checkpoint optimize incremental_vacuum fts3_tokenizer \
-    pg_file_write pg_file_unlink pg_file_rename pg_create_restore_point pg_advisory_lock pg_logical_emit_message pg_promote \
-    lo_put lo_unlink lo_from_bytea lo_create lo_creat get_lock release_lock sys_exec sys_eval xp_cmdshell shell system import output once save backup restore set reset begin commit savepoint refresh analyze \
-    notify listen prepare comment rename handler kill flush purge shutdown install uninstall use";
 /// What a statement that only selects starts with.
 const STARTS: &str = "select show describe desc explain values table with pragma";
+/// Words that no statement that only selects has outside of texts, apart from functions.
+const WORDS: &str = "insert update delete replace drop alter create truncate attach detach vacuum reindex grant revoke merge copy into \
+    outfile dumpfile call execute exec do load lock set reset begin commit savepoint refresh analyze notify listen prepare comment \
+    rename handler kill flush purge shutdown install uninstall use share output save backup restore import";
+/// Functions that only compute or look, and words that a bracket may follow.
+const FUNCTIONS: &str = "select from where and or not in exists as on using over filter values any all some case when then else between like \
+    having by join union intersect except distinct with recursive materialized within group order partition is limit offset interval \
+    count sum avg min max total coalesce ifnull nullif iif lower upper length char_length octet_length substr substring trim ltrim rtrim instr \
+    hex quote printf format round abs floor ceil ceiling power sqrt mod sign cast convert date time datetime julianday strftime unixepoch now \
+    current_date current_time current_timestamp extract date_trunc date_part date_format date_add date_sub datediff timestampdiff to_char to_date to_timestamp \
+    to_number age concat concat_ws group_concat string_agg array_agg json_agg jsonb_agg json_group_array json_group_object json_object \
+    json_array json_extract json_array_length json_type json_valid json_each json_tree jsonb_array_elements json_array_elements \
+    jsonb_pretty row_to_json to_json to_jsonb row_number rank dense_rank ntile lag lead first_value last_value unnest array array_length \
+    generate_series greatest least left right lpad rpad reverse repeat split_part strpos position regexp_matches regexp_split_to_table \
+    starts_with md5 sha256 typeof pg_typeof version database current_database current_schema current_schemas current_user user \
+    pg_size_pretty pg_total_relation_size pg_relation_size pg_database_size pg_table_size pg_indexes_size pg_get_viewdef \
+    pg_get_indexdef pg_get_constraintdef pg_get_functiondef pg_get_expr obj_description col_description to_regclass \
+    has_table_privilege pg_backend_pid pg_postmaster_start_time pg_is_in_recovery pg_blocking_pids found_rows if exp ln log random rand \
+    table_info index_list index_info foreign_key_list foreign_keys table_list table_xinfo integrity_check quick_check analyze verbose \
+    format text int integer varchar char numeric decimal real float double timestamp nocase";
+/// What a statement that reports on the database may name after `pragma`.
+const PRAGMAS: &str = "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list foreign_key_check database_list \
+    compile_options user_version schema_version page_count page_size encoding journal_mode freelist_count integrity_check quick_check \
+    collation_list function_list module_list pragma_list application_id";
 /// Commands of the programs themselves that only show.
 const SHOWS: &str = ".tables .schema .indexes .indices .databases .fullschema .headers .header .mode .show .help .stats .timer .width \
     .dbinfo .dump .nullvalue .separator \\d \\d+ \\dt \\dt+ \\di \\dv \\df \\df+ \\du \\du+ \\dn \\dn+ \\l \\l+ \\conninfo \\ds \\dx \\dp \\z \\x";
@@ -25,11 +41,27 @@ pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
     if command.has(&["version", "V", "help"]) {
         return None;
     }
+    let local = command.name == "sqlite3";
     let statements: Vec<&Field> = match command.name {
         "sqlite3" => command.scan.operands.iter().skip(1).copied().collect(),
         "psql" => command.values(&["c", "command"]).collect(),
         _ => command.values(&["e", "execute"]).collect(),
     };
+    let stays = |name: &str| name == ":memory:" || (name.starts_with("file:") && name.contains("?mode=ro&immutable=1"));
+    if local && !command.scan.operands.first().and_then(|field| field.known()).is_some_and(stays) {
+        let because =
+            "`sqlite3` makes files beside the database, unless it is named as `file:NAME?mode=ro&immutable=1`";
+        return Some(Finding::new(Verdict::Write, because, command.span));
+    }
+    let sent = command
+        .scan
+        .options
+        .iter()
+        .filter_map(|given| given.value.as_ref())
+        .chain(command.scan.operands.iter().copied());
+    if let Some(made) = sent.clone().find(|field| !local && field.bits.contains(&Bit::Any)) {
+        return Some(Finding::new(Verdict::Send, "what the server is sent is made at run time", made.span));
+    }
     if statements.is_empty() && !(command.name == "psql" && command.has(&["l"])) {
         return Some(Finding::new(
             Verdict::Unknown,
@@ -39,27 +71,90 @@ pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
     }
     for field in statements {
         let Some(text) = field.known() else { return command.doubt(field, "a statement") };
-        if !text.split([';', '\n']).all(selects) {
-            return Some(Finding::new(Verdict::Write, "the statement does more than select", field.span));
+        if !only_selects(text) {
+            return Some(Finding::new(Verdict::Write, "the statement is not known to only select", field.span));
         }
     }
     None
 }
 
+/// Whether statements only select.
+fn only_selects(text: &str) -> bool {
+    let Some(bare) = without_texts(text) else { return false };
+    bare.split([';', '\n']).all(|statement| !statement.trim_start().starts_with(['.', '\\']) || shows(statement))
+        && bare.split(';').all(|statement| {
+            let statement = statement.trim();
+            statement.starts_with(['.', '\\']) || selects(&statement.to_ascii_lowercase())
+        })
+}
+
+/// A command of the program itself.
+fn shows(statement: &str) -> bool {
+    let statement = statement.trim();
+    let first = statement.split_whitespace().next().unwrap_or("");
+    !statement.contains(['|', '>', '`', '!', '\'']) && contains(SHOWS, first)
+}
+
+/// Statements with every quoted text as `''`; `None` where programs read quotes or comments differently.
+fn without_texts(text: &str) -> Option<String> {
+    let mut bare = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\'' | '"' | '`' => {
+                loop {
+                    match characters.next()? {
+                        '\\' => return None,
+                        next if next == character => break,
+                        _ => {}
+                    }
+                }
+                bare.push_str(if character == '\'' { "''" } else { " x " });
+            }
+            '#' | '$' => return None,
+            '-' if characters.peek() == Some(&'-') => return None,
+            '/' if characters.peek() == Some(&'*') => return None,
+            other => bare.push(other),
+        }
+    }
+    Some(bare)
+}
+
+fn contains(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether one statement without texts, in small letters, only selects.
 fn selects(statement: &str) -> bool {
-    let lower = statement.trim().to_ascii_lowercase();
-    let first = lower.split(|character: char| character.is_whitespace() || character == '(').next().unwrap_or("");
-    if first.is_empty() {
-        return lower.is_empty();
+    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let first = statement.split(|character| !is_name(character)).next().unwrap_or("");
+    if statement.is_empty() {
+        return true;
     }
-    if first.starts_with(['.', '\\']) {
-        let plain = !lower.contains(['|', '>', '`', '!']);
-        return plain && SHOWS.split_ascii_whitespace().any(|known| known == first);
+    if !contains(STARTS, first) || statement.contains('\\') {
+        return false;
     }
-    let mut words = lower.split(|character: char| !(character.is_ascii_alphanumeric() || character == '_'));
-    let writes = words.any(|word| WORDS.split_ascii_whitespace().any(|known| known == word));
-    let sets = first == "pragma" && lower.contains(['=', '(']);
-    STARTS.split_ascii_whitespace().any(|known| known == first) && !writes && !sets && !lower.contains("\\")
+    if first == "pragma" {
+        let rest = statement.trim_start_matches("pragma").trim();
+        let name = rest.split(|character| !is_name(character)).next().unwrap_or("");
+        let plain = rest == name || name.contains("_info") || name.contains("_list");
+        return contains(PRAGMAS, name) && plain && !rest.contains('=');
+    }
+    let mut rest = statement;
+    while let Some(at) = rest.find(is_name) {
+        let from = rest.get(at..).unwrap_or("");
+        let end = from.find(|character| !is_name(character)).unwrap_or(from.len());
+        let (word, after) = from.split_at_checked(end).unwrap_or((from, ""));
+        rest = after;
+        let calls = after.trim_start().starts_with('(');
+        if contains(WORDS, word) && !(word == "replace" && calls) {
+            return false;
+        }
+        if calls && word != "replace" && !contains(FUNCTIONS, word) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Commands of redis that read.

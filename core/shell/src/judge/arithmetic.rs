@@ -2,9 +2,9 @@
 
 use phasegate_core::analysis::Verdict;
 
-use super::shape::shape;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
+use crate::shape::shape;
 use crate::tree::{Operation, Piece, Word};
 use crate::variables::is_dangerous;
 use crate::walk::Walk;
@@ -17,7 +17,8 @@ impl Walk<'_> {
             let doubt = match piece {
                 Piece::Text { text, .. } => self.arithmetic_text(text),
                 Piece::Arithmetic(_) => None,
-                Piece::Command { .. } => (shape(piece) != Bit::Number).then(|| "what a command prints".to_owned()),
+                Piece::Command { .. } => (!matches!(shape(piece, &self.scope), Bit::Number | Bit::Numbers))
+                    .then(|| "what a command prints".to_owned()),
                 Piece::Process(_) => Some("a process substitution".to_owned()),
                 Piece::Parameter(parameter) => match parameter.operation {
                     Operation::Length => None,
@@ -51,7 +52,7 @@ impl Walk<'_> {
             }
             let after = after.trim_start();
             if after.starts_with('=') && !after.starts_with("==") {
-                if is_dangerous(token) {
+                if is_dangerous(token) || token == "IFS" {
                     return Some(format!("`{token}`"));
                 }
                 self.scope.assign(token, vec![Bit::Number]);

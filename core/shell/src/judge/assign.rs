@@ -5,7 +5,7 @@ use phasegate_core::analysis::Verdict;
 use crate::field::{Bit, Field, any};
 use crate::finding::Finding;
 use crate::tree::{Assignment, Piece, Span, Value, Word};
-use crate::variables::{PAGERS, is_dangerous, is_harmless};
+use crate::variables::{PAGERS, is_dangerous, is_evaluated, is_harmless};
 use crate::walk::Walk;
 
 impl Walk<'_> {
@@ -39,6 +39,11 @@ impl Walk<'_> {
 
     /// An assignment that lasts.
     pub(crate) fn assignment_alone(&mut self, name: &str, value: Option<&str>, span: Span) {
+        let number = value.is_some_and(|value| value.parse::<u32>().is_ok());
+        if is_evaluated(name) && !number {
+            let because = format!("what is assigned to `{name}` is read as arithmetic, which can run commands");
+            self.note(Finding::new(Verdict::Unknown, because, span));
+        }
         if is_dangerous(name) && !(PAGERS.contains(&name) && matches!(value, Some("" | "cat"))) {
             let because = format!("`{name}` can change what later commands do");
             self.note(Finding::new(Verdict::Unknown, because, span));

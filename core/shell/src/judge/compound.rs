@@ -2,9 +2,12 @@
 
 use phasegate_core::analysis::Verdict;
 
-use super::sites::changes_folder;
+use super::sites::{changes_folder, moves};
 use crate::field::{Bit, Field, any};
 use crate::finding::Finding;
+use crate::output::is_connection;
+use crate::scope::Scope;
+use crate::shape::is_speaker;
 use crate::tree::{Command, Compound, Item, List, Span, Word};
 use crate::walk::Walk;
 
@@ -39,7 +42,7 @@ impl Walk<'_> {
                         let scope = self.scope.clone();
                         self.command(command);
                         self.scope = scope;
-                        self.fed = !says_nothing(command);
+                        self.fed = !says_nothing(command, &self.scope);
                     }
                     self.fed = fed;
                 }
@@ -132,7 +135,7 @@ impl Walk<'_> {
             // What `select` gives may also be no text at all.
             _ if words.is_none() || select => any(),
             [only] if !only.many => only.bits.clone(),
-            [only] if !only.start().is_empty() && !only.bits.contains(&Bit::Any) => matched(only),
+            [only] if only.bits.contains(&Bit::Glob) && !only.may_be_option() => matched(only),
             [] => any(),
             several => common(several),
         };
@@ -144,6 +147,9 @@ impl Walk<'_> {
     fn function(&mut self, name: &str, body: &Command, span: Span) {
         if self.conditional > 0 {
             self.scope.doubtful_functions.insert(name.to_owned());
+        }
+        if moves(body) {
+            self.moving = true;
         }
         if !self.scope.functions.insert(name.to_owned()) {
             let because = format!("the function `{name}` is defined twice");
@@ -195,16 +201,17 @@ impl Walk<'_> {
 }
 
 /// Whether a command prints only what the line itself says.
-fn says_nothing(command: &Command) -> bool {
+fn says_nothing(command: &Command, scope: &Scope) -> bool {
     let Command::Simple(simple) = command else { return false };
-    let mut words = simple.words.iter().map(Word::literal);
-    let says = matches!(words.next(), Some(Some((name, _))) if matches!(name.as_str(), "echo" | "printf" | "true" | ":" | "sleep"));
-    says && words.all(|word| word.is_some())
+    let Some((program, words)) = simple.words.split_first() else { return false };
+    let literal =
+        |word: &Word| word.literal().is_some_and(|(text, quoted)| quoted || !text.contains(['*', '?', '[', '~']));
+    is_speaker(program, scope) && words.iter().all(literal)
 }
 
 /// What a file name pattern that begins with known text can give.
 fn matched(pattern: &Field) -> Vec<Bit> {
-    let open = |bit: &Bit| if *bit == Bit::Glob { Bit::Any } else { bit.clone() };
+    let open = |bit: &Bit| if *bit == Bit::Glob { Bit::Tame } else { bit.clone() };
     pattern.bits.iter().map(open).collect()
 }
 
@@ -214,13 +221,16 @@ fn common(fields: &[Field]) -> Vec<Bit> {
         return vec![Bit::Number];
     }
     let plain = |field: &Field| {
-        !field.may_be_option()
-            && !field.bits.is_empty()
-            && field.bits.iter().all(|bit| match bit {
-                Bit::Text(text) => !text.is_empty() && !text.contains([' ', '\t', '\n', '*', '?', '[']),
-                Bit::Number | Bit::Plain | Bit::Home => true,
-                Bit::Glob | Bit::Any => false,
-            })
+        field.bits == [Bit::Tame]
+            || !field.may_be_option()
+                && !field.bits.is_empty()
+                && field.bits.iter().all(|bit| match bit {
+                    Bit::Text(text) => {
+                        !text.is_empty() && !text.contains([' ', '\t', '\n', '*', '?', '[']) && !is_connection(text)
+                    }
+                    Bit::Number | Bit::Plain | Bit::Home => true,
+                    Bit::Glob | Bit::Any | Bit::Numbers | Bit::Tame => false,
+                })
     };
     if fields.iter().all(plain) { vec![Bit::Plain] } else { any() }
 }

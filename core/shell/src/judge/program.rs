@@ -30,6 +30,7 @@ impl Walk<'_> {
             _ => Cow::Borrowed(args),
         };
         let scan = scan(rule, &scanned);
+        self.network |= rule.network;
         let mut worst = self.own_verdict(name, rule, &scan, span);
         for finding in scan.findings.iter().cloned() {
             keep_worse(&mut worst, finding);
@@ -58,10 +59,13 @@ impl Walk<'_> {
 
     fn own_verdict(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Finding {
         let off = |given: &Given| given.value.as_ref().and_then(Field::known).is_some_and(is_off);
-        let listed = |given: &Given| {
-            rule.only_with.split_ascii_whitespace().any(|option| same(option, &given.name)) && !off(given)
+        let among = |list: &str, given: &Given| list.split_ascii_whitespace().any(|option| same(option, &given.name));
+        let mode = scan.options.iter().rposition(|given| among(&rule.modes, given));
+        let listed = |(at, given): (usize, &Given)| {
+            let overridden = among(&rule.modes, given) && mode != Some(at);
+            among(&rule.only_with, given) && !off(given) && !overridden
         };
-        if !rule.only_with.is_empty() && !scan.options.iter().any(listed) {
+        if !rule.only_with.is_empty() && !scan.options.iter().enumerate().any(listed) {
             let verdict = rule.otherwise.unwrap_or(Verdict::Write);
             return Finding::new(verdict, reason(name, rule, verdict), span);
         }
@@ -98,6 +102,11 @@ impl Walk<'_> {
         }
         let Some((command, rest)) = after.split_first() else {
             keep_worse(&mut worst, self.own_verdict(name, rule, &scan, span));
+            if rule.hardened_with.is_some()
+                && let Some(finding) = self.unhardened(name, rule, &scan, span)
+            {
+                keep_worse(&mut worst, finding);
+            }
             return worst;
         };
         let inner = match command.known() {

@@ -3,9 +3,9 @@
 use phasegate_core::analysis::Word as EngineWord;
 use phasegate_core::analysis::{Access, Verdict};
 
-use crate::field::Field;
+use crate::field::{Bit, Field};
 use crate::finding::Finding;
-use crate::output::is_harmless_output;
+use crate::output::{is_connection, is_harmless_output};
 use crate::tree::{Operation, Piece, Redirection, Word};
 use crate::walk::Walk;
 
@@ -36,8 +36,7 @@ impl Walk<'_> {
 
     fn redirection(&mut self, redirection: &Redirection, field: &Field) -> Option<Finding> {
         let span = redirection.target.span;
-        let network = field.start().starts_with("/dev/tcp/") || field.start().starts_with("/dev/udp/");
-        if network {
+        if is_connection(field.start()) {
             return Some(Finding::new(Verdict::Send, "a path under `/dev/tcp` or `/dev/udp` opens a connection", span));
         }
         match redirection.operator {
@@ -67,7 +66,10 @@ impl Walk<'_> {
 
     /// A path that starts with known text, or that comes from outside the line.
     fn is_ordinary_path(&self, redirection: &Redirection, field: &Field) -> bool {
-        let known_start = !field.start().is_empty() && !"/dev/tcp/".starts_with(field.start());
+        let known_start = match field.bits.first() {
+            Some(Bit::Plain | Bit::Home | Bit::Number) => true,
+            _ => !field.start().is_empty() && !"/dev/tcp/".starts_with(&field.start().replace("//", "/")),
+        };
         let outside = redirection.target.pieces.iter().all(|piece| match piece {
             Piece::Text { .. } => true,
             Piece::Parameter(parameter) => {
@@ -80,12 +82,25 @@ impl Walk<'_> {
     }
 }
 
+/// The redirection that the standard input comes from in the end.
+fn input(redirections: &[Redirection]) -> Option<&Redirection> {
+    redirections.iter().rev().find(|redirection| {
+        let standard = redirection.descriptor.as_deref().is_none_or(|descriptor| descriptor.parse() == Ok(0_u32));
+        let zero = redirection.descriptor.is_some() && standard;
+        zero || (standard && redirection.operator.starts_with('<'))
+    })
+}
+
+/// The text of the line itself that a command gets on its standard input.
+pub(super) fn script(redirections: &[Redirection]) -> Option<String> {
+    let input = input(redirections)?;
+    let body = input.body.as_ref()?.get()?;
+    body.literal().map(|(text, _)| text)
+}
+
 /// Whether redirections put local data on the standard input; `None` where they leave it alone.
 pub(super) fn feeds(redirections: &[Redirection]) -> Option<bool> {
-    let input = redirections.iter().rev().find(|redirection| {
-        let standard = redirection.descriptor.as_deref().is_none_or(|descriptor| descriptor == "0");
-        standard && redirection.operator.starts_with('<')
-    })?;
+    let input = input(redirections)?;
     let text = match input.operator {
         "<<" | "<<-" => input.body.as_ref().and_then(|body| body.get()).and_then(Word::literal),
         _ => input.target.literal(),

@@ -5,7 +5,7 @@ use phasegate_core::analysis::{SimpleCommand, Verdict};
 
 use crate::field::Field;
 use crate::finding::Finding;
-use crate::tree::{Simple, Span};
+use crate::tree::{Assignment, Simple, Span};
 use crate::walk::Walk;
 
 /// Of a command with more words than this the walk knows nothing.
@@ -34,16 +34,13 @@ impl Walk<'_> {
         for assignment in &simple.assignments {
             let value = self.assignment(assignment, alone);
             assignments.push((assignment.name.clone(), value.to_word()));
+            if !alone {
+                self.lend(assignment, &fields);
+            }
         }
         let redirections = self.redirections(&simple.redirections);
         let command = engine_command(&fields, assignments, redirections, simple.span);
-        self.stdin = simple
-            .redirections
-            .iter()
-            .rev()
-            .find_map(|redirection| redirection.body.as_ref().and_then(|body| body.get()))
-            .and_then(|body| body.literal())
-            .map(|(text, _)| text);
+        self.stdin = super::redirect::script(&simple.redirections);
         let fed = self.fed;
         self.fed = super::redirect::feeds(&simple.redirections).unwrap_or(fed);
         let own = if alone {
@@ -58,6 +55,18 @@ impl Walk<'_> {
             || fields.first().is_some_and(|field| matches!(field.known(), Some("exec" | "command" | "builtin")))
                 && self.fed;
         (fields, command, own)
+    }
+
+    /// An assignment that holds for one command: shells and functions that it starts see it.
+    fn lend(&mut self, assignment: &Assignment, fields: &[Field]) {
+        let program = fields.first().and_then(Field::known);
+        if assignment.name != "IFS" {
+            self.scope.forget(&assignment.name);
+        } else if program.is_some_and(|name| {
+            matches!(name, "eval" | "command" | "builtin" | "." | "source") || !self.scope.is_program(name)
+        }) {
+            self.scope.splits_oddly = true;
+        }
     }
 
     /// Judges a command inside another one (`timeout 5 ls`), as a part of its own.
@@ -85,6 +94,9 @@ impl Walk<'_> {
             return Finding::new(Verdict::Unknown, "the program's name is made at run time", first.span);
         };
         if self.scope.functions.contains(name) {
+            if self.moving {
+                self.scope.lose_folder();
+            }
             return if self.defining.is_empty() && !self.scope.doubtful_functions.contains(name) {
                 Finding::new(Verdict::Read, "a function of this line", first.span)
             } else {

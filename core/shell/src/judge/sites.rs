@@ -2,34 +2,55 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::shape::shape;
 use crate::field::Bit;
-use crate::tree::{Command, Compound, List, Operation, Piece, Simple, Value, Word};
+use crate::scope::{Names, Scope};
+use crate::shape::shape;
+use crate::tree::{Command, Compound, List, Operation, Piece, Redirection, Simple, Value, Word};
 
 /// Where a name is given a value: in a place that runs once and for sure, and whether every value is an integer.
 #[derive(Clone, Copy)]
 struct Site {
     plain: bool,
     number: bool,
+    /// Whether only the program that prints it makes the value an integer.
+    printed: bool,
 }
 
-/// The names whose value at a place in the list is unknown.
-pub(crate) fn unsure_names(list: &List) -> BTreeSet<String> {
-    let mut sites = Sites { names: BTreeMap::new() };
-    sites.list(list, true);
-    let unsure = |site: &Site| !site.plain && !site.number;
-    sites.names.into_iter().filter(|(_, site)| unsure(site)).map(|(name, _)| name).collect()
+/// What is known of a list's names before it is walked.
+pub(crate) fn names(list: &List) -> Names {
+    let sites = Sites::of(list);
+    let shadowed = !sites.functions.is_empty();
+    let number = |site: &Site| site.number && !(site.printed && shadowed);
+    let unsure = |site: &Site| !site.plain && !number(site);
+    let unsure = sites.names.into_iter().filter(|(_, site)| unsure(site)).map(|(name, _)| name).collect();
+    Names { unsure, functions: sites.functions, arrays: sites.arrays }
+}
+
+/// Every name that a list gives a value, and every function that it defines, with `()`.
+pub(crate) fn given(list: &List) -> impl Iterator<Item = String> {
+    let sites = Sites::of(list);
+    sites.names.into_keys().chain(sites.functions.into_iter().map(|name| format!("{name}()")))
 }
 
 /// Whether any command of a list may change the working folder.
 pub(crate) fn changes_folder(list: &List) -> bool {
-    let mut sites = Sites { names: BTreeMap::new() };
-    sites.list(list, true);
-    sites.names.contains_key("cd ")
+    Sites::of(list).moves
 }
 
+/// Whether a command may change the working folder when it runs.
+pub(crate) fn moves(command: &Command) -> bool {
+    let mut sites = Sites::default();
+    sites.command(command, true);
+    sites.moves
+}
+
+#[derive(Default)]
 struct Sites {
     names: BTreeMap<String, Site>,
+    functions: BTreeSet<String>,
+    arrays: bool,
+    /// Whether the working folder may change.
+    moves: bool,
 }
 
 /// Programs whose words are names that they give a value.
@@ -50,10 +71,21 @@ const NAMERS: [&str; 13] = [
 ];
 
 impl Sites {
+    fn of(list: &List) -> Self {
+        let mut sites = Self::default();
+        sites.list(list, true);
+        sites
+    }
+
     fn add(&mut self, name: &str, plain: bool, number: bool) {
-        let site = self.names.entry(name.to_owned()).or_insert(Site { plain: true, number: true });
-        site.plain &= plain;
-        site.number &= number;
+        self.site(name, Site { plain, number, printed: false });
+    }
+
+    fn site(&mut self, name: &str, found: Site) {
+        let site = self.names.entry(name.to_owned()).or_insert(Site { plain: true, number: true, printed: false });
+        site.plain &= found.plain;
+        site.number &= found.number;
+        site.printed |= found.printed;
     }
 
     fn list(&mut self, list: &List, plain: bool) {
@@ -72,9 +104,7 @@ impl Sites {
         match command {
             Command::Simple(simple) => self.simple(simple, plain),
             Command::Compound(compound, redirections, _) => {
-                for redirection in redirections {
-                    self.word(&redirection.target);
-                }
+                self.redirections(redirections);
                 self.compound(compound, plain);
             }
         }
@@ -88,7 +118,8 @@ impl Sites {
                 let words = words.as_deref().unwrap_or(&[]);
                 words.iter().for_each(|word| self.word(word));
                 let number = !select && !words.is_empty() && words.iter().all(is_number);
-                self.add(name, plain && !select, number);
+                let printed = words.iter().any(is_printed);
+                self.site(name, Site { plain: plain && !select, number, printed });
                 self.list(body, false);
             }
             Compound::Case { subject, arms } => {
@@ -103,46 +134,62 @@ impl Sites {
                 self.list(body, false);
             }
             Compound::Test(words) => words.iter().for_each(|word| self.word(word)),
-            Compound::Function { body, .. } | Compound::Coprocess(body) => self.command(body, false),
+            Compound::Function { name, body } => {
+                self.functions.insert(name.clone());
+                self.command(body, false);
+            }
+            Compound::Coprocess(body) => self.command(body, false),
         }
     }
 
     fn simple(&mut self, simple: &Simple, plain: bool) {
         let alone = simple.words.is_empty();
         for assignment in &simple.assignments {
-            let number = match &assignment.value {
+            let found = match &assignment.value {
                 Value::Scalar(word) => {
                     self.word(word);
-                    is_number(word) && !assignment.append
+                    Site { plain, number: is_number(word) && !assignment.append, printed: is_printed(word) }
                 }
-                Value::Array(_) => false,
+                Value::Array(words) => {
+                    words.iter().for_each(|word| self.word(word));
+                    Site { plain, number: false, printed: false }
+                }
             };
+            self.arrays |= assignment.index.is_some() || matches!(assignment.value, Value::Array(_));
             if alone {
-                self.add(&assignment.name, plain, number);
+                self.site(&assignment.name, found);
             }
         }
         simple.words.iter().for_each(|word| self.word(word));
+        self.redirections(&simple.redirections);
         let literal = |word: &Word| word.literal().map(|(text, _)| text);
-        let names = simple.words.iter().take(3).filter_map(literal).any(|text| NAMERS.contains(&text.as_str()));
-        if names {
-            for text in simple.words.iter().skip(1).filter_map(literal) {
+        let texts: Vec<String> = simple.words.iter().filter_map(literal).collect();
+        if texts.iter().any(|text| NAMERS.contains(&text.as_str())) {
+            for text in texts.iter().skip(1) {
                 let name: String = text
                     .chars()
                     .take_while(|character| character.is_ascii_alphanumeric() || *character == '_')
                     .collect();
                 self.add(&name, false, false);
+                self.arrays |= text.starts_with('-') && text.contains(['a', 'A']);
             }
+            self.arrays |= texts.iter().any(|text| matches!(text.as_str(), "mapfile" | "readarray"));
             self.add("REPLY", false, false);
             self.add("MAPFILE", false, false);
         }
-        if simple
-            .words
-            .iter()
-            .take(3)
-            .filter_map(literal)
-            .any(|text| matches!(text.as_str(), "cd" | "pushd" | "popd" | "eval"))
-        {
-            self.add("cd ", true, true);
+        self.moves |= texts.iter().any(|text| matches!(text.as_str(), "cd" | "pushd" | "popd" | "eval"));
+    }
+
+    fn redirections(&mut self, redirections: &[Redirection]) {
+        for redirection in redirections {
+            self.word(&redirection.target);
+            if let Some(body) = redirection.body.as_ref().and_then(|body| body.get()) {
+                self.word(body);
+            }
+            let descriptor = redirection.descriptor.as_deref().unwrap_or("");
+            if let Some(name) = descriptor.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                self.add(name, false, false);
+            }
         }
     }
 
@@ -151,13 +198,33 @@ impl Sites {
         for piece in &word.pieces {
             match piece {
                 Piece::Parameter(parameter) => {
-                    if matches!(parameter.operation, Operation::Assign(_)) {
-                        self.add(&parameter.name, false, false);
+                    match &parameter.operation {
+                        Operation::Assign(operand) => {
+                            self.add(&parameter.name, false, false);
+                            self.word(operand);
+                        }
+                        Operation::Default(operand) | Operation::Edit(operand) => self.word(operand),
+                        Operation::Slice(operand) => self.arithmetic(operand, false),
+                        _ => {}
+                    }
+                    if let Some(index) = &parameter.index {
+                        self.arithmetic(index, false);
                     }
                 }
                 Piece::Arithmetic(inner) => self.arithmetic(inner, false),
-                Piece::Text { .. } | Piece::Command { .. } | Piece::Process(_) => {}
+                Piece::Command { list, .. } | Piece::Process(list) => self.inside(list),
+                Piece::Text { .. } => {}
             }
+        }
+    }
+
+    /// What runs in a shell of its own may run again and again.
+    fn inside(&mut self, list: &List) {
+        let inner = Self::of(list);
+        self.functions.extend(inner.functions);
+        self.arrays |= inner.arrays;
+        for (name, site) in inner.names {
+            self.site(&name, site);
         }
     }
 
@@ -176,6 +243,11 @@ impl Sites {
     }
 }
 
+/// Whether a word holds what a program prints.
+fn is_printed(word: &Word) -> bool {
+    word.pieces.iter().any(|piece| matches!(piece, Piece::Command { .. }))
+}
+
 /// Whether a word can only be integers.
 fn is_number(word: &Word) -> bool {
     match word.pieces.as_slice() {
@@ -187,7 +259,9 @@ fn is_number(word: &Word) -> bool {
                 None => text.parse::<i64>().is_ok(),
             }
         }
-        [piece @ Piece::Command { .. }] => shape(piece) == Bit::Number,
+        [piece @ Piece::Command { .. }] => {
+            matches!(shape(piece, &Scope::new(Names::default(), true)), Bit::Number | Bit::Numbers)
+        }
         _ => false,
     }
 }

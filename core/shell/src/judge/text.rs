@@ -1,15 +1,13 @@
 //! Texts that the line has the shell run as lines of their own.
 
-use std::collections::BTreeSet;
-
 use phasegate_core::analysis::Verdict;
 
-use super::sites::unsure_names;
+use super::sites::{given, names};
+use crate::field::Field;
 use crate::finding::Finding;
 use crate::guard;
 use crate::judgement::Problem;
 use crate::parse;
-use crate::scope::Scope;
 use crate::tree::Span;
 use crate::walk::Walk;
 
@@ -22,12 +20,13 @@ impl Walk<'_> {
         if self.texts >= MAX_TEXT_DEPTH {
             return self.note(Finding::new(Verdict::Unknown, "texts inside texts go too deep", span));
         }
-        let read = guard::check(text).and_then(|()| parse::parse_inner(text, Some(span), 0));
+        let read = guard::check(text).and_then(|()| parse::parse_inner(text, Some(span), 0, self.dialect));
         match read {
             Ok(list) => {
-                for name in unsure_names(&list) {
-                    self.scope.forget(&name);
+                if self.conditional > 0 || !self.defining.is_empty() {
+                    given(&list).for_each(|name| self.hide(&name));
                 }
+                self.scope.learn(names(&list));
                 self.texts = self.texts.saturating_add(1);
                 let base = self.base.replace(span);
                 self.list(&list);
@@ -41,11 +40,29 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads a text that runs in a shell of its own.
-    pub(crate) fn subshell_text(&mut self, text: &str, span: Span) {
-        let mut scope = Scope::new(BTreeSet::new());
-        scope.folders.clone_from(&self.scope.folders);
-        let outer = std::mem::replace(&mut self.scope, scope);
+    /// Reads a text that runs in a shell of its own, with its positional parameters from `$0` on.
+    pub(crate) fn subshell_text(&mut self, text: &str, span: Span, parameters: &[&Field]) {
+        let inner = self.scope.inner();
+        let outer = std::mem::replace(&mut self.scope, inner);
+        // A word that may be several moves those after it.
+        for (number, field) in parameters.iter().take_while(|field| !field.many).enumerate() {
+            self.scope.assign(&number.to_string(), field.bits.clone());
+        }
+        self.text(text, span);
+        self.scope = outer;
+    }
+
+    /// Reads a text that runs in this shell at any time from now on.
+    pub(crate) fn later_text(&mut self, text: &str, span: Span) {
+        if let Ok(list) = parse::parse_inner(text, Some(span), 0, self.dialect) {
+            given(&list).for_each(|name| self.hide(&name));
+            if super::sites::changes_folder(&list) {
+                self.scope.lose_folder();
+            }
+        }
+        let outer = self.scope.clone();
+        self.scope.forget_all();
+        self.scope.lose_folder();
         self.text(text, span);
         self.scope = outer;
     }

@@ -1,9 +1,9 @@
 //! Words in the walk: what runs while they are expanded, and what they become.
 
-use super::shape::shape;
 use crate::expand;
 use crate::field::{Field, any};
 use crate::finding::Finding;
+use crate::parse::Dialect;
 use crate::tree::{List, Operation, Parameter, Piece, Word};
 use crate::walk::Walk;
 use phasegate_core::analysis::Verdict;
@@ -12,13 +12,17 @@ impl Walk<'_> {
     /// A word that is split: what it becomes.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
         self.inside(word);
-        expand::fields(word, &self.scope, &shape)
+        if self.dialect == Dialect::Posix && expand::has_braces(word) {
+            let because = "braces mean something else to a shell that is not bash";
+            self.note(Finding::new(Verdict::Unknown, because, word.span));
+        }
+        expand::fields(word, &self.scope)
     }
 
     /// A word that stays one: what it becomes.
     pub(crate) fn single(&mut self, word: &Word) -> Field {
         self.inside(word);
-        expand::single(word, &self.scope, &shape)
+        expand::single(word, &self.scope)
     }
 
     /// Judges what runs while a word is expanded.

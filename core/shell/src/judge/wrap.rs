@@ -2,7 +2,7 @@
 
 use phasegate_core::analysis::Verdict;
 
-use crate::arguments::{Scan, is_assignment};
+use crate::arguments::{Scan, is_assignment, takes_anything};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::table::Rule;
@@ -30,6 +30,12 @@ impl Walk<'_> {
             keep_worse(&mut worst, Finding::new(verdict, format!("`{name}` without a command"), span));
             return worst;
         }
+        if wraps.own
+            && let Some(first) = scan.command.first().filter(|first| !self.is_plain_reader(first))
+        {
+            let because = format!("`{name}` has a form of its own of this program, whose options are not known");
+            keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, first.span));
+        }
         let mut fields = scan.command.to_vec();
         if wraps.appends {
             append(&mut fields, scan, span);
@@ -37,6 +43,15 @@ impl Walk<'_> {
         let inner = self.wrapped(&fields, span);
         keep_worse(&mut worst, inner);
         worst
+    }
+}
+
+impl Walk<'_> {
+    /// Whether a word names a program that reads with any option, or a shell.
+    fn is_plain_reader(&self, name: &Field) -> bool {
+        let Some(name) = name.known() else { return false };
+        let reads = |rule: &Rule| takes_anything(rule) && rule.check.is_none() && rule.does == Verdict::Read;
+        matches!(name, "sh" | "ash") || self.table.rule(name).is_some_and(|rule| reads(&rule))
     }
 }
 

@@ -29,10 +29,12 @@ impl Parser<'_> {
             let more = match self.peek() {
                 Some(b';') if !matches!(self.peek_at(1), Some(b';' | b'&')) => {
                     self.advance(1);
+                    self.not_continued()?;
                     true
                 }
                 Some(b'&') => {
                     self.advance(1);
+                    self.not_continued()?;
                     item.background = true;
                     true
                 }
@@ -100,7 +102,9 @@ impl Parser<'_> {
     fn pipeline(&mut self) -> Parsed<Pipeline> {
         loop {
             self.skip_blanks();
-            if self.eat_keyword("time") {
+            if self.keyword() == Some("time") {
+                self.bash_only("time", self.at)?;
+                self.eat_keyword("time");
                 self.skip_blanks();
                 self.eat_keyword("-p");
             } else if !self.eat_keyword("!") {
@@ -114,7 +118,9 @@ impl Parser<'_> {
                 return Ok(Pipeline { commands });
             }
             self.advance(1);
+            self.not_continued()?;
             if self.peek() == Some(b'&') {
+                self.bash_only("|&", self.at)?;
                 self.advance(1);
             }
             self.skip_lines()?;
@@ -258,6 +264,9 @@ impl Parser<'_> {
         let append = self.eat("+");
         if !self.eat("=") {
             return self.fail("a word that starts like an array element is not read", start);
+        }
+        if append || index.is_some() || self.peek() == Some(b'(') {
+            self.bash_only("+=", start)?;
         }
         let value = if self.peek() == Some(b'(') {
             Value::Array(self.nested(Self::array)?)

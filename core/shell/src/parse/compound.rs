@@ -7,14 +7,19 @@ use crate::tree::{Command, Compound, List, Piece, Word};
 impl Parser<'_> {
     pub(super) fn compound(&mut self) -> Parsed<Compound> {
         if self.starts("((") {
+            self.bash_only("((", self.at)?;
             self.advance(2);
             return Ok(Compound::Arithmetic(self.arithmetic("))")?));
         }
         if self.eat("(") {
+            self.not_continued()?;
             let list = self.some_list()?;
             return self.close(")").map(|()| Compound::Subshell(list));
         }
         let keyword = self.keyword().unwrap_or("").to_owned();
+        if matches!(keyword.as_str(), "select" | "function" | "[[" | "coproc") {
+            self.bash_only(&keyword, self.at)?;
+        }
         self.advance(keyword.len());
         match keyword.as_str() {
             "{" => {
@@ -71,10 +76,11 @@ impl Parser<'_> {
 
     fn for_loop(&mut self) -> Parsed<Compound> {
         self.skip_blanks();
+        let start = self.at;
         if !self.eat("((") {
             return self.for_words(false);
         }
-        let start = self.at;
+        self.bash_only("for ((", start)?;
         let header = self.arithmetic("))")?;
         let separators = header.pieces.iter().map(|piece| match piece {
             Piece::Text { text, .. } => text.matches(';').count(),
@@ -161,6 +167,9 @@ impl Parser<'_> {
             self.close(")")?;
             arms.push((patterns, self.list()?));
             self.skip_lines()?;
+            if self.starts(";;&") || self.starts(";&") {
+                self.bash_only(";&", self.at)?;
+            }
             if self.eat(";;&") || self.eat(";;") || self.eat(";&") {
                 continue;
             }

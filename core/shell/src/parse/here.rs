@@ -26,11 +26,19 @@ impl Parser<'_> {
         let Some(operator) = operator else { return Ok(None) };
         let descriptor = (length > 0).then(|| self.rest().get(..length).unwrap_or("").to_owned());
         self.advance(length.saturating_add(operator.len()));
+        self.not_continued()?;
+        if matches!(operator, "&>>" | "&>" | "<<<") || descriptor.as_ref().is_some_and(|name| name.starts_with('{')) {
+            self.bash_only(operator, start)?;
+        }
         self.skip_blanks();
         if operator == "<<" || operator == "<<-" {
             return self.here_document(operator, descriptor, start).map(Some);
         }
         let target = self.word()?;
+        let number = |text: String| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        if matches!(operator, ">&" | "<&") && !target.literal().is_some_and(|(text, _)| number(text)) {
+            self.bash_only(operator, start)?;
+        }
         Ok(Some(Redirection { operator, descriptor, target, body: None, span: self.span(start) }))
     }
 
@@ -89,7 +97,7 @@ impl Parser<'_> {
             let pieces = if pending.quoted {
                 vec![Piece::Text { text, quoted: true }]
             } else {
-                let mut inner = Parser::new(&text, Some(span), self.depth);
+                let mut inner = Parser::new(&text, Some(span), self.depth, self.dialect);
                 let mut pieces = Vec::new();
                 while inner.peek().is_some() {
                     inner.quoted_piece(&mut pieces, b'\\')?;

@@ -37,6 +37,9 @@ impl Parser<'_> {
         let name = self.parameter_name(start)?;
         let is_name = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
         let index = if is_name && self.peek() == Some(b'[') { Some(self.subscript()?) } else { None };
+        if index.is_some() || indirect {
+            self.bash_only("${", start)?;
+        }
         let operation = if length_of {
             Operation::Length
         } else if indirect {
@@ -93,14 +96,19 @@ impl Parser<'_> {
             _ => {}
         }
         if colon {
+            self.bash_only("${:", start)?;
             return Ok(Operation::Slice(self.operand(true)?));
         }
         match self.peek() {
-            Some(b'#' | b'%' | b'/' | b'^' | b',') => {
+            Some(sign @ (b'#' | b'%' | b'/' | b'^' | b',')) => {
+                if !matches!(sign, b'#' | b'%') {
+                    self.bash_only("${/", start)?;
+                }
                 self.advance(1);
                 Ok(Operation::Edit(self.operand(quoted)?))
             }
             Some(b'@') => {
+                self.bash_only("${@", start)?;
                 self.advance(1);
                 match self.next_char() {
                     Some('U' | 'u' | 'L' | 'E') => Ok(Operation::Edit(Word::default())),

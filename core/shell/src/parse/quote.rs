@@ -72,6 +72,18 @@ impl<'a> Parser<'a> {
 
     /// What starts with `$`.
     pub(super) fn dollar(&mut self, pieces: &mut Vec<Piece>, quoted: bool) -> Parsed<()> {
+        let start = self.at;
+        self.advance(1);
+        self.not_continued()?;
+        self.at = start;
+        if self.starts("$(") {
+            self.advance(2);
+            self.not_continued()?;
+            self.at = start;
+        }
+        if let (Some(b'\'' | b'"'), false) | (Some(b'['), _) = (self.peek_at(1), quoted) {
+            self.bash_only(self.rest().get(..2).unwrap_or("$"), start)?;
+        }
         match (self.peek_at(1), self.peek_at(2)) {
             (Some(b'\''), _) if !quoted => {
                 self.advance(2);
@@ -145,7 +157,8 @@ impl<'a> Parser<'a> {
                 Some('\\') => match self.next_char() {
                     None => return self.fail("a backtick is not closed", start),
                     Some(next @ ('$' | '`' | '\\')) => inner.push(next),
-                    Some('"') if quoted => inner.push('"'),
+                    // Whether the backslash stays depends on what the quotes are inside of.
+                    Some('"') if quoted => return self.fail("`\\\"` in backticks in quotes is not read", start),
                     Some('\n') => {}
                     Some(next) => {
                         inner.push('\\');
@@ -160,7 +173,8 @@ impl<'a> Parser<'a> {
         }
         let base = self.span(start);
         let depth = self.depth.saturating_add(1);
-        let list = self.nested(|_| parse_inner(&inner, Some(base), depth))?;
+        let dialect = self.dialect;
+        let list = self.nested(|_| parse_inner(&inner, Some(base), depth, dialect))?;
         Ok(Piece::Command { list, quoted })
     }
 

@@ -31,6 +31,7 @@ impl Parser<'_> {
         let mut pieces = Vec::new();
         while let Some(byte) = self.peek() {
             if matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(') {
+                self.bash_only("<(", self.at)?;
                 self.advance(2);
                 pieces.push(Piece::Process(self.substitution_list()?));
             } else if byte == b'(' && self.ends_with_pattern_sign(&pieces) {
@@ -91,6 +92,7 @@ impl Parser<'_> {
     /// `@(a|b)` and its like, where the text inside is plain.
     fn pattern_group(&mut self, pieces: &mut Vec<Piece>) -> Parsed<()> {
         let start = self.at;
+        self.bash_only("@(", start)?;
         let rest = self.rest();
         let length = rest.find(')').map_or(rest.len(), |found| found.saturating_add(1));
         let group = rest.get(..length).unwrap_or("");

@@ -35,6 +35,9 @@ pub struct Rule {
     /// Options of which one must be given, or else it does what `otherwise` says.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub only_with: String,
+    /// Options of which the last one given counts, as if the others were not given.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub modes: String,
     /// What it does without any of `only_with`, or with a command that is not listed.
     #[serde(skip_serializing_if = "is_default")]
     pub otherwise: Option<Verdict>,
@@ -59,8 +62,8 @@ pub struct Rule {
     /// A reading of its arguments that options alone cannot express.
     #[serde(skip_serializing_if = "is_default")]
     pub check: Option<Check>,
-    /// It obeys the configuration of the repository, which may name programs to run, unless all of these are given;
-    /// `-` where no option helps.
+    /// It obeys files of the repository, which may name programs to run, unless all of these are given; `-` where no
+    /// option helps, and nothing for a command that obeys none although its program does.
     #[serde(skip_serializing_if = "is_default")]
     pub hardened_with: Option<String>,
     /// What its commands do (`git log`, `docker ps`), by name.
@@ -69,6 +72,15 @@ pub struct Rule {
     /// Commands that read with any option, separated by blanks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub readers: String,
+    /// The only options that those commands may have, and those of `asks`; any if empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reader_options: String,
+    /// Commands that ask a service on the network and change nothing, separated by blanks.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub asks: String,
+    /// It asks a service on the network.
+    #[serde(skip_serializing_if = "is_default")]
+    pub network: bool,
     /// Options that make the program and every one of its commands do worse.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub everywhere: BTreeMap<Verdict, String>,
@@ -87,6 +99,7 @@ impl Default for Rule {
             hurts: BTreeMap::new(),
             any_option: false,
             only_with: String::new(),
+            modes: String::new(),
             otherwise: None,
             operands: None,
             beyond: None,
@@ -98,6 +111,9 @@ impl Default for Rule {
             hardened_with: None,
             commands: BTreeMap::new(),
             readers: String::new(),
+            reader_options: String::new(),
+            asks: String::new(),
+            network: false,
             everywhere: BTreeMap::new(),
             names: String::new(),
         }
@@ -155,6 +171,8 @@ pub struct Wraps {
     pub assignments: bool,
     /// Whether unknown words follow the command (`xargs`).
     pub appends: bool,
+    /// Whether the command is a form of its own of a program (`busybox`), whose options may differ.
+    pub own: bool,
     /// What it does without a command.
     pub alone: Option<Verdict>,
 }
@@ -218,6 +236,8 @@ pub enum Check {
     GitConfig,
     /// `git reflog`, whose first operand may be a command.
     GitFirst,
+    /// `git remote show`, whose operand may be an address.
+    RemoteName,
     /// `git ls-remote`, whose operand may name a program.
     GitUrl,
     /// `git log` and its like, whose format can ask for signatures.
@@ -265,17 +285,32 @@ impl Rule {
         let everywhere = mem::take(&mut self.everywhere);
         add(&mut self.hurts, &everywhere);
         let mut commands = mem::take(&mut self.commands);
-        for command in mem::take(&mut self.readers).split_whitespace() {
-            let style = if self.style == Style::Single { Style::Single } else { Style::Gnu };
-            let hardened_with = self.hardened_with.clone();
-            let rule = Self { any_option: true, style, touches: Operands::None, hardened_with, ..Self::default() };
-            commands.entry(command.to_owned()).or_insert(rule);
+        let options = mem::take(&mut self.reader_options);
+        for (names, network) in [(mem::take(&mut self.readers), false), (mem::take(&mut self.asks), true)] {
+            for command in names.split_whitespace() {
+                let style = if self.style == Style::Single { Style::Single } else { Style::Gnu };
+                let any_option = options.is_empty();
+                let rule = Self {
+                    any_option,
+                    options: options.clone(),
+                    style,
+                    touches: Operands::None,
+                    network,
+                    ..Self::default()
+                };
+                commands.entry(command.to_owned()).or_insert(rule);
+            }
         }
         self.dispatches |= commands.keys().any(|command| !command.starts_with('-'));
         self.pairs |= commands.keys().any(|command| command.starts_with('-'));
         let names = mem::take(&mut self.names);
         for (command, mut rule) in commands {
             add(&mut rule.everywhere, &everywhere);
+            rule.hardened_with = rule.hardened_with.or_else(|| self.hardened_with.clone());
+            if rule.reader_options.is_empty() {
+                rule.reader_options.clone_from(&options);
+            }
+            rule.network |= self.network;
             for outer in names.split_whitespace().chain([name]) {
                 rule.clone().flatten(&format!("{outer} {command}"), into);
             }

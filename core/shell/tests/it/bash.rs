@@ -27,7 +27,7 @@ pub(crate) fn valid(line: &str) -> bool {
 }
 
 pub(crate) fn lines() -> Vec<String> {
-    let files = ["must-block.jsonl", "should-allow.jsonl", "own.jsonl", "registry.jsonl"];
+    let files = ["must-block.jsonl", "adversarial.jsonl", "should-allow.jsonl", "own.jsonl", "registry.jsonl"];
     files.iter().flat_map(|file| rows(file)).map(|(_, line)| line).filter(|line| !line.contains('\0')).collect()
 }
 

@@ -29,13 +29,15 @@ fn verdict(line: &str) -> (Verdict, String) {
 
 #[test]
 fn no_line_that_must_be_blocked_reads() {
-    let rows = rows("must-block.jsonl");
-    let wrong: Vec<_> = rows.iter().filter(|(_, line)| verdict(line).0 == Verdict::Read).collect();
-    println!("must block: {} of {} judged to read", wrong.len(), rows.len());
-    for (id, line) in &wrong {
-        println!("  {id}  {line:?}");
+    for file in ["must-block.jsonl", "adversarial.jsonl"] {
+        let rows = rows(file);
+        let wrong: Vec<_> = rows.iter().filter(|(_, line)| verdict(line).0 == Verdict::Read).collect();
+        println!("{file}: {} of {} judged to read", wrong.len(), rows.len());
+        for (id, line) in &wrong {
+            println!("  {id}  {line:?}");
+        }
+        assert!(wrong.is_empty());
     }
-    assert!(wrong.is_empty());
 }
 
 #[test]
