@@ -130,7 +130,7 @@ impl Builder {
     }
 
     fn bit(&mut self, bit: Bit, whole: bool) {
-        let many = !whole && matches!(bit, Bit::Any | Bit::Tame | Bit::Numbers);
+        let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame | Bit::Numbers);
         let field = self.current();
         field.bits.push(bit);
         field.many |= many;
@@ -151,7 +151,13 @@ impl Builder {
         if matches!(parameter.operation, Operation::Length) {
             return self.bit(Bit::Number, true);
         }
-        let value = if plain { scope.value(&parameter.name) } else { vec![Bit::Any] };
+        let value = match &parameter.operation {
+            _ if plain => scope.value(&parameter.name),
+            Operation::Default(operand) if operand.literal().is_some() && scope.is_outside(&parameter.name) => {
+                vec![Bit::Given]
+            }
+            _ => vec![Bit::Any],
+        };
         for bit in value {
             match bit {
                 Bit::Text(text) if whole => self.current().push_text(&text),

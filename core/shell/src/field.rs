@@ -15,6 +15,8 @@ pub(crate) enum Bit {
     Home,
     /// Any text.
     Any,
+    /// Any text, given to the line by its environment.
+    Given,
     /// One integer.
     Number,
     /// Integers with blanks between them, perhaps none.
@@ -23,6 +25,13 @@ pub(crate) enum Bit {
     Plain,
     /// Words with blanks between them, perhaps none; none starts with `-`.
     Tame,
+}
+
+impl Bit {
+    /// Whether it may be any text.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Self::Any | Self::Given)
+    }
 }
 
 /// A word after expansion; `many` says that it may be no word or several.
@@ -62,7 +71,7 @@ impl Field {
 
     /// Whether the word, or one of the words, can start with `-`.
     pub(crate) fn may_be_option(&self) -> bool {
-        let splits = self.many && self.bits.contains(&Bit::Any);
+        let splits = self.many && self.bits.iter().any(Bit::is_open);
         for bit in &self.bits {
             match bit {
                 // These can be no text at all, so that what follows starts the word.
@@ -70,7 +79,7 @@ impl Field {
                 Bit::Text(text) if text.is_empty() => {}
                 Bit::Text(text) => return splits || text.starts_with('-'),
                 Bit::Number | Bit::Plain | Bit::Home | Bit::Glob => return splits,
-                Bit::Any => return true,
+                Bit::Any | Bit::Given => return true,
             }
         }
         splits
@@ -122,7 +131,7 @@ impl Field {
             Bit::Text(text) => Piece::Text(text.clone()),
             Bit::Glob => Piece::Glob,
             Bit::Home => Piece::Home,
-            Bit::Any | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame => Piece::Any,
+            Bit::Any | Bit::Given | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame => Piece::Any,
         };
         let mut pieces: Vec<Piece> = self.bits.iter().map(piece).collect();
         pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));

@@ -103,6 +103,7 @@ impl Scope {
                 "PWD" => vec![self.working_folder()],
                 "SHLVL" => vec![Bit::Number],
                 _ if is_evaluated(name) => vec![Bit::Number],
+                _ if self.is_outside(name) => return vec![Bit::Given],
                 _ => return vec![Bit::Any],
             },
         };
@@ -180,7 +181,7 @@ impl Scope {
                 start
             })
             .collect();
-        if matches!(folder.first(), Some(Bit::Any | Bit::Plain)) {
+        if matches!(folder.first(), Some(Bit::Any | Bit::Given | Bit::Plain | Bit::Tame)) {
             self.lose_folder();
         }
     }

@@ -15,7 +15,7 @@ pub(super) fn folder(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
     match command.scan.operands.as_slice() {
         [] if command.name == "cd" => walk.scope.enter(&[Bit::Home]),
         [field] if command.name != "popd" && !field.may_be_option() => {
-            let many = field.many && field.bits.contains(&Bit::Any);
+            let many = field.many && field.bits.iter().any(Bit::is_open);
             if many { walk.scope.lose_folder() } else { walk.scope.enter(&field.bits) }
         }
         _ => walk.scope.lose_folder(),

@@ -91,13 +91,13 @@ fn worst_access(walk: &Walk<'_>, before: usize) -> Option<Access> {
 
 /// Whether a word has a sign that no action of `find` has.
 fn is_path(field: &Field) -> bool {
-    let split = field.many && field.bits.contains(&Bit::Any);
+    let split = field.many && field.bits.iter().any(Bit::is_open);
     !split && field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if text.contains(['/', '.'])))
 }
 
 /// Whether a word may become several of which one could be any text.
 fn may_be_several(field: &Field) -> bool {
-    field.many && (field.bits.contains(&Bit::Any) || field.bits.iter().all(|bit| *bit == Bit::Glob))
+    field.many && (field.bits.iter().any(Bit::is_open) || field.bits.iter().all(|bit| *bit == Bit::Glob))
 }
 
 fn contains(list: &str, word: &str) -> bool {

@@ -3,7 +3,7 @@
 use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
-use crate::field::{Bit, Field};
+use crate::field::Field;
 use crate::finding::Finding;
 
 /// What a statement that only selects starts with.
@@ -52,15 +52,6 @@ pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
         let because =
             "`sqlite3` makes files beside the database, unless it is named as `file:NAME?mode=ro&immutable=1`";
         return Some(Finding::new(Verdict::Write, because, command.span));
-    }
-    let sent = command
-        .scan
-        .options
-        .iter()
-        .filter_map(|given| given.value.as_ref())
-        .chain(command.scan.operands.iter().copied());
-    if let Some(made) = sent.clone().find(|field| !local && field.bits.contains(&Bit::Any)) {
-        return Some(Finding::new(Verdict::Send, "what the server is sent is made at run time", made.span));
     }
     if statements.is_empty() && !(command.name == "psql" && command.has(&["l"])) {
         return Some(Finding::new(

@@ -229,7 +229,7 @@ fn common(fields: &[Field]) -> Vec<Bit> {
                         !text.is_empty() && !text.contains([' ', '\t', '\n', '*', '?', '[']) && !is_connection(text)
                     }
                     Bit::Number | Bit::Plain | Bit::Home => true,
-                    Bit::Glob | Bit::Any | Bit::Numbers | Bit::Tame => false,
+                    _ => false,
                 })
     };
     if fields.iter().all(plain) { vec![Bit::Plain] } else { any() }

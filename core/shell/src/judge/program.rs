@@ -38,6 +38,9 @@ impl Walk<'_> {
         if let Some(finding) = excess(rule, &scan) {
             keep_worse(&mut worst, finding);
         }
+        if let Some(finding) = asked(rule, args) {
+            keep_worse(&mut worst, finding);
+        }
         if rule.hardened_with.is_some()
             && let Some(finding) = self.unhardened(name, rule, &scan, span)
         {
@@ -198,6 +201,17 @@ impl Walk<'_> {
             self.touch(field, Access::Write);
         }
     }
+}
+
+/// What a program that asks a service sends, where that is not in the line itself.
+fn asked(rule: &Rule, args: &[Field]) -> Option<Finding> {
+    let local = args.iter().find(|field| rule.network && field.bits.iter().any(is_local))?;
+    Some(Finding::new(Verdict::Send, "what is asked is made at run time, of local data", local.span))
+}
+
+/// Whether a piece of a word may hold data of this machine.
+fn is_local(bit: &Bit) -> bool {
+    matches!(bit, Bit::Any | Bit::Tame | Bit::Glob | Bit::Plain)
 }
 
 /// Whether a value switches its option off.
