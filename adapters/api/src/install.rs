@@ -49,6 +49,17 @@ pub trait Installer: Send + Sync {
         false
     }
 
+    /// The folder whose settings a client reads as the project's if it is started in the folder `start` of the project with
+    /// this root.
+    fn project_folder<'a>(&self, _root: &'a Path, start: &'a Path) -> &'a Path {
+        start
+    }
+
+    /// Whether what [`Installer::install`] writes depends on [`InstallRequest::mode`].
+    fn writes_mode(&self) -> bool {
+        false
+    }
+
     /// What the user must know or do after the installation, each as a fragment without a full stop.
     fn advice(&self, _request: &InstallRequest) -> Vec<String> {
         Vec::new()

@@ -91,6 +91,10 @@ impl Installer for Hooks {
         true
     }
 
+    fn writes_mode(&self) -> bool {
+        true
+    }
+
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
         hook_installation::unguarded(self.host, request)
     }

@@ -37,6 +37,8 @@ pub mod http;
 #[cfg(feature = "interceptor")]
 pub mod interceptor;
 
+use std::path::Path;
+
 use phasegate_adapter::{
     Ability, Adapter, Capabilities, Change, Codec, Diagnostics, ExamineRequest, Examined, InstallRequest, Installer,
     Limit, NoFrames, Places, Problem, Registered,
@@ -118,6 +120,11 @@ impl Installer for Mcp {
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         install::uninstall(request)
+    }
+
+    /// Clients look for their list of servers in the project's root.
+    fn project_folder<'a>(&self, root: &'a Path, _start: &'a Path) -> &'a Path {
+        root
     }
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {

@@ -8,6 +8,7 @@ import { isatty } from "node:tty"
 import type { Plugin } from "@opencode-ai/plugin"
 
 const COMMAND = "phasegate"
+const MODE = "block"
 const VERSION = "0.1.0"
 
 // <bridge>
@@ -41,6 +42,12 @@ const LONGEST = { greeting: 64 * 1024, answer: 64 * 1024 * 1024 }
 const KEPT = 1_000
 /** How many bridges an event is told to that is not awaited: one of them may be what ends a bridge. */
 const TRIES = 3
+/** How long a bridge may take to greet after one that hung, in milliseconds: nobody waits longer for it. */
+const AGAIN_MS = 1_500
+/** How long no other bridge is started after several in a row hung, in milliseconds. */
+const PAUSE_MS = 30_000
+/** What a person does where the program is not there. */
+const INSTALL = "Install it from https://github.com/phasegate/phasegate, and have it on the PATH of this client"
 /** What to do where the bridge gives no answer: the way out of the code `bridge-lost`. */
 const WAY_OUT =
   "Try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate."
@@ -57,6 +64,12 @@ interface BridgeOptions {
   client?: string
   /** The folder in which the client works. */
   directory: string
+  /** Whether calls go on where the program is not there: `warn`; else they are denied. */
+  mode?: string
+  /** The plugin's own file. */
+  file?: string
+  /** How long no other bridge is started after several in a row hung, in milliseconds. */
+  pause?: number
   /** Variables for the bridge beside those of this process. */
   env?: Record<string, string | undefined>
   /** Whether answers that are awaited are read at once from a file; if nothing is said, in Bun. */
@@ -178,6 +191,12 @@ class Answers {
   }
 }
 
+/** How a process ends: the program is not there, it gave no answer in time, or anything else. */
+type End = "absent" | "hung" | "ended"
+
+/** Takes what a process that has ended left unanswered. */
+type Over = (left: Request[], end: { trouble: string; how: End; greeted: boolean }) => void
+
 /** One process of the bridge. */
 class BridgeProcess {
   readonly #child: ChildProcess
@@ -185,7 +204,10 @@ class BridgeProcess {
   readonly #early = new Set<number>()
   #answers: Answers | undefined
   readonly #open = new Map<number, { request: Request; timer: NodeJS.Timeout }>()
-  readonly #over: (left: Request[], trouble: string, greeted: boolean) => void
+  readonly #over: Over
+  readonly #since = performance.now()
+  /** What waits until it has greeted. */
+  #waiting: (() => void)[] = []
   readonly #guarded: Guarded
   readonly #pings: NodeJS.Timeout
   #answered = false
@@ -198,11 +220,7 @@ class BridgeProcess {
   #said = ""
   #ping: NodeJS.Timeout | undefined
 
-  constructor(
-    options: BridgeOptions,
-    guarded: Guarded,
-    over: (left: Request[], trouble: string, greeted: boolean) => void,
-  ) {
+  constructor(options: BridgeOptions, guarded: Guarded, over: Over) {
     this.#over = over
     this.#guarded = guarded
     const child = spawn(options.command, ["serve", "--platform", options.platform], {
@@ -213,7 +231,9 @@ class BridgeProcess {
       windowsHide: true,
     })
     this.#child = child
-    child.on("error", (error) => this.#fail(`\`${options.command}\` cannot be started: ${error.message}`))
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      this.#fail(`\`${options.command}\` cannot be started: ${error.message}`, error.code === "ENOENT" ? "absent" : "ended")
+    })
     child.on("exit", (status, signal) => {
       const how = signal ? `was ended by ${signal}` : `ended with status ${status}`
       const fail = (): void => this.#fail(`\`${options.command}\` ${how}${this.#said && `: ${quoted(this.#said)}`}`)
@@ -252,6 +272,19 @@ class BridgeProcess {
 
   get greeted(): boolean {
     return this.#answered
+  }
+
+  /** Calls when it has greeted, if it ever does. */
+  whenGreeted(then: () => void): void {
+    if (this.#answered) then()
+    else this.#waiting.push(then)
+  }
+
+  /** Whether it has taken too long to greet after one that hung; then it is ended. */
+  givenUp(): boolean {
+    const late = !this.#answered && performance.now() - this.#since >= AGAIN_MS
+    if (late) this.#fail(`no greeting came in ${AGAIN_MS} ms`, "hung")
+    return late
   }
 
   /** Asks; the request is settled in time, or handed back. */
@@ -305,7 +338,7 @@ class BridgeProcess {
 
   #await(id: number, request: Request): void {
     const deadline = this.#deadline
-    const timer = setTimeout(() => this.#fail(`no answer came in ${deadline} ms`), deadline)
+    const timer = setTimeout(() => this.#fail(`no answer came in ${deadline} ms`, "hung"), deadline)
     // What nobody waits for keeps no client from ending.
     if (request.tries > 1) timer.unref?.()
     this.#open.set(id, { request, timer })
@@ -313,7 +346,7 @@ class BridgeProcess {
 
   #live(): void {
     if (this.#ended || this.#ping || this.#open.size > 0) return
-    this.#ping = setTimeout(() => this.#fail("the bridge gives no sign of life"), this.#deadline)
+    this.#ping = setTimeout(() => this.#fail("the bridge gives no sign of life", "hung"), this.#deadline)
     this.#ping.unref?.()
     this.#write({ ping: ++this.#last })
   }
@@ -367,6 +400,7 @@ class BridgeProcess {
     const { protocol, deadline_ms: deadline, largest } = hello
     if (protocol !== PROTOCOL || typeof deadline !== "number" || typeof largest !== "number") return this.#garbage(text)
     this.#answered = true
+    for (const then of this.#waiting.splice(0)) then()
     this.#answers?.hide()
     if (hello.answers !== true) this.#noFile()
     this.#deadline = deadline + MARGIN_MS
@@ -411,7 +445,7 @@ class BridgeProcess {
   }
 
   /** The end of this process, once: nothing that it says later counts. */
-  #fail(trouble: string): void {
+  #fail(trouble: string, how: End = "ended"): void {
     if (this.#ended) return
     this.#ended = true
     clearInterval(this.#pings)
@@ -422,7 +456,7 @@ class BridgeProcess {
     this.#open.clear()
     for (const { timer } of left) clearTimeout(timer)
     const requests = left.map(({ request }) => request)
-    this.#over(requests, trouble, this.#answered)
+    this.#over(requests, { trouble, how, greeted: this.#answered })
   }
 }
 
@@ -433,8 +467,12 @@ class Bridge {
   #kept: Request[] = []
   /** What bridges said of projects: a project whose configs and state are both removed is guarded for the next one, too. */
   readonly #guarded: Guarded = new Map()
+  /** How often processes in a row gave no answer in time, twice for one that had greeted; and when the last one did not. */
+  #hung = { times: 0, at: 0 }
   /** Why there is no answer at the moment; `undefined` where all is well. */
   trouble: string | undefined
+  /** Whether calls go on without an answer: the program is not there, and the mode is warn. */
+  absent = false
 
   constructor(options: BridgeOptions) {
     this.#options = options
@@ -475,27 +513,54 @@ class Bridge {
   }
 
   #answer(line: Line | undefined, trouble?: string): Answer {
+    if (!line && this.absent) return { reply: { tell: `phasegate: ${trouble}. This is not guarded.` } }
     if (!line) return { deny: `phasegate [bridge-lost]: ${trouble ?? "there is no bridge"}. ${WAY_OUT}`, reply: null }
     this.trouble = undefined
+    this.absent = false
+    this.#hung.times = 0
     if (isObject(line.error)) return { deny: String(line.error.text), reply: null }
     const reply = line.reply as Answer["reply"]
     return { deny: reply?.deny as string | undefined, reply }
   }
 
   #send(request: Request, joins = true): void {
+    if (this.#hung.times > 0 && request.tries === 1) return this.#sendAgain(request)
     const waits = this.#process && !this.#process.ended && !this.#process.greeted
     const running = this.#running()
     if (running) running.send({ ...request, joined: joins && waits })
     else this.#lost([request], false)
   }
 
+  /** After a bridge that hung, a request waits for the greeting of the next one only, and not for long. */
+  #sendAgain(request: Request): void {
+    const refuse = (): void => request.settle(undefined, this.trouble)
+    const next = this.#again()
+    if (!next) return refuse()
+    let waits = true
+    const timer = setTimeout(() => {
+      waits = false
+      refuse()
+    }, AGAIN_MS)
+    next.whenGreeted(() => {
+      clearTimeout(timer)
+      if (waits) next.send(request)
+    })
+  }
+
+  #again(): BridgeProcess | undefined {
+    const there = this.#process
+    if (there && !there.ended && !there.givenUp()) return there
+    const rests = this.#hung.times > 2 && performance.now() - this.#hung.at < (this.#options.pause ?? PAUSE_MS)
+    return rests ? undefined : this.#running()
+  }
+
   #running(): BridgeProcess | undefined {
     if (this.#process && !this.#process.ended) return this.#process
     try {
-      const started = new BridgeProcess(this.#options, this.#guarded, (left, trouble, greeted) => {
-        this.trouble = trouble
+      const started = new BridgeProcess(this.#options, this.#guarded, (left, end) => {
+        this.#note(end)
         if (this.#process === started) this.#process = undefined
-        this.#lost(left, greeted)
+        this.#lost(left, end.greeted)
       })
       this.#process = started
     } catch (error) {
@@ -504,6 +569,15 @@ class Bridge {
     }
     for (const request of this.#kept.splice(0)) this.#process.send(request)
     return this.#process
+  }
+
+  #note({ trouble, how, greeted }: Parameters<Over>[1]): void {
+    const { mode, file } = this.#options
+    const starts = file === undefined ? "" : `; the plugin ${file} starts it`
+    const denied = "; until a bridge answers again, calls are denied without waiting for it"
+    this.trouble = trouble + (how === "absent" ? `. ${INSTALL}${starts}` : how === "hung" ? denied : "")
+    this.absent = how === "absent" && mode === "warn"
+    if (how === "hung") this.#hung = { times: this.#hung.times + (greeted ? 2 : 1), at: performance.now() }
   }
 
   #lost(requests: Request[], greeted: boolean): void {
@@ -523,6 +597,9 @@ class Bridge {
 // </bridge>
 
 type Json = Record<string, any>
+
+/** This file. */
+const OWN = decodeURIComponent(import.meta.url).replace(/^file:\/\//, "")
 
 /** A session as the guard's messages name it. */
 type Session = { id: string; parent?: string; root?: string; agent?: string }
@@ -697,7 +774,7 @@ class Sessions {
 }
 
 export const Phasegate: Plugin = async ({ client, directory }) => {
-  const bridge = new Bridge({ platform: "opencode", command: COMMAND, shim: VERSION, directory })
+  const bridge = new Bridge({ platform: "opencode", command: COMMAND, shim: VERSION, directory, mode: MODE, file: OWN })
   const terminal = atTerminal()
   const servers = new Set<string>()
   const looked = new Set<string>()
@@ -783,7 +860,7 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       const call = { tool: "task", sessionID: input.sessionID, callID: "probe" }
       const probed = await bridge.probe([frame("tool.execute.before", session, call, { args })])
       const effect = probed?.[0]?.effect
-      if (effect === "allow" || effect === "warn") return
+      if (effect === "allow" || effect === "warn" || bridge.absent) return
       const reason = probed?.[0]?.reason ?? bridge.trouble ?? "the guard does not answer"
       const text = `The command /${input.command} was not run: it would start a subagent, which is denied. ${reason}`
       output.parts.splice(0, output.parts.length, { type: "text", text } as any)
@@ -810,7 +887,8 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       const session = input.sessionID === undefined ? undefined : await sessions.get(input.sessionID)
       const text = session && standing.get(session.id)
       if (text) output.system.push(text)
-      if (bridge.trouble) output.system.push(`phasegate does not work, so tool calls are denied: ${bridge.trouble} Tell the user.`)
+      const then = bridge.absent ? "are not guarded" : "are denied"
+      if (bridge.trouble) output.system.push(`phasegate does not work, so tool calls ${then}: ${bridge.trouble} Tell the user.`)
     },
 
     "experimental.session.compacting": async (input, output) => {

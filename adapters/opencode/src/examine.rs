@@ -4,7 +4,7 @@ use std::path::Path;
 
 use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
 
-use crate::install::{loaded, plugin, settings, started};
+use crate::install::{is_whole, loaded, settings, started};
 use crate::table::TABLE;
 
 /// What the settings mean for the guard.
@@ -39,7 +39,7 @@ fn one(path: &Path, file: bool, request: &ExamineRequest) -> Finding {
     let text = request.install.existing.get(path);
     let program = text.and_then(|text| started(text));
     match (file, text, program) {
-        (true, Some(text), Some(program)) if *text == plugin(&program) => {
+        (true, Some(text), Some(program)) if is_whole(text, &program) => {
             Finding::new(Level::Ok, format!("`{place}` starts the guard"))
         }
         (true, ..) => Finding::new(Level::Warning, format!("`{place}` is not the plugin of this version of phasegate"))

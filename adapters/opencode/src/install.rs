@@ -6,6 +6,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
+use phasegate_core::policy::Mode;
 use serde_json::Value;
 
 use crate::table::{ELSEWHERE, PLUGIN};
@@ -16,14 +17,24 @@ const SHIM: &str = include_str!("../shim/phasegate.ts");
 const MARK: &str = "// phasegate: the guard's plugin for OpenCode.";
 /// How the line begins that says which program the plugin starts.
 const COMMAND: &str = "const COMMAND = ";
-/// The plugin that starts `command`: a path, or a name found through `PATH`.
+/// The line that says what happens without that program, in each mode.
+const MODE_BLOCK: &str = "const MODE = \"block\"\n";
+const MODE_WARN: &str = "const MODE = \"warn\"\n";
+
+/// The plugin that starts `command`: a path, or a name found through `PATH`. Without that program, `mode` decides.
 #[must_use]
-pub fn plugin(command: &str) -> String {
+pub fn plugin(command: &str, mode: Mode) -> String {
     let line = |line: &str| match line.strip_prefix(COMMAND) {
         Some(_) => format!("{COMMAND}{}\n", Value::from(command)),
         None => format!("{line}\n"),
     };
-    SHIM.lines().map(line).collect()
+    let text: String = SHIM.lines().map(line).collect();
+    if mode == Mode::Warn { text.replacen(MODE_BLOCK, MODE_WARN, 1) } else { text }
+}
+
+/// Whether a text is the plugin to the letter, whatever program it starts.
+pub(crate) fn is_whole(text: &str, program: &str) -> bool {
+    [Mode::Block, Mode::Warn].into_iter().any(|mode| text == plugin(program, mode))
 }
 
 /// The program that a plugin of ours starts; `None` if the text is none of ours.
@@ -48,7 +59,7 @@ fn whole(place: &str, request: &InstallRequest) -> PathBuf {
 pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> {
     let path = file(request);
     let before = request.existing.get(&path);
-    let after = plugin(&request.command);
+    let after = plugin(&request.command, request.mode);
     match before {
         Some(text) if started(text).is_none() => Err(Problem::new(
             Code::ConfigValue,
@@ -111,15 +122,18 @@ pub(crate) fn matters(file: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MARK, SHIM, matters, plugin, started};
+    use phasegate_core::policy::Mode;
+
+    use super::{MARK, MODE_BLOCK, MODE_WARN, SHIM, matters, plugin, started};
 
     #[test]
     fn the_plugin_starts_the_program_it_is_told_to() {
         assert!(SHIM.starts_with(MARK));
         assert_eq!(started(SHIM).as_deref(), Some("phasegate"));
-        let text = plugin("/opt/my \"tools\"/phasegate");
+        let text = plugin("/opt/my \"tools\"/phasegate", Mode::Warn);
+        assert!(text.contains(MODE_WARN) && !text.contains(MODE_BLOCK));
         assert_eq!(started(&text).as_deref(), Some("/opt/my \"tools\"/phasegate"));
-        assert_eq!(plugin("phasegate"), SHIM);
+        assert_eq!(plugin("phasegate", Mode::Block), SHIM);
         assert_eq!(started("export const Other = async () => ({})\n"), None);
     }
 

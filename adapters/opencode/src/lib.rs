@@ -18,6 +18,8 @@ mod bus;
 mod decode;
 mod encode;
 
+use std::path::Path;
+
 use phasegate_adapter::{
     Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
     Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
@@ -96,6 +98,15 @@ impl Installer for OpenCode {
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         Ok(install::uninstall(request))
+    }
+
+    /// The client looks for its settings in every folder above the one that it is started in.
+    fn project_folder<'a>(&self, root: &'a Path, _start: &'a Path) -> &'a Path {
+        root
+    }
+
+    fn writes_mode(&self) -> bool {
+        true
     }
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {

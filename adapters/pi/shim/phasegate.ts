@@ -3,6 +3,8 @@ import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@e
 
 /** The program that is the guard: an absolute path, or a name found through PATH. `phasegate init pi` writes this line. */
 const COMMAND = "phasegate";
+/** What happens where the program is not there: `warn` lets calls go on, `block` denies them. `phasegate init pi` writes it. */
+const MODE = "block";
 /** The version of this extension. */
 const VERSION = "0.1.0";
 
@@ -37,6 +39,12 @@ const LONGEST = { greeting: 64 * 1024, answer: 64 * 1024 * 1024 }
 const KEPT = 1_000
 /** How many bridges an event is told to that is not awaited: one of them may be what ends a bridge. */
 const TRIES = 3
+/** How long a bridge may take to greet after one that hung, in milliseconds: nobody waits longer for it. */
+const AGAIN_MS = 1_500
+/** How long no other bridge is started after several in a row hung, in milliseconds. */
+const PAUSE_MS = 30_000
+/** What a person does where the program is not there. */
+const INSTALL = "Install it from https://github.com/phasegate/phasegate, and have it on the PATH of this client"
 /** What to do where the bridge gives no answer: the way out of the code `bridge-lost`. */
 const WAY_OUT =
   "Try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate."
@@ -53,6 +61,12 @@ interface BridgeOptions {
   client?: string
   /** The folder in which the client works. */
   directory: string
+  /** Whether calls go on where the program is not there: `warn`; else they are denied. */
+  mode?: string
+  /** The plugin's own file. */
+  file?: string
+  /** How long no other bridge is started after several in a row hung, in milliseconds. */
+  pause?: number
   /** Variables for the bridge beside those of this process. */
   env?: Record<string, string | undefined>
   /** Whether answers that are awaited are read at once from a file; if nothing is said, in Bun. */
@@ -174,6 +188,12 @@ class Answers {
   }
 }
 
+/** How a process ends: the program is not there, it gave no answer in time, or anything else. */
+type End = "absent" | "hung" | "ended"
+
+/** Takes what a process that has ended left unanswered. */
+type Over = (left: Request[], end: { trouble: string; how: End; greeted: boolean }) => void
+
 /** One process of the bridge. */
 class BridgeProcess {
   readonly #child: ChildProcess
@@ -181,7 +201,10 @@ class BridgeProcess {
   readonly #early = new Set<number>()
   #answers: Answers | undefined
   readonly #open = new Map<number, { request: Request; timer: NodeJS.Timeout }>()
-  readonly #over: (left: Request[], trouble: string, greeted: boolean) => void
+  readonly #over: Over
+  readonly #since = performance.now()
+  /** What waits until it has greeted. */
+  #waiting: (() => void)[] = []
   readonly #guarded: Guarded
   readonly #pings: NodeJS.Timeout
   #answered = false
@@ -194,11 +217,7 @@ class BridgeProcess {
   #said = ""
   #ping: NodeJS.Timeout | undefined
 
-  constructor(
-    options: BridgeOptions,
-    guarded: Guarded,
-    over: (left: Request[], trouble: string, greeted: boolean) => void,
-  ) {
+  constructor(options: BridgeOptions, guarded: Guarded, over: Over) {
     this.#over = over
     this.#guarded = guarded
     const child = spawn(options.command, ["serve", "--platform", options.platform], {
@@ -209,7 +228,9 @@ class BridgeProcess {
       windowsHide: true,
     })
     this.#child = child
-    child.on("error", (error) => this.#fail(`\`${options.command}\` cannot be started: ${error.message}`))
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      this.#fail(`\`${options.command}\` cannot be started: ${error.message}`, error.code === "ENOENT" ? "absent" : "ended")
+    })
     child.on("exit", (status, signal) => {
       const how = signal ? `was ended by ${signal}` : `ended with status ${status}`
       const fail = (): void => this.#fail(`\`${options.command}\` ${how}${this.#said && `: ${quoted(this.#said)}`}`)
@@ -248,6 +269,19 @@ class BridgeProcess {
 
   get greeted(): boolean {
     return this.#answered
+  }
+
+  /** Calls when it has greeted, if it ever does. */
+  whenGreeted(then: () => void): void {
+    if (this.#answered) then()
+    else this.#waiting.push(then)
+  }
+
+  /** Whether it has taken too long to greet after one that hung; then it is ended. */
+  givenUp(): boolean {
+    const late = !this.#answered && performance.now() - this.#since >= AGAIN_MS
+    if (late) this.#fail(`no greeting came in ${AGAIN_MS} ms`, "hung")
+    return late
   }
 
   /** Asks; the request is settled in time, or handed back. */
@@ -301,7 +335,7 @@ class BridgeProcess {
 
   #await(id: number, request: Request): void {
     const deadline = this.#deadline
-    const timer = setTimeout(() => this.#fail(`no answer came in ${deadline} ms`), deadline)
+    const timer = setTimeout(() => this.#fail(`no answer came in ${deadline} ms`, "hung"), deadline)
     // What nobody waits for keeps no client from ending.
     if (request.tries > 1) timer.unref?.()
     this.#open.set(id, { request, timer })
@@ -309,7 +343,7 @@ class BridgeProcess {
 
   #live(): void {
     if (this.#ended || this.#ping || this.#open.size > 0) return
-    this.#ping = setTimeout(() => this.#fail("the bridge gives no sign of life"), this.#deadline)
+    this.#ping = setTimeout(() => this.#fail("the bridge gives no sign of life", "hung"), this.#deadline)
     this.#ping.unref?.()
     this.#write({ ping: ++this.#last })
   }
@@ -363,6 +397,7 @@ class BridgeProcess {
     const { protocol, deadline_ms: deadline, largest } = hello
     if (protocol !== PROTOCOL || typeof deadline !== "number" || typeof largest !== "number") return this.#garbage(text)
     this.#answered = true
+    for (const then of this.#waiting.splice(0)) then()
     this.#answers?.hide()
     if (hello.answers !== true) this.#noFile()
     this.#deadline = deadline + MARGIN_MS
@@ -407,7 +442,7 @@ class BridgeProcess {
   }
 
   /** The end of this process, once: nothing that it says later counts. */
-  #fail(trouble: string): void {
+  #fail(trouble: string, how: End = "ended"): void {
     if (this.#ended) return
     this.#ended = true
     clearInterval(this.#pings)
@@ -418,7 +453,7 @@ class BridgeProcess {
     this.#open.clear()
     for (const { timer } of left) clearTimeout(timer)
     const requests = left.map(({ request }) => request)
-    this.#over(requests, trouble, this.#answered)
+    this.#over(requests, { trouble, how, greeted: this.#answered })
   }
 }
 
@@ -429,8 +464,12 @@ class Bridge {
   #kept: Request[] = []
   /** What bridges said of projects: a project whose configs and state are both removed is guarded for the next one, too. */
   readonly #guarded: Guarded = new Map()
+  /** How often processes in a row gave no answer in time, twice for one that had greeted; and when the last one did not. */
+  #hung = { times: 0, at: 0 }
   /** Why there is no answer at the moment; `undefined` where all is well. */
   trouble: string | undefined
+  /** Whether calls go on without an answer: the program is not there, and the mode is warn. */
+  absent = false
 
   constructor(options: BridgeOptions) {
     this.#options = options
@@ -471,27 +510,54 @@ class Bridge {
   }
 
   #answer(line: Line | undefined, trouble?: string): Answer {
+    if (!line && this.absent) return { reply: { tell: `phasegate: ${trouble}. This is not guarded.` } }
     if (!line) return { deny: `phasegate [bridge-lost]: ${trouble ?? "there is no bridge"}. ${WAY_OUT}`, reply: null }
     this.trouble = undefined
+    this.absent = false
+    this.#hung.times = 0
     if (isObject(line.error)) return { deny: String(line.error.text), reply: null }
     const reply = line.reply as Answer["reply"]
     return { deny: reply?.deny as string | undefined, reply }
   }
 
   #send(request: Request, joins = true): void {
+    if (this.#hung.times > 0 && request.tries === 1) return this.#sendAgain(request)
     const waits = this.#process && !this.#process.ended && !this.#process.greeted
     const running = this.#running()
     if (running) running.send({ ...request, joined: joins && waits })
     else this.#lost([request], false)
   }
 
+  /** After a bridge that hung, a request waits for the greeting of the next one only, and not for long. */
+  #sendAgain(request: Request): void {
+    const refuse = (): void => request.settle(undefined, this.trouble)
+    const next = this.#again()
+    if (!next) return refuse()
+    let waits = true
+    const timer = setTimeout(() => {
+      waits = false
+      refuse()
+    }, AGAIN_MS)
+    next.whenGreeted(() => {
+      clearTimeout(timer)
+      if (waits) next.send(request)
+    })
+  }
+
+  #again(): BridgeProcess | undefined {
+    const there = this.#process
+    if (there && !there.ended && !there.givenUp()) return there
+    const rests = this.#hung.times > 2 && performance.now() - this.#hung.at < (this.#options.pause ?? PAUSE_MS)
+    return rests ? undefined : this.#running()
+  }
+
   #running(): BridgeProcess | undefined {
     if (this.#process && !this.#process.ended) return this.#process
     try {
-      const started = new BridgeProcess(this.#options, this.#guarded, (left, trouble, greeted) => {
-        this.trouble = trouble
+      const started = new BridgeProcess(this.#options, this.#guarded, (left, end) => {
+        this.#note(end)
         if (this.#process === started) this.#process = undefined
-        this.#lost(left, greeted)
+        this.#lost(left, end.greeted)
       })
       this.#process = started
     } catch (error) {
@@ -500,6 +566,15 @@ class Bridge {
     }
     for (const request of this.#kept.splice(0)) this.#process.send(request)
     return this.#process
+  }
+
+  #note({ trouble, how, greeted }: Parameters<Over>[1]): void {
+    const { mode, file } = this.#options
+    const starts = file === undefined ? "" : `; the plugin ${file} starts it`
+    const denied = "; until a bridge answers again, calls are denied without waiting for it"
+    this.trouble = trouble + (how === "absent" ? `. ${INSTALL}${starts}` : how === "hung" ? denied : "")
+    this.absent = how === "absent" && mode === "warn"
+    if (how === "hung") this.#hung = { times: this.#hung.times + (greeted ? 2 : 1), at: performance.now() }
   }
 
   #lost(requests: Request[], greeted: boolean): void {
@@ -537,6 +612,8 @@ const shared: Shared = ((globalThis as Record<symbol, unknown>)[KEY] ??= {
 	inherited: process.env.PHASEGATE_SESSION ?? process.env.PI_SESSION_ID ?? "",
 }) as Shared;
 
+/** This file. */
+const OWN = decodeURIComponent(import.meta.url).replace(/^file:\/\//, "");
 /** How much of a result's text the guard is sent: it reads the last line. */
 const TAIL = 2048;
 /** The commands that a person types. */
@@ -568,7 +645,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 	const mine = (): boolean => (shared.owner ??= self) === self;
 
 	const guard = (ctx: ExtensionContext): Bridge =>
-		(bridge ??= new Bridge({ platform: "pi", command: COMMAND, shim: VERSION, directory: ctx.cwd }));
+		(bridge ??= new Bridge({ platform: "pi", command: COMMAND, shim: VERSION, directory: ctx.cwd, mode: MODE, file: OWN }));
 
 	const frame = (event: Fields, ctx: ExtensionContext, beside: Fields = {}): Fields => ({
 		event,
@@ -773,8 +850,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 /** Whether this copy is the user's, and so loaded in every client of the user's. */
 function isUsers(): boolean {
 	const folder = process.env.PI_CODING_AGENT_DIR ?? `${process.env.HOME ?? ""}/.pi/agent`;
-	const own = decodeURIComponent(import.meta.url).replace(/^file:\/\//, "");
-	return ["extensions", "npm", "git"].some((place) => own.startsWith(`${folder}/${place}/`));
+	return ["extensions", "npm", "git"].some((place) => OWN.startsWith(`${folder}/${place}/`));
 }
 
 /** Where the guard is loaded: in every client of the user's, or in the project's. */

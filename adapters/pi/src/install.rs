@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
+use phasegate_core::policy::Mode;
 use serde_json::Value;
 
 use crate::table::EXTENSION;
@@ -14,18 +15,23 @@ const USER: &str = ".pi/agent/extensions/phasegate.ts";
 const SHIM: &str = include_str!("../shim/phasegate.ts");
 /// The line that says which program is the guard.
 const COMMAND: &str = "const COMMAND = \"phasegate\";";
-/// How that line begins, whatever the program.
+/// The line that says what happens without that program, in each mode.
+const MODE_BLOCK: &str = "const MODE = \"block\";";
+const MODE_WARN: &str = "const MODE = \"warn\";";
+/// How the line of the program begins, whatever the program.
 const COMMAND_START: &str = "const COMMAND = ";
 /// The first line of every version of the extension.
 const MARK: &str = "// phasegate for Pi:";
 /// The name of the extension's package.
 const PACKAGE: &str = "phasegate-pi";
 
-/// The extension's text, for a guard that `command` starts: an absolute path, or a name found through `PATH`.
+/// The extension's text, for a guard that `command` starts: an absolute path, or a name found through `PATH`. Without that
+/// program, `mode` decides.
 #[must_use]
-pub fn extension(command: &str) -> String {
+pub fn extension(command: &str, mode: Mode) -> String {
     let line = format!("{COMMAND_START}{};", Value::from(command));
-    SHIM.replacen(COMMAND, &line, 1)
+    let text = SHIM.replacen(COMMAND, &line, 1);
+    if mode == Mode::Warn { text.replacen(MODE_BLOCK, MODE_WARN, 1) } else { text }
 }
 
 /// The change that puts the extension there, or renews it.
@@ -39,7 +45,7 @@ pub(crate) fn install(request: &InstallRequest) -> Result<Vec<Change>, Problem> 
         let what = format!("`{}` is there and is not phasegate's; move it away first", path.display());
         return Err(Problem::new(Code::ConfigValue, what));
     }
-    let after = extension(&request.command);
+    let after = extension(&request.command, request.mode);
     if before == Some(&after) {
         return Ok(Vec::new());
     }
@@ -91,7 +97,8 @@ pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
 
 /// Whether a text is the extension to the letter, whatever program it starts.
 pub(crate) fn is_whole(text: &str) -> bool {
-    command_of(text).is_some_and(|command| extension(&command) == text)
+    let modes = [Mode::Block, Mode::Warn];
+    command_of(text).is_some_and(|command| modes.into_iter().any(|mode| extension(&command, mode) == text))
 }
 
 /// The program that an extension's text starts.
@@ -150,6 +157,8 @@ pub(crate) fn packages(request: &InstallRequest) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use phasegate_core::policy::Mode;
+
     use super::{COMMAND, MARK, SHIM, command_of, extension, is_whole, may_mean};
 
     #[test]
@@ -157,10 +166,11 @@ mod tests {
         assert_eq!(SHIM.matches(COMMAND).count(), 1);
         assert!(SHIM.starts_with(MARK));
         for command in ["phasegate", "/opt/it's \"here\"/phasegate", "C:\\tools\\phasegate.exe"] {
-            let text = extension(command);
+            let text = extension(command, Mode::Warn);
+            assert_ne!(text, extension(command, Mode::Block));
             assert_eq!((command_of(&text).as_deref(), is_whole(&text)), (Some(command), true));
         }
-        assert!(!is_whole(&extension("phasegate").replace("deny", "allow")));
+        assert!(!is_whole(&extension("phasegate", Mode::Block).replace("deny", "allow")));
         assert!(!is_whole(""));
     }
 

@@ -98,6 +98,10 @@ impl Installer for Pi {
         install::advice(request)
     }
 
+    fn writes_mode(&self) -> bool {
+        true
+    }
+
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
         install::unguarded(request)
     }

@@ -31,7 +31,7 @@ after(() => rmSync(world, { recursive: true }))
 
 const atOnce = process.env.AT_ONCE === "1"
 const bridge = (command: string) =>
-  new Bridge({ platform: "claude-code", command, shim: "0", directory: project, env, atOnce })
+  new Bridge({ platform: "claude-code", command, shim: "0", directory: project, env, atOnce, pause: 0 })
 
 const frame = (event: string, fields: object) => ({ session_id: "s", cwd: project, hook_event_name: event, ...fields })
 const call = (id: string, tool: string, input: object) =>
@@ -147,6 +147,38 @@ for (const { fault, script, says, mode } of FAULTS) {
     broken.close()
   })
 }
+
+test("a bridge that hangs is waited for twice, and then not for a while", async () => {
+  const program = join(world, "hangs")
+  const hello = '{"hello":{"protocol":1,"deadline_ms":0,"largest":1000000}}'
+  writeFileSync(program, `#!/bin/sh\nread a; echo '${hello}'; exec sleep 1000\n`)
+  chmodSync(program, 0o755)
+  const hung = new Bridge({ platform: "claude-code", command: program, shim: "0", directory: project, env, atOnce })
+  const took: number[] = []
+  for (const id of ["1", "2", "3", "4"]) {
+    const began = performance.now()
+    const { deny } = await hung.ask(edit(id))
+    took.push(performance.now() - began)
+    assert.match(deny ?? "", /bridge-lost.*no answer came in 2000 ms; until a bridge answers again/)
+  }
+  assert.ok(took[0]! >= 1_900 && took[1]! >= 1_900, `${took}`)
+  assert.ok(took[2]! < 500 && took[3]! < 500, `${took}`)
+  hung.close()
+})
+
+test("where the program is not there, the mode decides, and the plugin names itself", async () => {
+  for (const mode of ["warn", "block"]) {
+    const options = { platform: "claude-code", shim: "0", directory: project, env, atOnce, mode, file: "/p/plugin.ts" }
+    const gone = new Bridge({ ...options, command: join(world, "gone") })
+    for (const id of ["1", "2"]) {
+      const { deny, reply } = await gone.ask(edit(id))
+      const told = mode === "warn" ? reply?.tell : deny
+      assert.match(told, /Install it from https:.*the plugin \/p\/plugin\.ts starts it/)
+      assert.equal(mode === "warn" ? deny : reply, mode === "warn" ? undefined : null)
+    }
+    gone.close()
+  }
+})
 
 test("the way out is the code's own", () => {
   const explained = spawnSync(REAL, ["--json", "explain", "bridge-lost"], { encoding: "utf8" })

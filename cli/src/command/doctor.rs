@@ -33,7 +33,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
         .collect();
-    let asked = Asked { adapters: &adapters, command: command_name::find_or_path()?, environment };
+    let asked =
+        Asked { adapters: &adapters, command: command_name::find_or_path()?, start: context.start()?, environment };
     let mut bar = Progress::new(context.out, "read the journals");
     let sections = examine(&runtime, &project, &asked, &mut |done, total| {
         bar.set(done, total);

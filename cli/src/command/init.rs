@@ -3,7 +3,7 @@
 
 mod setting;
 mod apply;
-mod mode;
+pub(crate) mod mode;
 pub(crate) mod command_name;
 mod record;
 mod settings;
@@ -45,13 +45,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return undo::run(&setting);
     }
     let (config, own) = settings::changes(&setting)?;
-    setting.mode = own;
+    setting.mode = own.max(setting.runtime.mode_without_answer(&setting.project));
     if args.print {
         return print(&setting);
     }
     let mut plans = vec![Plan::new(setting, config)?];
     if let Some(mut setting) = plans.first().and_then(|plan| plan.setting.for_user_too()) {
-        setting.mode = own.max(mode::of_guarded_projects(&setting.runtime));
+        setting.mode = setting.mode.max(mode::of_guarded_projects(&setting.runtime));
         plans.push(Plan::new(setting, None)?);
     }
     let changed = plans.iter().any(|plan| !plan.changes.is_empty());

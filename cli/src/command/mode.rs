@@ -4,6 +4,7 @@ use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
 use super::control::{Target, about, give};
+use super::init::mode::renew;
 use crate::args::ModeArg;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -21,7 +22,7 @@ pub struct Args {
     pub target: Target,
 }
 
-/// Changes what violations of a run lead to. Configs stay as they are.
+/// Changes what violations of a run lead to, and what hooks and plugins do without the guard. Configs stay as they are.
 ///
 /// # Errors
 ///
@@ -30,11 +31,18 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut command = about(args.skill.as_ref());
     command.insert("mode".to_string(), Value::from(args.mode.word()));
     let answer = give(context, &args.target, "set_mode", command.into())?;
+    let renewed = renew(context);
     if context.out.json {
         context.out.value(&answer.result);
         return Ok(Exit::Done);
     }
     let skill = answer.result.get("skill").and_then(Value::as_str).unwrap_or_default();
     context.out.line(format_args!("{} is in {} mode in session {}", skill.bold(), args.mode.word(), answer.session));
+    for path in renewed.as_deref().unwrap_or_default() {
+        context.out.note(format_args!("`{}` was renewed for this mode", path.display()));
+    }
+    if let Err(failure) = renewed {
+        context.out.note(format_args!("the settings keep the mode that they had: {}", failure.message));
+    }
     Ok(Exit::Done)
 }

@@ -155,3 +155,20 @@ fn a_platform_that_is_not_known_is_said() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("this build has: claude-code"));
 }
+
+#[test]
+fn a_folder_below_is_told_what_a_client_that_starts_there_loads() {
+    let world = World::guarded("block");
+    fs::create_dir(world.root().join("src")).unwrap();
+    let below = world.root().join("src").display().to_string();
+    let args = ["--project", below.as_str(), "--platform", "claude-code"];
+    world.run(&["init", "claude-code", "--no-user"], 0);
+    let report = doctor(&world, &args, 1);
+    says(&found(&report, "problem"), "no settings file has a hook that runs the guard");
+    says(
+        &found(&report, "note"),
+        &format!("reads the project's settings in `{below}`, not in `{}`", world.root().display()),
+    );
+    world.run(&["init", "claude-code"], 0);
+    assert_eq!(found(&doctor(&world, &args, 0), "problem"), Vec::<String>::new());
+}

@@ -323,3 +323,21 @@ fn the_client_gives_up_on_a_hook_after_twice_its_deadline_at_most() {
         assert!(seconds > deadline && seconds <= 2 * deadline, "{event}: {seconds}");
     }
 }
+
+#[test]
+fn the_command_mode_renews_the_lines_of_project_and_user() {
+    let world = World::guarded("warn");
+    world.run(&["init", "claude-code"], 0);
+    let once = files(&world.root());
+    world.start("s");
+    world.call("s", "t0", "Skill", json!({"skill": "careful"}));
+    for (mode, denies) in [("block", true), ("warn", false)] {
+        world.run(&["mode", mode, "careful"], 0);
+        for folder in [world.root(), world.home()] {
+            assert_eq!(line(&folder, "PreToolUse").ends_with("exit 2;; esac"), denies, "{mode} {}", folder.display());
+        }
+    }
+    assert_eq!(files(&world.root()), once);
+    world.run(&["init", "--undo"], 0);
+    assert!(!world.root().join(".claude").exists() && !world.home().join(".claude").exists());
+}

@@ -11,6 +11,7 @@ use phasegate_adapter::{
 use phasegate_core::{Code, Event, Outcome, state};
 
 use crate::deadline::{Deadline, broken, limit_from_environment};
+use crate::descendant_projects;
 use crate::driver::Driver;
 use crate::hook_installation;
 use crate::lineage::Origin;
@@ -132,11 +133,16 @@ impl Runtime {
         let named = variables.iter().find_map(|name| frame.environment.get_key_value(name));
         if let Some((name, value)) = named {
             let path = Path::new(value);
-            return if path.is_absolute() {
-                Ok(self.project_above(path))
-            } else {
-                Err(Problem::new(Code::BadInput, format!("`{name}` is set and names no absolute folder")))
-            };
+            if !path.is_absolute() {
+                return Err(Problem::new(Code::BadInput, format!("`{name}` is set and names no absolute folder")));
+            }
+            let project = self.project_above(path);
+            if project.is_guarded_anywhere(&self.locations) {
+                return Ok(project);
+            }
+            // Where a skill of a project below was started, the session belongs to that one.
+            let kept = message.map_or(Ok(None), |message| Project::of_session(&self.locations, &message.session))?;
+            return Ok(kept.filter(|kept| kept.root.starts_with(&project.root)).unwrap_or(project));
         }
         if let Some(project) =
             message.map_or(Ok(None), |message| Project::of_session(&self.locations, &message.session))?
@@ -156,7 +162,7 @@ impl Runtime {
     /// The project that the folder lies in: a guarded one, else the nearest that this process saw guarded.
     fn project_above(&self, folder: &Path) -> Project {
         let found = Project::find(&self.locations, folder);
-        if self.seen.is_empty() || found.is_guarded() {
+        if self.seen.is_empty() || found.is_guarded_anywhere(&self.locations) {
             return found;
         }
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
@@ -171,7 +177,15 @@ impl Runtime {
             Ok(located) => located,
             Err(refusal) => return answer(&refusal, adapter, opened),
         };
-        let opened_driver = Driver::open(self, self.store.as_ref(), project.clone(), &message.session, deadline);
+        let open =
+            |project: &Project| Driver::open(self, self.store.as_ref(), project.clone(), &message.session, deadline);
+        let (project, opened_driver) = match open(&project) {
+            Ok(None) => match descendant_projects::with_skill(self, adapter, message, &project) {
+                Some(below) => (below.clone(), open(&below)),
+                None => (project, Ok(None)),
+            },
+            other => (project, other),
+        };
         let decide = |mut driver: Driver<'_>| {
             let kept = &driver.loaded.own.snapshot.memory;
             let decoded = decode(adapter, message, kept, &driver.state.session);
@@ -287,10 +301,14 @@ pub fn decide(
     let mut clients = driver.loaded.own.snapshot.clients.clone();
     let origin = Origin::of(names, frame, &events, &driver.session, &mut clients);
     driver.loaded.own.change(SessionChange::Clients(clients));
+    let root = driver.project.root.clone();
+    let variables = adapter.installer().places().project_variables;
+    let start = variables.iter().find_map(|name| frame.environment.get(name)).map_or(root.as_path(), Path::new);
+    let folder = adapter.installer().project_folder(&root, start);
     let mut outcomes = Vec::new();
     for mut event in driver.inherit(&origin, events)? {
         let mut unwired = driver.loaded.own.snapshot.unwired.clone();
-        hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, &driver.project);
+        hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, folder);
         driver.loaded.own.change(SessionChange::Unwired(unwired));
         let outcome = driver.decide(event)?;
         let denied = outcome.decision.as_ref().is_some_and(|decision| !decision.lets_through());

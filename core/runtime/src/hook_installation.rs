@@ -1,12 +1,13 @@
 //! Whether the platform still starts the guard: asked when a session begins, and when settings change under it
 //! (rules 4.1).
 
+use std::path::Path;
+
 use phasegate_adapter::{Adapter, InstallRequest, InstallScope};
 use phasegate_core::policy::Mode;
 use phasegate_core::{Event, EventKind};
 
 use crate::locations::Locations;
-use crate::project::Project;
 
 /// Says in events that are about it why the guard would be gone, and keeps in `unwired` why the settings did not start it
 /// when the session began. Where something else starts it (a plugin, another program), settings that still do not start
@@ -16,25 +17,26 @@ pub(crate) fn complete(
     unwired: &mut Option<String>,
     adapter: &dyn Adapter,
     locations: &Locations,
-    project: &Project,
+    folder: &Path,
 ) {
     match &mut event.kind {
-        EventKind::SessionStart { .. } => *unwired = unguarded(adapter, locations, project),
+        EventKind::SessionStart { .. } => *unwired = unguarded(adapter, locations, folder),
         EventKind::ConfigChanged { unguarded: why, .. } => {
-            *why = unguarded(adapter, locations, project).filter(|why| unwired.as_ref() != Some(why));
+            *why = unguarded(adapter, locations, folder).filter(|why| unwired.as_ref() != Some(why));
         }
         _ => {}
     }
 }
 
-/// Why the platform would not start the guard in this project with the settings as they are; `None` where it would.
+/// Why the platform, which reads the project's settings in this folder, would not start the guard with the settings as they
+/// are; `None` where it would.
 #[must_use]
-pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, project: &Project) -> Option<String> {
-    let files = adapter.installer().places().settings_files(&project.root, &locations.home);
+pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path) -> Option<String> {
+    let files = adapter.installer().places().settings_files(folder, &locations.home);
     // What cannot be read here cannot be read by the client either.
     let existing = files.into_iter().filter_map(|path| std::fs::read_to_string(&path).ok().map(|text| (path, text)));
     adapter.installer().unguarded(&InstallRequest {
-        project: project.root.clone(),
+        project: folder.to_path_buf(),
         home: locations.home.clone(),
         command: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
         mode: Mode::Block,

@@ -32,6 +32,7 @@ pub mod audit;
 pub mod loaded;
 pub mod driver;
 pub mod other_projects;
+mod descendant_projects;
 pub mod opened;
 pub mod frames;
 pub mod probe;

@@ -39,14 +39,14 @@ pub struct Remembered {
 }
 
 impl Project {
-    /// The project that `start` lies in: the nearest folder from there upwards that has configs in a `.phasegate` folder
-    /// or is remembered as guarded, else the nearest one with an empty `.phasegate` folder, else with `.git`, else
+    /// The project that `start` lies in: the nearest folder from there upwards that has configs in a `.phasegate` folder,
+    /// is remembered as guarded, or is a worktree of a repository whose main folder is; else the nearest one with an empty `.phasegate` folder, else with `.git`, else
     /// `start` itself.
     #[must_use]
     pub fn find(locations: &Locations, start: &Path) -> Self {
         let start = start.canonicalize().unwrap_or_else(|_| start.to_path_buf());
         let at = |root: &Path| Self::at(locations, root);
-        let guarded = |root: &&Path| at(root).is_guarded();
+        let guarded = |root: &&Path| at(root).is_guarded_anywhere(locations);
         let root = start
             .ancestors()
             .find(guarded)
@@ -85,6 +85,12 @@ impl Project {
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.memory().exists() || guards_itself(&self.root)
+    }
+
+    /// Whether it is guarded, or is a worktree of a repository whose main folder is.
+    #[must_use]
+    pub fn is_guarded_anywhere(&self, locations: &Locations) -> bool {
+        self.is_guarded() || worktree_of(&self.root).is_some_and(|main| Self::at(locations, &main).is_guarded())
     }
 
     /// The journal of what belongs to the project as a whole.
@@ -156,6 +162,14 @@ impl Project {
     pub fn memory(&self) -> PathBuf {
         self.folder.join("guarded")
     }
+}
+
+/// The main folder of the repository that this folder is a worktree of; `None` where it is none.
+pub(crate) fn worktree_of(root: &Path) -> Option<PathBuf> {
+    let text = std::fs::read_to_string(root.join(".git")).ok()?;
+    let own = root.join(text.strip_prefix("gitdir:")?.trim());
+    let all = own.parent().filter(|all| all.file_name().is_some_and(|name| name == "worktrees"))?;
+    all.parent()?.parent()?.canonicalize().ok()
 }
 
 /// The name of a session in file names and checkpoints.
@@ -262,6 +276,25 @@ mod tests {
         std::fs::remove_dir_all(inner.join(CONFIG_FOLDER)).unwrap();
         crate::integrity::forget(&again).unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
+    }
+
+    #[test]
+    fn a_worktree_is_guarded_as_its_repository_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let locations =
+            Locations { state: top.join("s"), user: top.join("u"), machine: top.join("m"), home: top.clone() };
+        let (main, tree) = (top.join("main"), top.join("tree"));
+        for path in [main.join(".git/worktrees/tree"), main.join(CONFIG_FOLDER), tree.join("src")] {
+            std::fs::create_dir_all(path).unwrap();
+        }
+        std::fs::write(tree.join(".git"), format!("gitdir: {}/.git/worktrees/tree\n", main.display())).unwrap();
+        assert!(!Project::at(&locations, &tree).is_guarded_anywhere(&locations));
+        std::fs::write(main.join(CONFIG_FOLDER).join("config.yaml"), "mode: warn\n").unwrap();
+        assert_eq!(Project::find(&locations, &tree.join("src")).root, tree);
+        // A module of a repository is none of its worktrees.
+        std::fs::write(tree.join(".git"), format!("gitdir: {}/.git/modules/tree\n", main.display())).unwrap();
+        assert!(!Project::at(&locations, &tree).is_guarded_anywhere(&locations));
     }
 
     #[test]

@@ -14,10 +14,11 @@ use crate::failure_mode::{of_configs, of_mode};
 use crate::locations::Locations;
 use crate::platforms::Platforms;
 use crate::policy_store::{Current, PolicyStore};
-use crate::project::Project;
+use crate::project::{Project, worktree_of};
 use crate::protected::Protected;
 use crate::protected::places::PlacesCache;
 use crate::seen::Seen;
+use crate::sessions::may_be_strict;
 
 /// Finds configs and state, and decides by them.
 #[derive(Clone, Debug)]
@@ -71,7 +72,10 @@ impl Runtime {
     #[must_use]
     pub fn discover(&self, project: &Project) -> Found {
         let folders: Vec<&str> = self.platforms.places().skill_folders.iter().map(String::as_str).collect();
-        discover(&self.locations, &project.root, &folders)
+        let found = discover(&self.locations, &project.root, &folders);
+        // A worktree without configs of its own has those of its repository's main folder.
+        let main = if found.project_guards() { None } else { worktree_of(&project.root) };
+        main.map_or(found, |main| discover(&self.locations, &main, &folders))
     }
 
     /// What the configs of the project mean now.
@@ -95,13 +99,17 @@ impl Runtime {
         }
     }
 
-    /// The mode that holds in this project where the guard gives no answer: block, where configs or what is remembered of
-    /// the project ask for it or cannot be read.
+    /// The mode that holds in this project where the guard gives no answer: block, where configs or a live run ask for it or
+    /// cannot be read; without configs, what is remembered of the project.
     #[must_use]
     pub fn mode_without_answer(&self, project: &Project) -> Mode {
         let configs = self.current(project).ok().map_or(Some(FailureMode::Closed), |current| of_configs(&current));
-        let closed = configs == Some(FailureMode::Closed) || self.failure_mode(project) == FailureMode::Closed;
-        if closed { Mode::Block } else { Mode::Warn }
+        let closed = match configs {
+            Some(FailureMode::Warn) => false,
+            Some(FailureMode::Closed) => true,
+            Some(FailureMode::Open) | None => self.failure_mode(project) == FailureMode::Closed,
+        };
+        if closed || may_be_strict(project) { Mode::Block } else { Mode::Warn }
     }
 
     /// The problem with its failure mode; that of the project where none is known.

@@ -30,7 +30,7 @@ fn text(file: &Value) -> String {
     match file {
         Value::String(text) => text.clone(),
         file => {
-            let text = plugin(file["plugin"].as_str().unwrap());
+            let text = plugin(file["plugin"].as_str().unwrap(), phasegate_core::policy::Mode::Block);
             match file["without"].as_str() {
                 Some(part) => text.replace(part, ""),
                 None => text,

@@ -13,7 +13,7 @@ const USER: &str = "/home/.config/opencode/plugin/phasegate.ts";
 fn it_is_written_once_and_taken_out_again() {
     for (scope, path) in [(InstallScope::Project, PROJECT), (InstallScope::User, USER)] {
         let changes = adapter().installer().install(&request(scope, [])).unwrap();
-        let text = plugin("phasegate");
+        let text = plugin("phasegate", phasegate_core::policy::Mode::Block);
         assert_eq!(changes, [Change { path: path.into(), before: None, after: Some(text.clone()) }]);
         let there = request(scope, [(path, text.clone())]);
         assert_eq!(adapter().installer().install(&there).unwrap(), []);
@@ -27,9 +27,16 @@ fn it_is_written_once_and_taken_out_again() {
 
 #[test]
 fn an_older_plugin_is_replaced_and_a_foreign_one_stays() {
-    let older = plugin("/old/phasegate").replace("bridge.start()", "");
+    let older = plugin("/old/phasegate", phasegate_core::policy::Mode::Block).replace("bridge.start()", "");
     let changes = adapter().installer().install(&request(InstallScope::Project, [(PROJECT, older.clone())])).unwrap();
-    assert_eq!(changes, [Change { path: PROJECT.into(), before: Some(older), after: Some(plugin("phasegate")) }]);
+    assert_eq!(
+        changes,
+        [Change {
+            path: PROJECT.into(),
+            before: Some(older),
+            after: Some(plugin("phasegate", phasegate_core::policy::Mode::Block))
+        }]
+    );
 
     let foreign = request(InstallScope::Project, [(PROJECT, "export const Other = async () => ({})\n".into())]);
     assert_eq!(adapter().installer().install(&foreign).unwrap_err().code, Code::ConfigValue);
@@ -38,7 +45,7 @@ fn an_older_plugin_is_replaced_and_a_foreign_one_stays() {
 
 #[test]
 fn the_plugin_is_one_that_the_client_loads() {
-    let text = plugin("phasegate");
+    let text = plugin("phasegate", phasegate_core::policy::Mode::Block);
     let exports = text.lines().filter(|line| line.starts_with("export ")).collect::<Vec<_>>();
     assert_eq!(exports.len(), 1, "every export is called as a plugin: {exports:?}");
     assert!(exports[0].starts_with("export const Phasegate: Plugin = async"), "{exports:?}");

@@ -42,8 +42,8 @@ enum Text {
 fn text(text: &Text) -> String {
     match text {
         Text::Is(text) => text.clone(),
-        Text::Extension(command) => extension(command),
-        Text::Changed(command) => extension(command) + "// more\n",
+        Text::Extension(command) => extension(command, phasegate_core::policy::Mode::Block),
+        Text::Changed(command) => extension(command, phasegate_core::policy::Mode::Block) + "// more\n",
     }
 }
 

@@ -23,7 +23,10 @@ fn it_is_put_there_once_and_taken_away_again() {
         let changes = adapter().installer().install(&request(scope, BTreeMap::new())).unwrap();
         let [change] = changes.as_slice() else { panic!("{changes:?}") };
         let text = change.after.clone().unwrap();
-        assert_eq!((change.path.to_str(), &change.before, &text), (Some(path), &None, &extension("/opt/phasegate")));
+        assert_eq!(
+            (change.path.to_str(), &change.before, &text),
+            (Some(path), &None, &extension("/opt/phasegate", phasegate_core::policy::Mode::Block))
+        );
         let there = files(&[(path, &text)]);
         assert_eq!(
             adapter().installer().install(&request(scope, there.clone())).unwrap(),
@@ -45,7 +48,7 @@ fn an_earlier_one_is_renewed_and_taken_away() {
     let changes = adapter().installer().install(&request(scope, there.clone())).unwrap();
     assert_eq!(
         (changes[0].before.as_deref(), changes[0].after.clone()),
-        (Some(earlier), Some(extension("/opt/phasegate")))
+        (Some(earlier), Some(extension("/opt/phasegate", phasegate_core::policy::Mode::Block)))
     );
     assert_eq!(adapter().installer().uninstall(&request(scope, there.clone())).unwrap().len(), 1);
     assert!(adapter().installer().unguarded(&request(scope, there)).unwrap().contains("not as"));
@@ -68,7 +71,8 @@ fn settings_that_leave_it_out_are_a_problem() {
         ("/home/.pi/agent/settings.json", "!extensions/*"),
     ] {
         let settings = format!("{{\"extensions\": [\"./mine.ts\", \"{entry}\"]}}");
-        let there = files(&[(path, &settings), (PLACES[0].1, &extension("phasegate"))]);
+        let there =
+            files(&[(path, &settings), (PLACES[0].1, &extension("phasegate", phasegate_core::policy::Mode::Block))]);
         let problem = adapter().installer().install(&request(InstallScope::Project, there.clone())).unwrap_err();
         assert!(problem.message.contains(entry), "{problem}");
         assert!(adapter().installer().unguarded(&request(InstallScope::Project, there)).unwrap().contains(entry));

@@ -37,7 +37,7 @@ fn the_table_of_events_and_outcomes_is_full() {
 /// and a question is a denial if no person can be asked.
 #[test]
 fn the_extension_can_honour_every_reply() {
-    let extension = phasegate_pi::extension("phasegate");
+    let extension = phasegate_pi::extension("phasegate", phasegate_core::policy::Mode::Block);
     let all = entries(&case("encode"));
     assert!(!all.is_empty());
     for path in all {
@@ -63,7 +63,7 @@ fn the_extension_can_honour_every_reply() {
 /// Every event that the extension sends is one that the adapter knows, and all of them were recorded.
 #[test]
 fn every_event_that_is_subscribed_was_recorded() {
-    let extension = phasegate_pi::extension("phasegate");
+    let extension = phasegate_pi::extension("phasegate", phasegate_core::policy::Mode::Block);
     let subscribed: BTreeSet<&str> =
         extension.split("pi.on(\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     let recorded: BTreeSet<String> = recordings()

@@ -1,15 +1,54 @@
-//! The mode in the lines that `init` writes: what happens where the guard gives no answer.
+//! The mode in what `init` writes: what happens where the guard gives no answer.
 
+use std::path::PathBuf;
+
+use phasegate_adapter::InstallScope;
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Runtime;
 use phasegate_runtime::project::every_project;
 
+use super::setting::{Args, Setting};
+use super::{apply, command_name, record};
+use crate::context::Context;
+use crate::output::Failure;
+
 /// The strictest mode of the projects that are known as guarded: the user's settings stand for all of them. What cannot be
 /// read may be a project in block mode.
 pub(crate) fn of_guarded_projects(runtime: &Runtime) -> Mode {
-    let modes = every_project(&runtime.locations).into_iter().filter_map(|project| match project.remembered() {
-        Ok(memory) => memory.map(|memory| memory.mode),
-        Err(_) => Some(Mode::Block),
-    });
-    modes.max().unwrap_or(Mode::Warn)
+    let guarded = every_project(&runtime.locations).into_iter().filter(|project| project.memory().exists());
+    guarded.map(|project| runtime.mode_without_answer(&project)).max().unwrap_or(Mode::Warn)
+}
+
+/// Renews what is installed for this project and for the user, where the mode is another now. Gives back what was changed.
+///
+/// # Errors
+///
+/// A settings file cannot be understood or written.
+pub(crate) fn renew(context: &Context) -> Result<Vec<PathBuf>, Failure> {
+    let (args, runtime) = (Args::default(), context.runtime()?);
+    let project = context.find_project(&runtime)?;
+    let mode = runtime.mode_without_answer(&project);
+    let command = command_name::find_or_path()?;
+    let mut adapters = phasegate_adapters::all();
+    adapters.retain(|adapter| adapter.installer().writes_mode());
+    let scope = InstallScope::Project;
+    let mut setting = Setting { args: &args, context, runtime, project, adapters, scope, mode, command };
+    let mut changed = renewed(&setting)?;
+    setting.scope = InstallScope::User;
+    setting.mode = mode.max(of_guarded_projects(&setting.runtime));
+    changed.extend(renewed(&setting)?);
+    Ok(changed)
+}
+
+fn renewed(setting: &Setting<'_>) -> Result<Vec<PathBuf>, Failure> {
+    let mut changes = Vec::new();
+    for adapter in &setting.adapters {
+        let request = setting.request(*adapter)?;
+        let ours: Vec<_> = adapter.installer().uninstall(&request)?.into_iter().map(|change| change.path).collect();
+        let all = if ours.is_empty() { Vec::new() } else { adapter.installer().install(&request)? };
+        changes.extend(all.into_iter().filter(|change| ours.contains(&change.path)));
+    }
+    record::renew(setting, &changes)?;
+    apply::write(&changes)?;
+    Ok(changes.into_iter().map(|change| change.path).collect())
 }

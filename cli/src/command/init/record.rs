@@ -98,6 +98,17 @@ pub(crate) fn note(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Fail
     save(setting, &record)
 }
 
+/// Keeps that files which `init` wrote are about to be renewed.
+pub(crate) fn renew(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Failure> {
+    let mut record = read(setting)?;
+    for change in changes {
+        let before = digest(change.before.as_deref());
+        let own = record.files.iter_mut().filter(|written| written.path == change.path && written.after == before);
+        own.for_each(|written| written.after = digest(change.after.as_deref()));
+    }
+    if record.files.is_empty() { Ok(()) } else { save(setting, &record) }
+}
+
 /// Keeps the record.
 pub(crate) fn save(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
     let path = path(setting);

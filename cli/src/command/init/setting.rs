@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::output::Failure;
 
 /// The arguments of `phasegate init`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// The platforms, as `phasegate adapters` lists them; default: those detected here
     #[arg(value_name = "PLATFORM")]

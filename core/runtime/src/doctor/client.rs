@@ -24,10 +24,11 @@ pub(super) fn examine(
     adapter: &'static dyn Adapter,
     asked: &Asked<'_>,
 ) -> Examined {
-    let (existing, unreadable) = read(adapter, locations, project);
+    let folder = adapter.installer().project_folder(&project.root, &asked.start);
+    let (existing, unreadable) = read(adapter, locations, folder);
     let request = ExamineRequest {
         install: InstallRequest {
-            project: project.root.clone(),
+            project: folder.to_path_buf(),
             home: locations.home.clone(),
             command: asked.command.clone(),
             mode,
@@ -54,6 +55,11 @@ pub(super) fn examine(
         examined.findings.push(super::bridge::examine(locations, project, adapter));
     }
     examined.findings.insert(0, what);
+    if folder != project.root {
+        let (here, root) = (folder.display(), project.root.display());
+        let what = format!("a client that is started here reads the project's settings in `{here}`, not in `{root}`");
+        examined.findings.insert(0, Finding::new(Level::Note, what));
+    }
     examined.findings.extend(unreadable);
     examined.findings.extend(examined.programs.iter().map(|program| program_finding(program, mode)));
     examined
@@ -61,9 +67,9 @@ pub(super) fn examine(
 
 /// The settings files that exist: those that the platform names, and what lies beside the machine's in a folder of the
 /// same name that ends with `.d`.
-fn read(adapter: &dyn Adapter, locations: &Locations, project: &Project) -> (BTreeMap<PathBuf, String>, Vec<Finding>) {
+fn read(adapter: &dyn Adapter, locations: &Locations, folder: &Path) -> (BTreeMap<PathBuf, String>, Vec<Finding>) {
     let places = adapter.installer().places();
-    let mut paths = places.settings_files(&project.root, &locations.home);
+    let mut paths = places.settings_files(folder, &locations.home);
     let machine = places.settings.iter().filter(|file| file.starts_with('/'));
     for folder in machine.map(|file| Path::new(file).with_extension("d")) {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

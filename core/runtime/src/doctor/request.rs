@@ -1,6 +1,7 @@
 //! What the doctor is asked.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use phasegate_adapter::Adapter;
 
@@ -11,6 +12,8 @@ pub struct Asked<'a> {
     pub adapters: &'a [&'static dyn Adapter],
     /// The command that `init` writes into settings: an absolute path, or a name found through `PATH`.
     pub command: String,
+    /// The folder that it stands in: what a client that is started there loads matters.
+    pub start: PathBuf,
     /// The variables of the environment.
     pub environment: BTreeMap<String, String>,
 }
