@@ -22,6 +22,7 @@ pub struct Gate {
     pub(super) own_tools: bool,
     pub(super) hide_forbidden: bool,
     pub(super) trusted: bool,
+    pub(super) handles: bool,
 }
 
 /// What all handlers of a gate share.
@@ -50,7 +51,14 @@ impl Gate {
             listeners: Mutex::default(),
             tasks: Mutex::default(),
         };
-        Self { shared: Arc::new(shared), principal: None, own_tools: true, hide_forbidden: false, trusted: false }
+        Self {
+            shared: Arc::new(shared),
+            principal: None,
+            own_tools: true,
+            hide_forbidden: false,
+            trusted: false,
+            handles: false,
+        }
     }
 
     /// Whether the server offers `activate_skill`, `deactivate_skill` and `get_skill_phase` besides its own tools; it does
@@ -70,6 +78,14 @@ impl Gate {
     #[must_use]
     pub fn trusted(self, trusted: bool) -> Self {
         Self { trusted, ..self }
+    }
+
+    /// Whether `activate_skill` gives clients over HTTP without a session a handle, which names a session of its own. A
+    /// call without the handle is judged in the session of its principal, so an agent that passes the handle itself can
+    /// leave it out.
+    #[must_use]
+    pub fn handles(self, handles: bool) -> Self {
+        Self { handles, ..self }
     }
 
     /// How the server knows who is behind a request. Without a protocol session, each principal has one of their own.

@@ -13,11 +13,11 @@ use crate::deciding::{Fate, answer, warned};
 use crate::gate::Gate;
 use crate::learned::Learned;
 use crate::own_tools::ACTIVATE;
-use crate::sessions::{self, ARGUMENT, META};
+use crate::sessions;
 use crate::sync::lock;
 use phasegate_mcp::call::Call;
 use phasegate_mcp::denial::{self, Form};
-use phasegate_mcp::own;
+use phasegate_mcp::own::{self, HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
 
 /// Who is behind a request over HTTP, where the server does not know.
 const ANYBODY: &str = "anybody";
@@ -59,16 +59,16 @@ impl<H> Guarded<H> {
         if let Some(session) = shared.calls.guard().host_session().filter(|_| !over_http) {
             return Ok(GuardedSession::of_others(session).of_principal(principal));
         }
-        match (self.session.get(), handle.filter(|_| over_http)) {
+        match (self.session.get(), handle.filter(|_| over_http && self.gate.handles)) {
             (Some(session), _) => Ok(GuardedSession::new(session).of_principal(principal)),
             (None, Some(handle)) => shared.handles.find(handle, principal.as_deref()),
             (None, None) => Ok(sessions::default_of(&shared.calls, principal)),
         }
     }
 
-    /// Whether a handle may say which session a request belongs to: only where nothing else does.
-    fn takes_handles(&self, extensions: &Extensions) -> bool {
-        over_http(extensions) && self.session.get().is_none()
+    /// Whether a handle may say which session a request belongs to: only where the server wants it and nothing else does.
+    pub(super) fn takes_handles(&self, extensions: &Extensions) -> bool {
+        self.gate.handles && over_http(extensions) && self.session.get().is_none()
     }
 
     /// Announces another list of tools, where lists follow the phase.

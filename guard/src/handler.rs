@@ -34,7 +34,8 @@ impl<H: ServerHandler> ServerHandler for Guarded<H> {
         let first = request.as_ref().is_none_or(|request| request.cursor.is_none());
         let mut page = self.inner.list_tools(request, context.clone()).await?;
         if let Ok(session) = self.session(&context.extensions, passed(&context.meta)) {
-            self.gate.list(&mut page, first, &session).await;
+            let takes = self.takes_handles(&context.extensions);
+            self.gate.list(&mut page, first, &session, takes).await;
         }
         Ok(page)
     }

@@ -73,8 +73,8 @@
 //!
 //! Whose call it is: over standard input and output (and any transport that is not HTTP), the session of the guarded client
 //! that started the process, if it is one, else the connection's own. Over HTTP, the protocol's session where there is one;
-//! else the one whose handle the call carries; else the default session of the principal. No call is judged in a session
-//! that belongs to another.
+//! else the session of the principal, which goes on when the server is started anew. With [`Gate::handles`], a handle that
+//! the call carries names another. No call is judged in a session that belongs to another.
 //!
 //! Where nothing guards the project, and nothing ever did, everything passes. Else a call that cannot be decided is denied.
 

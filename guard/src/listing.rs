@@ -12,8 +12,9 @@ use crate::sync::lock;
 use phasegate_mcp::own;
 
 impl Gate {
-    /// Notes what the server says of its tools, reports it, and makes the page what this client should see.
-    pub(super) async fn list(&self, page: &mut ListToolsResult, first: bool, session: &GuardedSession) {
+    /// Notes what the server says of its tools, reports it, and makes the page what this client should see. `takes`: its
+    /// tools take handles.
+    pub(super) async fn list(&self, page: &mut ListToolsResult, first: bool, session: &GuardedSession, takes: bool) {
         if self.own_tools {
             page.tools.retain(|tool| !own::is_own(&tool.name));
         }
@@ -30,6 +31,15 @@ impl Gate {
         }
         if self.own_tools && first {
             page.tools.extend(own::tools().into_iter().filter_map(|tool| serde_json::from_value(tool).ok()));
+        }
+        if takes {
+            for tool in &mut page.tools {
+                let mut described = serde_json::to_value(&*tool).unwrap_or_default();
+                own::takes_handle(&mut described);
+                if let Ok(declared) = serde_json::from_value(described) {
+                    *tool = declared;
+                }
+            }
         }
     }
 

@@ -3,16 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
+use phasegate_adapter::{Problem, current_session};
 use phasegate_core::Code;
 
 use crate::sync::lock;
 
-/// The key of `_meta` under which a handle is answered and passed back.
-pub(super) const META: &str = "dev.phasegate/session";
-/// The argument under which an agent may pass a handle with any tool.
-pub(super) const ARGUMENT: &str = "phasegate_session";
 /// How many bytes a handle has, before it is written in hexadecimal digits.
 const HANDLE_BYTES: usize = 16;
 
@@ -20,10 +16,12 @@ const HANDLE_BYTES: usize = 16;
 #[derive(Default)]
 pub(super) struct Handles(Mutex<HashMap<String, GuardedSession>>);
 
-/// The session of a principal who has none of their own.
+/// The session of a principal who has none of their own. It goes on when this process ends.
 pub(super) fn default_of(calls: &GuardedCalls, principal: Option<String>) -> GuardedSession {
-    let process = calls.process();
-    let id = principal.as_ref().map_or_else(|| process.to_owned(), |name| format!("{process}/{name}"));
+    let id = match &principal {
+        Some(name) => current_session(calls.guard(), &format!("http-{name}")).0,
+        None => calls.process().to_owned(),
+    };
     GuardedSession::new(id).of_principal(principal)
 }
 

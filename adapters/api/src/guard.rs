@@ -5,6 +5,35 @@ use phasegate_core::{Decision, Event, Outcome};
 
 use crate::problem::Problem;
 
+/// How a session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing is known of it.
+    Unknown,
+    /// It has begun and goes on, or cannot be read.
+    Open,
+    /// It has ended.
+    Ended,
+}
+
+/// The session that goes on under this name, or is to begin under it: the name, or with a number where earlier ones have
+/// ended; and how it stands.
+#[must_use]
+pub fn current_session(guard: &dyn Guard, name: &str) -> (String, Standing) {
+    let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
+    let mut found = std::iter::once(name.to_owned()).chain(numbered).map(|id| (guard.standing(&id), id));
+    let current = found.find(|(standing, _)| *standing != Standing::Ended);
+    current.map_or_else(|| (name.to_owned(), Standing::Ended), |(standing, id)| (id, standing))
+}
+
+/// The process that named a call with `GuardedCalls::fresh_id`, by its number.
+#[must_use]
+pub fn process_of(call: &str) -> Option<u32> {
+    let mut parts = call.rsplit('-').skip(2);
+    let process = parts.next()?.parse().ok()?;
+    parts.next().map(|_| process)
+}
+
 /// Decides events. The runtime implements it for one project; an adapter that lives in a server is handed it and never
 /// sees store, clock or config.
 #[async_trait]
@@ -41,6 +70,11 @@ pub trait Guard: Send + Sync {
     /// it is asked for with every event. `None`: no such client is known.
     fn host_session(&self) -> Option<String> {
         None
+    }
+
+    /// How the session with this id stands. By default nothing is known of any.
+    fn standing(&self, _session: &str) -> Standing {
+        Standing::Unknown
     }
 
     /// Whether the host's own guard has let this call through already: it is open in the session under one of `ids`, with

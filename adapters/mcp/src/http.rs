@@ -9,6 +9,7 @@ mod refusal;
 mod accept;
 mod access;
 mod principal;
+mod client;
 mod revision;
 mod handle;
 mod id_rewriting;
@@ -25,7 +26,7 @@ mod server;
 mod program;
 
 pub use access::Access;
-pub use handle::{ARGUMENT, META};
+pub use client::{Clients, Ends};
 pub use principal::{BadTokens, MIN_TOKEN_CHARS, Principal, Tokens};
 pub use program::{Behind, over_http};
 pub use remote::{BadRemote, Remote};

@@ -3,7 +3,7 @@
 use phasegate_adapter::{Limit, LimitRow};
 
 /// The list.
-const LIMITS: [LimitRow; 4] = [
+const LIMITS: [LimitRow; 5] = [
     LimitRow {
         way: "a client starts with a list of servers that names the server without the relay",
         then: "it calls the server directly, and phasegate decides nothing; `phasegate doctor` checks the lists \
@@ -16,10 +16,17 @@ const LIMITS: [LimitRow; 4] = [
         shown: &[],
     },
     LimitRow {
-        way: "over HTTP, a program that can reach the address (and has a token, if tokens are required) opens its \
-           own session, or omits a handle",
-        then: "each session and handle has its own runs, and a new one has none; keep the token where only the \
-           client can read it, and use `--no-handles` if one client serves one agent",
+        way: "over HTTP, a program that can reach the address (and has a token, if tokens are required) and that the \
+           client did not start opens its own session; with `--handles`, an agent omits a handle",
+        then: "a session has its own runs, and a new one has none while the principal's other sessions live; keep \
+           the token where only the client can read it, and leave `--handles` off if one client serves one agent",
+        shown: &[],
+    },
+    LimitRow {
+        way: "a client starts relays for several servers through different wrapper programs, on a system other than \
+           Linux, or over HTTP with a handshake for each",
+        then: "each relay has a session of its own, so a skill over several servers holds only where it was \
+           activated; list these servers behind one relay with `phasegate mcp proxy --config`",
         shown: &[],
     },
     LimitRow {

@@ -9,6 +9,9 @@ pub struct Options {
     pub hide_forbidden: bool,
     /// Offer `activate_skill`, `deactivate_skill` and `get_skill_phase`.
     pub own_tools: bool,
+    /// Let each tool of a client without a session take the handle of its session as an argument.
+    #[cfg(feature = "http")]
+    pub handles: bool,
     /// Offer the guard as a validator that others ask before they forward a call; with no server behind only.
     #[cfg(feature = "interceptor")]
     pub interceptor: Option<crate::interceptor::Mode>,
@@ -21,6 +24,8 @@ impl Default for Options {
         Self {
             hide_forbidden: false,
             own_tools: true,
+            #[cfg(feature = "http")]
+            handles: false,
             #[cfg(feature = "interceptor")]
             interceptor: None,
             grace: Duration::from_secs(2),

@@ -10,6 +10,21 @@ use crate::denial::Form;
 /// The names, in the order in which they are listed.
 pub const NAMES: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
 
+/// The key in `_meta` under which a handle is answered, and passed back.
+pub const HANDLE_META: &str = "dev.phasegate/session";
+/// The argument in which an agent may pass a handle with any tool.
+pub const HANDLE_ARGUMENT: &str = "phasegate_session";
+
+/// Lets a tool, as `tools/list` describes it, take a handle as an argument.
+pub fn takes_handle(tool: &mut Value) {
+    let Some(schema) = tool.get_mut("inputSchema").and_then(Value::as_object_mut) else { return };
+    let fields = schema.entry("properties").or_insert_with(|| json!({}));
+    let text = "The session of the active skill, as `activate_skill` answered it. Pass it with every call";
+    if let Some(fields) = fields.as_object_mut() {
+        fields.insert(HANDLE_ARGUMENT.to_owned(), json!({"type": "string", "description": text}));
+    }
+}
+
 /// Whether a tool of this name is the guard's own.
 #[must_use]
 pub fn is_own(name: &str) -> bool {

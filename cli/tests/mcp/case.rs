@@ -24,6 +24,9 @@ struct Case {
     /// The servers and the way each behaves; of several, a list is written.
     #[serde(default)]
     servers: BTreeMap<String, String>,
+    /// The servers of a second relay of the same client.
+    #[serde(default)]
+    others: BTreeMap<String, String>,
     /// The words after `phasegate mcp`; by default `proxy`.
     args: Option<Vec<String>>,
     /// Whether the servers are listed in a file, also if there is only one.
@@ -66,6 +69,22 @@ enum Step {
     Signal(String),
     /// The program has ended, and the client starts it again.
     Again,
+    /// The same with the client's second relay.
+    Other(Box<Step>),
+    /// A person gives a command in the project.
+    Command(Given),
+}
+
+/// A command on the command line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    args: Vec<String>,
+    #[serde(default)]
+    status: i32,
+    /// What is said.
+    #[serde(default)]
+    says: Vec<String>,
 }
 
 /// Plays the case.
@@ -81,13 +100,20 @@ pub(crate) fn run(path: &Path) -> Result<(), String> {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, text).unwrap();
     }
-    let mut client = Client::start(command(&case, folder.path(), &root));
+    let start = |servers| Client::start(command(&case, servers, folder.path(), &root));
+    let mut client = start(&case.servers);
+    let mut other = (!case.others.is_empty()).then(|| start(&case.others));
     for (number, step) in case.steps.iter().enumerate() {
-        if matches!(step, Step::Again) {
-            std::mem::replace(&mut client, Client::start(command(&case, folder.path(), &root))).end();
-            continue;
-        }
-        if let Err(what) = play(step, &mut client) {
+        let played = match step {
+            Step::Again => {
+                std::mem::replace(&mut client, start(&case.servers)).end();
+                continue;
+            }
+            Step::Other(step) => play(step, other.as_mut().unwrap()),
+            Step::Command(given) => given.give(folder.path(), &root),
+            step => play(step, &mut client),
+        };
+        if let Err(what) = played {
             client.close();
             let (status, errors, _) = client.end();
             return Err(format!("step {number}: {what}\nended with {status}; standard error:\n{errors}"));
@@ -95,6 +121,10 @@ pub(crate) fn run(path: &Path) -> Result<(), String> {
     }
     client.close();
     let (status, errors, waiting) = client.end();
+    if let Some(mut other) = other {
+        other.close();
+        other.end();
+    }
     let mut wrong = Vec::new();
     if status.code() != Some(case.status) {
         wrong.push(format!("ended with {status}, not {}", case.status));
@@ -103,26 +133,24 @@ pub(crate) fn run(path: &Path) -> Result<(), String> {
         wrong.push(format!("nobody asked for {}", Value::from(waiting)));
     }
     wrong.extend(case.stderr.iter().filter(|text| !errors.contains(*text)).map(|text| format!("nobody said `{text}`")));
-    for (server, expected) in &case.received {
-        let received = received(folder.path(), server);
-        if !fits(&Value::from(expected.clone()), Some(&Value::from(received.clone()))) {
-            wrong.push(format!("`{server}` received {}", Value::from(received)));
-        }
-    }
-    for server in case.servers.keys() {
-        wrong.extend(left(&log(folder.path(), server)));
-    }
-    let events = events(&folder.path().join("state"));
-    for (name, count) in &case.events {
-        let found = events.get(name).copied().unwrap_or_default();
-        if found != *count {
-            wrong.push(format!("{found} events `{name}` were recorded, not {count}: {events:?}"));
-        }
-    }
+    wrong.extend(left_behind(&case, folder.path()));
     if wrong.is_empty() { Ok(()) } else { Err(format!("{}\nstandard error:\n{errors}", wrong.join("\n"))) }
 }
 
-fn command(case: &Case, folder: &Path, root: &Path) -> Command {
+impl Given {
+    fn give(&self, folder: &Path, root: &Path) -> Result<(), String> {
+        let output = program(folder, root).args(&self.args).output().unwrap();
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        let missing = self.says.iter().find(|text| !said.contains(*text));
+        if output.status.code() == Some(self.status) && missing.is_none() {
+            return Ok(());
+        }
+        Err(format!("{:?} ended with {}: {said}", self.args, output.status))
+    }
+}
+
+/// The program in the project, with its folders elsewhere than those of this user.
+fn program(folder: &Path, root: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_phasegate"));
     command.current_dir(root).env_clear();
     for name in ["PATH", "LLVM_PROFILE_FILE"] {
@@ -136,9 +164,14 @@ fn command(case: &Case, folder: &Path, root: &Path) -> Command {
     ] {
         command.env(name, folder.join(below));
     }
+    command
+}
+
+fn command(case: &Case, servers: &BTreeMap<String, String>, folder: &Path, root: &Path) -> Command {
+    let mut command = program(folder, root);
     command.arg("mcp").args(case.args.clone().unwrap_or_else(|| vec!["proxy".into()]));
     let entries: Vec<(&String, Vec<String>)> =
-        case.servers.iter().map(|(name, way)| (name, started(way, &log(folder, name)))).collect();
+        servers.iter().map(|(name, way)| (name, started(way, &log(folder, name)))).collect();
     match entries.as_slice() {
         [] => {}
         [(name, words)] if !case.listed => {
@@ -169,6 +202,28 @@ fn log(folder: &Path, server: &str) -> PathBuf {
 fn received(folder: &Path, server: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(log(folder, server)).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line))).collect()
+}
+
+/// What the servers and the journals show that the case does not say.
+fn left_behind(case: &Case, folder: &Path) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (server, expected) in &case.received {
+        let received = received(folder, server);
+        if !fits(&Value::from(expected.clone()), Some(&Value::from(received.clone()))) {
+            wrong.push(format!("`{server}` received {}", Value::from(received)));
+        }
+    }
+    for server in case.servers.keys() {
+        wrong.extend(left(&log(folder, server)));
+    }
+    let events = events(&folder.join("state"));
+    for (name, count) in &case.events {
+        let found = events.get(name).copied().unwrap_or_default();
+        if found != *count {
+            wrong.push(format!("{found} events `{name}` were recorded, not {count}: {events:?}"));
+        }
+    }
+    wrong
 }
 
 /// What a server that started a child left behind.
@@ -235,7 +290,7 @@ fn play(step: &Step, client: &mut Client) -> Result<(), String> {
         }
         Step::Close => client.close(),
         Step::Signal(name) => client.signal(name),
-        Step::Again => {}
+        Step::Again | Step::Other(_) | Step::Command(_) => {}
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::address;
+use crate::clients::Clients;
 use crate::http::{Exchange, Seen};
 use crate::matching::fits;
 use crate::program::Program;
@@ -64,6 +65,12 @@ struct Step {
     done: Option<String>,
     /// The program has this many servers as children.
     children: Option<usize>,
+    /// The program gets this signal, and is started again.
+    restart: Option<String>,
+    /// The client of this name, which no other client has started, has ended.
+    gone: Option<String>,
+    /// The request is sent by the client of this name; absent: by this process.
+    via: Option<String>,
     status: Option<u16>,
     #[serde(default)]
     headers: Map<String, Value>,
@@ -112,13 +119,16 @@ pub(crate) fn run(path: &Path) -> Result<(), String> {
         std::fs::write(file, text).unwrap();
     }
     let log = folder.path().join("received");
-    let started = Program::start(folder.path(), &root, &args(&case, folder.path(), &log));
+    let args = args(&case, folder.path(), &log);
+    let started = Program::start(folder.path(), &root, &args);
     if let Some(words) = &case.refuses {
         let said = started.err().ok_or("the program started")?;
         let missing: Vec<&String> = words.iter().filter(|word| !said.contains(*word)).collect();
         return if missing.is_empty() { Ok(()) } else { Err(format!("nobody said {missing:?}: {said}")) };
     }
-    let mut play = Play { program: started?, kept: BTreeMap::new(), open: BTreeMap::new() };
+    let again = || Program::start(folder.path(), &root, &args);
+    let (kept, open, clients) = (BTreeMap::new(), BTreeMap::new(), Clients::new(folder.path()));
+    let mut play = Play { program: started?, again: &again, clients, kept, open };
     let lived = case
         .steps
         .iter()
@@ -177,8 +187,10 @@ fn private(file: &PathBuf) {
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-struct Play {
+struct Play<'a> {
     program: Program,
+    again: &'a dyn Fn() -> Result<Program, String>,
+    clients: Clients,
     kept: BTreeMap<String, String>,
     open: BTreeMap<String, Exchange>,
 }
@@ -190,10 +202,17 @@ struct Expected {
     headers: Value,
 }
 
-impl Play {
+impl Play<'_> {
     fn step(&mut self, step: &Step) -> Result<(), String> {
         if let Some(name) = &step.greet {
             return self.greet(name, step.token.as_deref());
+        }
+        if let Some(signal) = &step.restart {
+            self.program.signal(signal);
+            self.program = (self.again)()?;
+        }
+        if let Some(name) = &step.gone {
+            self.clients.end(name);
         }
         if let Some(count) = step.children {
             self.program.wait_for_children(count)?;
@@ -201,10 +220,12 @@ impl Play {
         if let Some(name) = &step.close {
             self.open.remove(name).unwrap().close();
         }
+        let own = self.program.address.clone();
+        let address = step.via.as_ref().map_or_else(|| own.clone(), |name| self.clients.address(name, &own));
         let expected = self.expected(step);
         let met = |seen: &Seen| self.differs(step, &expected, seen).is_none();
         let seen = if let Some(request) = &step.send {
-            let exchange = Exchange::send(&self.program.address, &self.written(request));
+            let exchange = Exchange::send(&address, &self.written(request));
             if let Some(name) = &step.open {
                 // Whatever follows must find it there.
                 let seen = exchange.wait(|seen| met(seen) && (seen.status.is_some() || step.status.is_none()));

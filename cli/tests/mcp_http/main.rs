@@ -13,6 +13,7 @@
 
 mod address;
 mod case;
+mod clients;
 mod http;
 #[path = "../mcp/matching.rs"]
 mod matching;
@@ -27,6 +28,10 @@ use libtest_mimic::{Arguments, Trial};
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(server::START) {
         server::run();
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args().nth(1).is_some_and(|word| word == clients::START || word == clients::DETACHED) {
+        clients::run();
         return ExitCode::SUCCESS;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp_http/cases");

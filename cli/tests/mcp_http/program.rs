@@ -73,6 +73,13 @@ impl Program {
         }
     }
 
+    /// Sends the program a signal, and waits until it has ended.
+    pub(crate) fn signal(&mut self, name: &str) {
+        let told = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
+        assert!(told.success());
+        self.child.wait().unwrap();
+    }
+
     /// Tells the program to end, and sees that it does, with all that it started. What it said on standard error.
     pub(crate) fn end(mut self) -> Result<String, String> {
         let children = self.children();

@@ -29,13 +29,34 @@ impl Process {
         // The program's name comes second, in parentheses, and may hold anything.
         let (_, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_ascii_whitespace();
-        let parent = fields.nth(1)?.parse().ok()?;
+        // One that has ended and was not waited for is still listed.
+        let parent = fields.next().filter(|state| !matches!(*state, "Z" | "X")).and(fields.next())?.parse().ok()?;
         let start = fields.nth(17)?.parse().ok()?;
         Some((Self(pid, start), parent))
     }
 
+    /// The process with this id; `None` if there is none or the system does not show it.
+    #[must_use]
+    pub fn of(pid: u32) -> Option<Self> {
+        Self::read(pid).map(|(process, _)| process)
+    }
+
+    /// A name that no other process has until the system restarts.
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("{}-{}", self.0, self.1)
+    }
+
+    /// The process of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let (pid, start) = name.split_once('-')?;
+        Some(Self(pid.parse().ok()?, start.parse().ok()?))
+    }
+
     /// Whether it still runs.
-    pub(crate) fn alive(self) -> bool {
+    #[must_use]
+    pub fn alive(self) -> bool {
         Self::read(self.0).is_some_and(|(now, _)| now == self)
     }
 
@@ -64,8 +85,8 @@ impl Process {
 
 /// This process; `None` where the system shows none.
 #[must_use]
-pub(crate) fn own_process() -> Option<Process> {
-    Process::read(std::process::id()).map(|(process, _)| process)
+pub fn own_process() -> Option<Process> {
+    Process::of(std::process::id())
 }
 
 /// The processes above this one, nearest first.

@@ -80,7 +80,8 @@ pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>)
         return Ok(());
     }
     // Clients of a server for many never come from each other.
-    let served = first.principal.is_some();
+    let principal = first.principal.clone();
+    let served = principal.is_some();
     let others = |mut found: Sessions| {
         found.known.retain(|session| session.id != reached.session && !(served && session.principal.is_some()));
         found
@@ -103,7 +104,11 @@ pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>)
         begun = Begun::Somehow { ended: false };
     }
     name_parent(&mut first.kind, &begun);
-    let joins: Vec<Event> = runs(&begun, &found)
+    let mut joined = runs(&begun, &found);
+    if new && served && joined.is_empty() {
+        joined = cut_off(reached, principal.as_deref())?;
+    }
+    let joins: Vec<Event> = joined
         .into_iter()
         .map(|(from, runs)| Event {
             kind: EventKind::Join { from, runs },
@@ -183,6 +188,15 @@ fn runs(begun: &Begun, found: &Sessions) -> Vec<(String, Vec<Run>)> {
         Begun::From(session) => joined(Some(session), false, known()),
         Begun::Somehow { ended } => joined(None, *ended, known()),
     }
+}
+
+/// The runs that a client of a server for many goes on with: those in block mode of sessions of its principal that neither
+/// ended nor have a guard that serves them. A relay that was started anew, or a session that was idle, is no way out.
+fn cut_off(reached: &Reached<'_>, principal: Option<&str>) -> Result<Vec<(String, Vec<Run>)>, Problem> {
+    let found = live_sessions(reached.project)?;
+    let is_own = |session: &&SessionInfo| session.principal.as_deref() == principal && session.id != reached.session;
+    let known = found.known.iter().filter(is_own).filter(|session| !session.is_served());
+    Ok(joined(None, false, known.map(|session| (session.id.as_str(), &session.state.session))))
 }
 
 /// The runs that a session joins, by the session that they are copied from: all live ones of its `parent`, if that is

@@ -1,11 +1,13 @@
 //! Sessions as a person asks about them: which there are, and where each stands.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{Problem, process_of};
 use phasegate_core::State;
 use phasegate_core::policy::Mode;
+use phasegate_core::state::OpenCall;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::{Last, read_last};
 
@@ -40,6 +42,8 @@ pub struct SessionInfo {
     pub policy_digest: String,
     /// The client's processes that have served it, those that have ended perhaps left out; the newest last.
     pub clients: Vec<Process>,
+    /// The guards of servers and proxies that serve it, or did and left a call open.
+    pub guards: Vec<Process>,
     /// Who is behind it, where an adapter says so.
     pub principal: Option<String>,
     /// The engine's state, the project's half included.
@@ -60,6 +64,11 @@ pub struct OpenProgram {
 }
 
 impl SessionInfo {
+    /// Whether a guard of a server or a proxy serves the session now.
+    pub(crate) fn is_served(&self) -> bool {
+        self.guards.iter().any(|guard| guard.alive())
+    }
+
     /// The call that can run programs and has been open longest.
     #[must_use]
     pub fn open_program(&self) -> Option<OpenProgram> {
@@ -67,9 +76,10 @@ impl SessionInfo {
     }
 
     /// The open calls that can run programs: those not older than a day, or an hour where they were started in the
-    /// background.
+    /// background. A call of a relay that is gone is over.
     pub fn open_programs(&self) -> impl Iterator<Item = OpenProgram> {
-        let programs = self.state.session.calls.iter().filter(|call| call.may_execute);
+        let counts = |call: &&Arc<OpenCall>| call.may_execute && !is_abandoned(call, &self.guards);
+        let programs = self.state.session.calls.iter().filter(counts);
         let open = programs.map(|call| OpenProgram {
             tool: call.tool.clone(),
             session: self.id.clone(),
@@ -78,6 +88,17 @@ impl SessionInfo {
         });
         open.filter(|call| call.age < if call.launched { LAUNCHED_FOR } else { OPEN_FOR })
     }
+}
+
+/// Whether the guard in this process let the call through.
+pub(crate) fn is_of(call: &OpenCall, guard: Process) -> bool {
+    call.id.as_deref().and_then(process_of) == Some(guard.0)
+}
+
+/// Whether the guard that let the call through is gone, so that nobody tells of the call's end.
+fn is_abandoned(call: &OpenCall, guards: &[Process]) -> bool {
+    let mut own = guards.iter().filter(|guard| is_of(call, **guard)).peekable();
+    own.peek().is_some() && own.all(|guard| !guard.alive())
 }
 
 fn moment(milliseconds: i64) -> SystemTime {
@@ -198,6 +219,7 @@ fn info(path: &Path, last: Last<SessionSnapshot>, shared: &ProjectSnapshot) -> S
         policy: last.policy,
         policy_digest: own.policy_digest,
         clients: own.clients,
+        guards: own.guards,
         principal: own.principal,
         state: State { session: own.session, project: shared.project.clone() },
     }
@@ -224,6 +246,7 @@ mod tests {
                 policy: String::new(),
                 policy_digest: String::new(),
                 clients: Vec::new(),
+                guards: Vec::new(),
                 principal: None,
                 state,
             };

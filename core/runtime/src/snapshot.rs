@@ -25,6 +25,9 @@ pub struct SessionSnapshot {
     /// The client's processes that have served it, the newest last; ended ones are removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<Process>,
+    /// The guards of servers and proxies that serve it now; ended ones while a call of theirs is open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<Process>,
     /// Who was behind the last event that said so, as the adapter established it: a client of a server for many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
@@ -109,6 +112,8 @@ impl ProjectSnapshot {
 pub enum SessionChange {
     /// The processes that have served the session.
     Clients(Vec<Process>),
+    /// The guards of servers and proxies that serve the session.
+    Guards(Vec<Process>),
     /// Who is behind the session.
     Principal(Option<String>),
     /// What the adapter remembers.
@@ -211,6 +216,7 @@ impl SessionSnapshot {
         match change {
             SessionChange::Engine(_) => false,
             SessionChange::Clients(clients) => self.clients == *clients,
+            SessionChange::Guards(guards) => self.guards == *guards,
             SessionChange::Principal(principal) => self.principal == *principal,
             SessionChange::Memory(memory) => self.memory == *memory,
             SessionChange::Settings(settings) => self.settings == **settings,
@@ -231,6 +237,7 @@ impl JournalState for SessionSnapshot {
         match change {
             SessionChange::Engine(change) => self.session.apply(change),
             SessionChange::Clients(clients) => self.clients.clone_from(clients),
+            SessionChange::Guards(guards) => self.guards.clone_from(guards),
             SessionChange::Principal(principal) => self.principal.clone_from(principal),
             SessionChange::Memory(memory) => self.memory.clone_from(memory),
             SessionChange::Settings(settings) => self.settings.clone_from(settings),

@@ -3,16 +3,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use phasegate_adapter::{Guard, Problem};
+use phasegate_adapter::{Guard, Problem, Standing};
 use phasegate_core::{Decision, Event, Outcome};
 
 use crate::dispatcher::Dispatcher;
 use crate::host::Host;
 use crate::own_writes::OwnWrites;
 use crate::session_cache::SessionCache;
+use phasegate_runtime::ancestors::own_process;
 use phasegate_runtime::deadline::limit_from_environment;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
+use phasegate_runtime::snapshot::SessionSnapshot;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::journal::read_last;
 
 /// A runtime bound to one project.
 #[derive(Clone, Debug)]
@@ -31,7 +35,7 @@ impl ProjectGuard {
     #[must_use]
     pub fn new(runtime: Runtime, project: Project) -> Self {
         let runtime = Arc::new(runtime);
-        let cache = SessionCache::new(Arc::clone(&runtime), project.clone()).lazy();
+        let cache = SessionCache::new(Arc::clone(&runtime), project.clone()).serving(own_process()).lazy();
         let ours = cache.ours();
         let dispatcher = Arc::new(Dispatcher::new(cache, limit_from_environment()));
         Self { runtime, project, dispatcher, host: Arc::default(), ours }
@@ -62,6 +66,16 @@ impl Guard for ProjectGuard {
 
     async fn decided(&self, session: &str, call: &Event, ids: Vec<String>) -> bool {
         !ids.is_empty() && self.dispatcher.with(|cache| cache.decided(session, call, &ids))
+    }
+
+    fn standing(&self, session: &str) -> Standing {
+        // What was decided before is written first.
+        self.dispatcher.with(|_| ());
+        match read_last::<SessionSnapshot>(&FileStore, &self.project.session_journal(session)) {
+            Ok(None) => Standing::Unknown,
+            Ok(Some(last)) if last.state.session.ended => Standing::Ended,
+            Ok(Some(_)) | Err(_) => Standing::Open,
+        }
     }
 
     fn host_session(&self) -> Option<String> {

@@ -18,16 +18,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use phasegate_adapter::{Decoded, Problem, Refusal};
-use phasegate_core::{Code, Event, EventKind, Outcome};
+use phasegate_core::{Code, Event, EventKind};
+use phasegate_runtime::ancestors::Process;
 use phasegate_runtime::deadline::{Deadline, broken};
 use phasegate_runtime::driver::{Driver, Loaded};
 use phasegate_runtime::first_look::{FirstLook, first_look};
 use phasegate_runtime::frames::{self, Framed};
-use phasegate_runtime::lineage::Origin;
 use phasegate_runtime::loaded::{LoadedProject, LoadedSession, SyncedRecord};
 use phasegate_runtime::other_projects;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
+use phasegate_runtime::serving;
 use phasegate_store::journal::{Finding, Journal, Rest};
 
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
@@ -69,6 +70,8 @@ pub(crate) struct SessionCache {
     pub(crate) to_sync: Vec<PendingSync>,
     /// The calls of other guards that were reported of, by session.
     reported: BTreeMap<String, BTreeSet<String>>,
+    /// The process that sessions note as their guard, where the system shows it.
+    process: Option<Process>,
     /// What this guard wrote to the project's journal, for the search of the host's session.
     ours: Arc<Mutex<OwnWrites>>,
 }
@@ -146,6 +149,7 @@ impl SessionCache {
             lazy: false,
             to_sync,
             reported,
+            process: None,
             ours,
         }
     }
@@ -153,6 +157,11 @@ impl SessionCache {
     /// What this guard wrote to the project's journal, as it changes.
     pub(crate) fn ours(&self) -> Arc<Mutex<OwnWrites>> {
         Arc::clone(&self.ours)
+    }
+
+    /// The same, with events of a guard in this process: each session notes it.
+    pub(crate) fn serving(self, process: Option<Process>) -> Self {
+        Self { process, ..self }
     }
 
     /// The same, with a caller that empties `to_sync` after each batch.
@@ -271,7 +280,7 @@ impl SessionCache {
         let store = runtime.store.as_ref();
         let mut driver = Driver::new(&runtime, store, self.project.clone(), &session, loaded, look);
         let decided = catch_unwind(AssertUnwindSafe(|| match (input, decoded) {
-            (Input::Event(event), _) => decide_event(&mut driver, *event),
+            (Input::Event(event), _) => serving::decide(&mut driver, self.process, *event),
             (Input::Frame(framed), Some(decoded)) => {
                 frames::decide(&mut driver, framed.adapter, &framed.opened.frame, decoded)
             }
@@ -503,10 +512,4 @@ fn is_plain(event: &Event) -> bool {
             | EventKind::Stop {}
             | EventKind::Idle {}
     )
-}
-
-/// Decides an event that no frame brought.
-fn decide_event(driver: &mut Driver<'_>, event: Event) -> Result<Vec<Outcome>, Problem> {
-    let events = driver.inherit(&Origin::default(), vec![event])?;
-    events.into_iter().map(|event| driver.decide(event)).collect()
 }

@@ -10,13 +10,16 @@ use tokio::sync::mpsc::{Receiver, Sender};
 
 use super::id_rewriting::{self, ProgressToken};
 use super::refusal::Refusal;
-use super::replay_buffer::ReplayBuffer;
+use super::replay_buffer::{Next, ReplayBuffer};
 use crate::id::Id;
 use crate::link::{Arrived, Routed, Wire};
 use crate::message::{Kind, Message};
 
 /// How many streams beside the common one can be resumed at most.
 const MAX_RESUMABLE_STREAMS: usize = 4;
+
+/// How long one look for an answer takes.
+const ANSWER_STEP: Duration = Duration::from_secs(15);
 
 /// One relay as its clients' requests see it.
 #[derive(Debug)]
@@ -61,6 +64,22 @@ pub(super) struct Asked {
     pub(super) stream: u64,
     /// Its id as the relay knows it.
     pub(super) id: Id,
+}
+
+impl Asked {
+    /// The answer, once it is there; `None` if there is none.
+    pub(super) async fn answer(&self) -> Option<Message> {
+        let reader = self.buffer.read(None);
+        loop {
+            match reader.next(ANSWER_STEP).await {
+                Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => {
+                    return Some(message);
+                }
+                Next::Message(..) | Next::Silence => {}
+                Next::End => return None,
+            }
+        }
+    }
 }
 
 impl Endpoint {

@@ -9,11 +9,8 @@ use serde_json::{Value, json};
 use super::refusal::Refusal;
 use crate::message::{Kind, Message};
 use crate::object::Object;
+use crate::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
 
-/// The key of `_meta` under which a handle is answered and passed back.
-pub const META: &str = "dev.phasegate/session";
-/// The argument under which an agent may pass a handle with any tool.
-pub const ARGUMENT: &str = "phasegate_session";
 /// The tool that answers a handle.
 pub(super) const ACTIVATE: &str = "activate_skill";
 

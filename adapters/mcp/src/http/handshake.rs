@@ -15,7 +15,7 @@ use super::replay_buffer::{Next, Reader};
 use super::reply::{self, Events, Reply};
 use super::revision;
 use super::settings::Server;
-use super::versions::{SESSION, STATELESS, SUPPORTED};
+use super::versions::{SESSION, STATELESS, SUPPORTED, UNSAID};
 use crate::message::{Kind, Message};
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -36,7 +36,7 @@ pub(super) async fn posted(
         }
         return begun(server, principal, message).await;
     }
-    let endpoint = session(server, principal, headers)?.1;
+    let endpoint = session(server, principal, headers).await?;
     if message.kind() == Kind::Request {
         // A call may take long, so its stream begins at once: a client that loses it can take it up again.
         let long = message.method() == Some("tools/call");
@@ -52,7 +52,11 @@ pub(super) async fn posted(
 }
 
 /// What the server sends by itself, or a stream from where it broke off.
-pub(super) fn listened(server: &Arc<Server>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+pub(super) async fn listened(
+    server: &Arc<Server>,
+    principal: &Principal,
+    headers: &HeaderMap,
+) -> Result<Reply, Refusal> {
     if revision::version_header(headers)? == Some(STATELESS) {
         let text = "this revision of the protocol has no such stream; POST `subscriptions/listen`";
         return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, -32600, text));
@@ -61,7 +65,7 @@ pub(super) fn listened(server: &Arc<Server>, principal: &Principal, headers: &He
         let text = "the client must accept `text/event-stream`";
         return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, -32600, text));
     }
-    let endpoint = session(server, principal, headers)?.1;
+    let endpoint = session(server, principal, headers).await?;
     let (stream, after) = match headers.get(LAST_EVENT).map(HeaderValue::to_str) {
         None => (0, None),
         Some(value) => {
@@ -76,25 +80,30 @@ pub(super) fn listened(server: &Arc<Server>, principal: &Principal, headers: &He
 }
 
 /// The end of a session.
-pub(super) fn deleted(server: &Arc<Server>, principal: &Principal, headers: &HeaderMap) -> Result<Reply, Refusal> {
+pub(super) async fn deleted(
+    server: &Arc<Server>,
+    principal: &Principal,
+    headers: &HeaderMap,
+) -> Result<Reply, Refusal> {
     if revision::version_header(headers)? == Some(STATELESS) {
         let text = "this revision of the protocol has no sessions to end";
         return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, -32600, text));
     }
-    let (id, _) = session(server, principal, headers)?;
-    server.sessions.finish(&id);
+    server.sessions.finish(session_id(headers)?, principal).await?;
     Ok(reply::status(StatusCode::NO_CONTENT))
 }
 
 async fn begun(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
-    let (id, endpoint) = server.sessions.begin(principal)?;
+    let (id, endpoint) = server.sessions.prepare(principal, &message)?;
     let ending = Ending { server: server.as_ref(), id: Some(id) };
     let asked = endpoint.ask(message).await?;
     let (first, mut reply) = answered(&endpoint, &asked).await;
     // A handshake that failed began nothing.
     if first.is_none_or(|first| first.kind() != Kind::Error)
-        && let Some(value) = ending.keep().and_then(|id| HeaderValue::from_str(&id).ok())
+        && let Some(id) = ending.keep()
+        && let Ok(value) = HeaderValue::from_str(&id)
     {
+        server.sessions.begin(&id).await;
         reply.headers_mut().insert(SESSION, value);
     }
     Ok(reply)
@@ -115,7 +124,7 @@ impl Ending<'_> {
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
-            self.server.sessions.finish(id);
+            self.server.sessions.discard(id);
         }
     }
 }
@@ -141,21 +150,22 @@ fn streamed(endpoint: &Arc<Endpoint>, asked: &Asked, reader: Reader, first: Opti
 }
 
 /// The session that a request names, if it is this principal's.
-fn session(
-    server: &Arc<Server>,
-    principal: &Principal,
-    headers: &HeaderMap,
-) -> Result<(String, Arc<Endpoint>), Refusal> {
+async fn session(server: &Arc<Server>, principal: &Principal, headers: &HeaderMap) -> Result<Arc<Endpoint>, Refusal> {
+    let version = revision::version_header(headers)?.unwrap_or(UNSAID);
+    server.sessions.find(session_id(headers)?, principal, version).await
+}
+
+/// The id of the session that a request names.
+fn session_id(headers: &HeaderMap) -> Result<&str, Refusal> {
     if let Some(version) = revision::version_header(headers)?.filter(|version| !SUPPORTED.contains(version)) {
         return Err(Refusal::unsupported_version(version));
     }
     let mut values = headers.get_all(SESSION).iter();
     let id = values.next().and_then(|value| value.to_str().ok()).filter(|_| values.next().is_none());
-    let id = id.ok_or_else(|| {
+    id.ok_or_else(|| {
         let text = "the request must name its session in `Mcp-Session-Id`; `initialize` begins one";
         Refusal::new(StatusCode::BAD_REQUEST, -32600, text)
-    })?;
-    Ok((id.to_owned(), server.sessions.find(id, principal)?))
+    })
 }
 
 fn unknown_event() -> Refusal {

@@ -32,7 +32,7 @@ const MAX_THREADS: usize = 4;
 ///
 /// # Errors
 ///
-/// The address cannot be listened at, no runtime can be made, or there is no randomness.
+/// The address cannot be listened at, or no runtime can be made.
 pub fn over_http(address: SocketAddr, settings: Listen, behind: Behind, ready: impl FnOnce(&str)) -> io::Result<()> {
     let Behind { specs, guard, options } = behind;
     many_files();
@@ -49,7 +49,8 @@ pub fn over_http(address: SocketAddr, settings: Listen, behind: Behind, ready: i
                 join(&specs, client, session, guard, options).await;
             })
         });
-        listen(listener, settings, guard, joined, stop).await
+        listen(listener, settings, guard, joined, stop).await;
+        Ok(())
     });
     runtime.shutdown_background();
     result

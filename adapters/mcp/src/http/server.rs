@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::accept::checked;
+use super::client::{Client, Connection, Ends};
 use super::principal::Principal;
 use super::refusal::Refusal;
 use super::reply::{self, Reply};
@@ -34,19 +35,14 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Serves clients until `stop`, each session by a relay of its own, which `join` makes.
-///
-/// # Errors
-///
-/// The system has no random numbers, so session ids could be guessed.
 pub async fn listen(
     listener: TcpListener,
     settings: Listen,
     guard: Arc<dyn Guard>,
     join: Join,
     stop: impl Future<Output = ()>,
-) -> std::io::Result<()> {
-    let sessions = Sessions::new(join, guard, settings.sessions)
-        .map_err(|error| std::io::Error::other(format!("no randomness: {error}")))?;
+) {
+    let sessions = Sessions::new(join, guard, Arc::clone(&settings.clients), settings.sessions);
     let idle = settings.idle;
     let places = Arc::new(Semaphore::new(settings.connections));
     let server = Arc::new(Server { settings, sessions });
@@ -70,9 +66,8 @@ pub async fn listen(
         }
     }
     drop(listener);
-    server.sessions.finish_all(SHUTDOWN_TIMEOUT).await;
+    server.sessions.close_all(SHUTDOWN_TIMEOUT).await;
     drop(stopping);
-    Ok(())
 }
 
 async fn accepted(
@@ -92,9 +87,11 @@ async fn connected(
 ) {
     // Answers are small and waited for.
     let _ = connection.set_nodelay(true);
+    let ends = connection.peer_addr().and_then(|client| Ok(Ends { client, own: connection.local_addr()? })).ok();
+    let known = Connection::new(ends);
     let service = service_fn(move |request| {
-        let server = Arc::clone(&server);
-        async move { Ok::<_, Infallible>(answer(&server, request).await) }
+        let (server, known) = (Arc::clone(&server), Arc::clone(&known));
+        async move { Ok::<_, Infallible>(answer(&server, known, request).await) }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -113,16 +110,19 @@ async fn connected(
     drop(place);
 }
 
-async fn answer(server: &Arc<Server>, request: Request<Incoming>) -> Reply {
+async fn answer(server: &Arc<Server>, connection: Arc<Connection>, request: Request<Incoming>) -> Reply {
     let principal = match admitted(&server.settings, &request) {
         Ok(principal) => principal,
         Err(refusal) => return reply::refused(&refusal, None),
     };
     let method = request.method().clone();
     let answered = match method {
-        Method::POST => return posted(server, &principal, request).await,
-        Method::GET => handshake::listened(server, &principal, request.headers()),
-        Method::DELETE => handshake::deleted(server, &principal, request.headers()),
+        Method::POST => {
+            let proven = !server.settings.tokens.is_empty();
+            return posted(server, &Client { principal, proven, connection }, request).await;
+        }
+        Method::GET => handshake::listened(server, &principal, request.headers()).await,
+        Method::DELETE => handshake::deleted(server, &principal, request.headers()).await,
         _ => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, -32600, "messages are sent with POST")),
     };
     answered.unwrap_or_else(|refusal| reply::refused(&refusal, None))
@@ -143,7 +143,7 @@ fn admitted(settings: &Listen, request: &Request<Incoming>) -> Result<Principal,
     Ok(principal)
 }
 
-async fn posted(server: &Arc<Server>, principal: &Principal, request: Request<Incoming>) -> Reply {
+async fn posted(server: &Arc<Server>, client: &Client, request: Request<Incoming>) -> Reply {
     let (head, body) = request.into_parts();
     let bytes = match checked(&head.headers) {
         Ok(()) => read(body, server.settings.request_bytes).await,
@@ -156,8 +156,8 @@ async fn posted(server: &Arc<Server>, principal: &Principal, request: Request<In
     };
     let id = message.id().cloned();
     let answered = match revision::of(&head.headers, &message) {
-        Ok(Revision::Session) => handshake::posted(server, principal, &head.headers, message).await,
-        Ok(Revision::Stateless) => stateless::posted(server, principal, message).await,
+        Ok(Revision::Session) => handshake::posted(server, &client.principal, &head.headers, message).await,
+        Ok(Revision::Stateless) => stateless::posted(server, client, message).await,
         Err(refusal) => Err(refusal),
     };
     answered.unwrap_or_else(|refusal| reply::refused(&refusal, id.as_ref()))

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use std::sync::Arc;
+
 use super::access::Access;
+use super::client::{Clients, Unseen};
 use super::principal::Tokens;
 use super::sessions::Sessions;
 
@@ -24,7 +27,9 @@ pub struct Listen {
     pub sessions: usize,
     /// How long an unused session stays.
     pub idle: Duration,
-    /// Whether the relay offers `activate_skill`, so that clients without a session get handles.
+    /// Who sees which process is behind a connection.
+    pub clients: Arc<dyn Clients>,
+    /// Whether `activate_skill` gives clients without a session handles.
     pub handles: bool,
 }
 
@@ -37,7 +42,8 @@ impl Default for Listen {
             connections: 4096,
             sessions: 4096,
             idle: Duration::from_secs(30 * 60),
-            handles: true,
+            clients: Arc::new(Unseen),
+            handles: false,
         }
     }
 }

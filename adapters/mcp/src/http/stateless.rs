@@ -7,6 +7,7 @@ use std::time::Duration;
 use hyper::StatusCode;
 use serde_json::Value;
 
+use super::client::Client;
 use super::endpoint::{self, Asked, Endpoint};
 use super::handle::{self, Taken};
 use super::principal::Principal;
@@ -20,23 +21,24 @@ use crate::message::{Kind, Message};
 const STREAM_AFTER: Duration = Duration::from_secs(15);
 
 /// A message.
-pub(super) async fn posted(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
-    let Taken { message, handle, tool } = handle::take(message)?;
+pub(super) async fn posted(server: &Arc<Server>, client: &Client, message: Message) -> Result<Reply, Refusal> {
+    let Taken { message, handle, tool } =
+        if server.settings.handles { handle::take(message)? } else { Taken { message, handle: None, tool: None } };
     if message.kind() == Kind::Request && message.method() == Some("initialize") {
         return Err(Refusal::new(StatusCode::BAD_REQUEST, -32600, "this revision of the protocol has no handshake"));
     }
     if message.kind() != Kind::Request {
         // Requests are given up by closing their stream; with ids alone, one client could give up another's.
         if message.method() != Some("notifications/cancelled") {
-            server.sessions.stateless(principal, handle.as_deref()).await?.tell(message).await?;
+            server.sessions.stateless(client, handle.as_deref()).await?.tell(message).await?;
         }
         return Ok(reply::status(StatusCode::ACCEPTED));
     }
     let begins = server.settings.handles && handle.is_none() && tool.as_deref() == Some(handle::ACTIVATE);
     if begins {
-        return activated(server, principal, message).await;
+        return activated(server, &client.principal, message).await;
     }
-    let endpoint = server.sessions.stateless(principal, handle.as_deref()).await?;
+    let endpoint = server.sessions.stateless(client, handle.as_deref()).await?;
     let discovers = message.method() == Some("server/discover");
     let open = Open { asked: endpoint.ask(message).await?, endpoint };
     Ok(answered(open, discovers).await)
@@ -46,14 +48,7 @@ pub(super) async fn posted(server: &Arc<Server>, principal: &Principal, message:
 async fn activated(server: &Arc<Server>, principal: &Principal, message: Message) -> Result<Reply, Refusal> {
     let (handle, endpoint) = server.sessions.begin_handle(principal).await?;
     let open = Open { asked: endpoint.ask(message).await?, endpoint };
-    let reader = open.asked.buffer.read(None);
-    let answer = loop {
-        match reader.next(STREAM_AFTER).await {
-            Next::Message(_, message) if matches!(message.kind(), Kind::Result | Kind::Error) => break message,
-            Next::Message(..) | Next::Silence => {}
-            Next::End => return Err(endpoint::gone()),
-        }
-    };
+    let answer = open.asked.answer().await.ok_or_else(endpoint::gone)?;
     if let Some(with_handle) = handle::add(&answer, &handle) {
         return Ok(reply::message(StatusCode::OK, &with_handle));
     }

@@ -7,6 +7,9 @@ pub(super) const SUPPORTED: [&str; 5] = [STATELESS, "2025-11-25", "2025-06-18", 
 /// The revision without handshake and sessions.
 pub(super) const STATELESS: &str = "2026-07-28";
 
+/// The revision of a message with a session that names none.
+pub(super) const UNSAID: &str = "2025-03-26";
+
 /// The header that names the revision.
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// The header that names the session, in revisions that have one.

@@ -169,6 +169,9 @@ async fn tools(shared: &Shared, results: &[(usize, &Message)], page: ListPage) -
     if page.first && shared.own_tools() {
         texts.extend(own::tools().iter().map(Value::to_string));
     }
+    if tool_list::declares_handles(shared, page) {
+        texts = texts.iter().map(|text| tool_list::with_handle(text)).collect();
+    }
     result("tools", &texts, results, page.modern)
 }
 

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::act::Act;
 use super::initialize::info;
+use super::pending::ListPage;
 use super::shared::Shared;
+use super::tool_list::declares_handles;
 use crate::call::modern;
 use crate::encode;
 use crate::id::Id;
@@ -96,7 +98,10 @@ fn initialized(shared: &Shared, message: &Message) -> Value {
 }
 
 fn listed(shared: &Shared, modern: bool) -> Value {
-    let tools = if shared.options.own_tools { own::tools().to_vec() } else { Vec::new() };
+    let mut tools = if shared.options.own_tools { own::tools().to_vec() } else { Vec::new() };
+    if declares_handles(shared, ListPage { first: true, modern }) {
+        tools.iter_mut().for_each(own::takes_handle);
+    }
     if modern { json!({"tools": tools, "ttlMs": 0, "cacheScope": "public"}) } else { json!({"tools": tools}) }
 }
 

@@ -42,10 +42,14 @@ pub(super) async fn edited(shared: &Shared, server: usize, message: Message, pag
     if adds {
         texts.extend(own::tools().iter().map(Value::to_string));
     }
+    let declares = declares_handles(shared, page);
+    if declares {
+        texts = texts.iter().map(|text| with_handle(text)).collect();
+    }
     let content = || {
         let result = Object::read(message.content()).ok()?;
         let before: Vec<&RawValue> = serde_json::from_str(result.get("tools")?).ok()?;
-        if before.len() == texts.len() && !adds && !shared.options.hide_forbidden {
+        if before.len() == texts.len() && !adds && !declares && !shared.options.hide_forbidden {
             return None;
         }
         let mut content = replaced(message.content(), "tools", &format!("[{}]", texts.join(",")))?;
@@ -61,6 +65,24 @@ pub(super) async fn edited(shared: &Shared, server: usize, message: Message, pag
         Some(content) => message.with_content(&content),
         None => message,
     }
+}
+
+/// Whether the tools of a list take handles: those for a client without a session do, where it can have one.
+pub(super) fn declares_handles(shared: &Shared, page: ListPage) -> bool {
+    #[cfg(feature = "http")]
+    return shared.options.handles && page.modern;
+    #[cfg(not(feature = "http"))]
+    {
+        let _ = (shared, page);
+        false
+    }
+}
+
+/// A tool that takes a handle.
+pub(super) fn with_handle(text: &str) -> String {
+    let Ok(mut tool) = serde_json::from_str(text) else { return text.to_owned() };
+    own::takes_handle(&mut tool);
+    tool.to_string()
 }
 
 /// The tools of one server's answer, told to the guard, without those that are hidden or have a name of ours. `first`: it

@@ -2,10 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use phasegate_mcp::http::{Access, Behind, Listen, MIN_TOKEN_CHARS, Tokens, over_http};
+use phasegate_mcp::http::{Access, Behind, Clients, Ends, Listen, MIN_TOKEN_CHARS, Tokens, over_http};
+use phasegate_mcp::options::Options;
 use phasegate_mcp::proxy::Spec;
+use phasegate_runtime::ancestors::Process;
+use phasegate_runtime::connections::process_behind;
 
 use super::setting::Setting;
 use crate::context::Context;
@@ -14,6 +18,22 @@ use crate::output::Failure;
 
 /// The port where none is given.
 const PORT: u16 = 8931;
+
+/// Sees the processes of this machine.
+#[derive(Clone, Copy, Debug)]
+struct Peers;
+
+impl Clients for Peers {
+    fn behind(&self, connection: Ends) -> Vec<String> {
+        let process = process_behind(connection.client, connection.own);
+        let all = process.into_iter().flat_map(|process| std::iter::once(process).chain(process.ancestors()));
+        all.map(Process::name).collect()
+    }
+
+    fn is_gone(&self, process: &str) -> bool {
+        Process::named(process).is_some_and(|process| !process.alive())
+    }
+}
 
 /// The arguments that say how clients come over HTTP.
 #[derive(Debug, clap::Args)]
@@ -31,11 +51,15 @@ pub struct Listening {
     /// The origin of a web page that may call the address: `https://example.org`
     #[arg(long, value_name = "ORIGIN", requires = "listen")]
     pub allow_origin: Vec<String>,
-    /// End a session after this many minutes without a request
-    #[arg(long, value_name = "MINUTES", requires = "listen", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1440))]
-    pub idle: u64,
-    /// Give out no handles: judge all requests of a principal outside a session in one session
+    /// Close the servers of a session after this many minutes without a request; the session goes on when its client does
+    #[arg(long, value_name = "MINUTES", requires = "listen", default_value = "30", value_parser = idle)]
+    pub idle: Duration,
+    /// Let `activate_skill` give clients without a session a handle, which names a session of its own; a call without
+    /// the handle is judged in the client's one session
     #[arg(long, requires = "listen")]
+    pub handles: bool,
+    /// The default: each client without a session has one session
+    #[arg(long, requires = "listen", hide = true, conflicts_with = "handles")]
     pub no_handles: bool,
 }
 
@@ -66,8 +90,14 @@ impl Listening {
             }
         };
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone(), loopback };
-        let idle = Duration::from_secs(self.idle.saturating_mul(60));
-        let settings = Listen { access, tokens, idle, handles: !self.no_handles, ..Listen::default() };
+        let settings = Listen {
+            access,
+            tokens,
+            idle: self.idle,
+            handles: self.handles,
+            clients: Arc::new(Peers),
+            ..Listen::default()
+        };
         Ok(Some(Listener { address, settings }))
     }
 }
@@ -81,7 +111,8 @@ pub(super) fn serve(
     context: &Context,
 ) -> Result<Exit, Failure> {
     let settings = Listen { handles: settings.handles && setting.options.own_tools, ..settings };
-    let behind = Behind { specs, guard: setting.guard, options: setting.options };
+    let options = Options { handles: settings.handles, ..setting.options };
+    let behind = Behind { specs, guard: setting.guard, options };
     over_http(address, settings, behind, |url| context.out.line(url))
         .map_err(|error| Failure::new(format!("`{address}` cannot be served: {error}")))?;
     Ok(Exit::Done)
@@ -111,6 +142,14 @@ fn exposed(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn exposed(_: &Path) -> bool {
     false
+}
+
+/// A time in minutes, or in seconds (`90s`), of a day at most.
+fn idle(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.strip_suffix('s').map_or((text, 60), |number| (number, 1));
+    let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    let seconds = seconds.filter(|seconds| (1..=24 * 60 * 60).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(|| "not a number of minutes, or of seconds: `90s`".to_owned())
 }
 
 /// An address with or without a port.

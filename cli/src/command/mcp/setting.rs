@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use phasegate_adapter::Guard;
+use phasegate_adapter::{Guard, current_session};
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::proxy::{Spec, over_stdio};
 use phasegate_mcp::relay::Ended;
+use phasegate_runtime::ancestors::own_ancestors;
 use phasegate_runtime::policy_store::Current;
 use phasegate_service::ProjectGuard;
 
@@ -39,7 +40,7 @@ impl Setting {
 
 /// Serves the client at standard input and output.
 pub(crate) fn serve_here(specs: &[Spec], setting: Setting) -> Result<Exit, Failure> {
-    let session = Session { host: true, ..Session::own(session_id()) };
+    let session = Session { host: true, ..Session::own(session_id(setting.guard.as_ref())) };
     let failed = |error| Failure::new(format!("standard input and output cannot be served: {error}"));
     match over_stdio(specs, session, setting.guard, setting.options).map_err(failed)? {
         Ended::ClientClosed | Ended::Stopped => Ok(Exit::Done),
@@ -47,8 +48,12 @@ pub(crate) fn serve_here(specs: &[Spec], setting: Setting) -> Result<Exit, Failu
     }
 }
 
-/// An id for the session of this process: no other process has it.
-fn session_id() -> String {
+/// The id of the session: the relays that one client started share it. Where the client's process is not seen, it is one
+/// that no other process has.
+fn session_id(guard: &dyn Guard) -> String {
+    if let Some(client) = own_ancestors().first() {
+        return current_session(guard, &format!("mcp-{}", client.name())).0;
+    }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("mcp-{}-{}", since.as_millis(), std::process::id())
 }
