@@ -8,7 +8,7 @@ use phasegate_core::policy::{Mode, Policy, Skill};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::input::{Kind, Level, SourceFile};
+use crate::input::{Kind, Level, ServerTools, SourceFile};
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::shipped::{Shipped, find_shipped, shipped};
@@ -22,6 +22,12 @@ use crate::{mcp, skills, version};
 /// file names them under `use`.
 #[must_use]
 pub fn compile(files: &[SourceFile]) -> Compiled {
+    compile_knowing(files, &ServerTools::new())
+}
+
+/// As [`compile`], where the tools of some servers are known: a name that none of a skill's servers has is reported.
+#[must_use]
+pub fn compile_knowing(files: &[SourceFile], tools: &ServerTools) -> Compiled {
     let mut files: Vec<&SourceFile> = files.iter().collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let mut work = Work { files: &files, findings: vec![Vec::new(); files.len()] };
@@ -37,7 +43,7 @@ pub fn compile(files: &[SourceFile]) -> Compiled {
                 settings.extend(read.map(|(source, node)| (number, source, node)));
             }
             Kind::Skill | Kind::SkillMd => {
-                let read = skills::read_skill(number, file, findings);
+                let read = skills::read_skill(number, file, tools, findings);
                 mode_unclear |= read.is_none() && file.kind == Kind::Skill;
                 found.extend(read);
             }
@@ -169,7 +175,7 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
 
 fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let mut skill = skills::read_skill(0, &shipped.source(form), &mut Vec::new())?.skill;
+    let mut skill = skills::read_skill(0, &shipped.source(form), &ServerTools::new(), &mut Vec::new())?.skill;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }

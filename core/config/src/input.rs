@@ -1,5 +1,7 @@
 //! What the caller hands in: config texts with their names and levels.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 /// Whose config a text is. A higher level hides a lower one's skill of the same name; strictness combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -34,3 +36,6 @@ pub struct SourceFile {
     /// What it is.
     pub kind: Kind,
 }
+
+/// The tools of servers, by the server's name.
+pub type ServerTools = BTreeMap<String, BTreeSet<String>>;

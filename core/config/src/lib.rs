@@ -27,11 +27,11 @@ mod compiled;
 mod shipped;
 mod compile;
 
-pub use compile::{compile, shipped_policy};
+pub use compile::{compile, compile_knowing, shipped_policy};
 pub use compiled::{Compiled, Settings};
 pub use diagnostic::{Diagnostic, Severity};
 pub use front_matter::names_permissions;
-pub use input::{Kind, Level, SourceFile};
+pub use input::{Kind, Level, ServerTools, SourceFile};
 pub use mcp::Mcp;
 pub use shipped::{Shipped, find_shipped, shipped};
 pub use source::Form;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::build::builder::{Builder, Built, child};
 use crate::build::{matcher, skill};
-use crate::input::{Kind, Level, SourceFile};
+use crate::input::{Kind, Level, ServerTools, SourceFile};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{Form, SettingsSource, SkillSource};
@@ -30,7 +30,12 @@ pub(crate) struct Found {
 }
 
 /// Reads a skill config. `None` if there is none, or nothing of it could be understood.
-pub(crate) fn read_skill(number: usize, file: &SourceFile, findings: &mut Vec<Finding>) -> Option<Found> {
+pub(crate) fn read_skill(
+    number: usize,
+    file: &SourceFile,
+    tools: &ServerTools,
+    findings: &mut Vec<Finding>,
+) -> Option<Found> {
     let root = match file.kind {
         Kind::Skill => read::read(&Text::whole(&file.text), findings)?,
         Kind::SkillMd => front_matter::config(&file.text, &file.path, findings)?,
@@ -42,7 +47,7 @@ pub(crate) fn read_skill(number: usize, file: &SourceFile, findings: &mut Vec<Fi
     let built = skill::skill(findings, &source, &node, source.form.unwrap_or(by_default));
     let usable = !built.skill.phases.is_empty();
     if usable {
-        meaning::check(&built, findings);
+        meaning::check(&built, tools, findings);
     }
     let Built { skill, places } = built;
     usable.then(|| Found {

@@ -162,11 +162,21 @@ impl Matcher {
 
     fn fits_tool(&self, subject: Subject<'_>) -> Fit {
         let tool = &subject.call.tool;
-        let named = |test: &dyn Fn(&str) -> bool| fit(test(&tool.name) || tool.native.as_deref().is_some_and(test));
+        let server = tool.server.as_deref();
+        let bare = server.and_then(|server| without_server(&tool.name, server));
+        let named = |test: &dyn Fn(&str) -> bool| {
+            test(&tool.name) || tool.native.as_deref().is_some_and(test) || bare.is_some_and(test)
+        };
+        let shown = |pattern: &str, test: &dyn Fn(&str) -> bool| {
+            server.and_then(|server| without_server(pattern, server)).is_some_and(test)
+        };
         match &self.tool {
             ToolPattern::Any => Fit::Yes,
-            ToolPattern::Exact(name) => named(&|n| n == name),
-            ToolPattern::Prefix(prefix) => named(&|n| n.starts_with(prefix.as_str())),
+            ToolPattern::Exact(name) => fit(named(&|n| n == name) || shown(name, &|rest| rest == tool.name)),
+            ToolPattern::Prefix(prefix) => {
+                let begins = |rest: &str| tool.name.starts_with(rest);
+                fit(named(&|n| n.starts_with(prefix.as_str())) || shown(prefix, &begins))
+            }
             ToolPattern::Label(label) if subject.labels.contains(label) => Fit::Yes,
             ToolPattern::Label(label) if subject.labels.is_empty() && label != READ => Fit::Doubt,
             ToolPattern::Label(_) => Fit::No,
@@ -185,8 +195,18 @@ impl Matcher {
             (ServerPattern::Bare, Some(_)) if matches!(self.tool, ToolPattern::Label(_)) => Fit::Yes,
             (ServerPattern::Bare, Some(server)) => match servers {
                 Servers::Every => Fit::Yes,
-                Servers::Listed(listed) => fit(listed.iter().any(|known| same_server(known, server))),
+                Servers::Listed(listed) => {
+                    fit(listed.iter().any(|known| same_server(known, server)) || self.names_server(server))
+                }
             },
+        }
+    }
+
+    /// Whether the name has this server before the tool's own, as clients show it: `fs__write_file`.
+    fn names_server(&self, server: &str) -> bool {
+        match &self.tool {
+            ToolPattern::Exact(name) | ToolPattern::Prefix(name) => without_server(name, server).is_some(),
+            ToolPattern::Any | ToolPattern::Label(_) => false,
         }
     }
 
@@ -283,9 +303,19 @@ impl PathTest {
     }
 }
 
+/// The tool's own name in one that has its server's before it, as clients show it: `write_file` in `fs__write_file`.
+/// `None` where it does not begin with this server's.
+#[must_use]
+pub fn without_server<'n>(name: &'n str, server: &str) -> Option<&'n str> {
+    let (end, _) = name.char_indices().nth(server.chars().count())?;
+    let (before, after) = name.split_at_checked(end)?;
+    after.strip_prefix("__").filter(|_| !server.is_empty() && same_server(before, server))
+}
+
 /// Whether two names mean one server. Clients write `my lsp` as `my_lsp` in a tool's name: what is no letter of ASCII,
 /// digit, `-` or `_` counts as `_`.
-fn same_server(one: &str, other: &str) -> bool {
+#[must_use]
+pub fn same_server(one: &str, other: &str) -> bool {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     one.chars().map(letter).eq(other.chars().map(letter))
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::{Problem, process_of};
 use phasegate_core::State;
+use phasegate_core::pins::Pins;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::OpenCall;
 use phasegate_store::file_store::FileStore;
@@ -129,6 +130,16 @@ pub struct Sessions {
 /// `state-unreadable`, `state-version`: the project's own journal is damaged or newer than this version.
 pub fn sessions(project: &Project) -> Result<Sessions, Problem> {
     read(project, |_| true)
+}
+
+/// The tools of servers as relays first saw them in the project.
+///
+/// # Errors
+///
+/// As for [`sessions`].
+pub fn pins(project: &Project) -> Result<Pins, Problem> {
+    let last = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?;
+    Ok(last.map(|last| last.state.project.servers.as_ref().clone()).unwrap_or_default())
 }
 
 /// As [`sessions`], of those alone whose journal was written lately enough for the session to hold the project.

@@ -170,6 +170,7 @@ impl Tagged for SessionChange {
     fn from_tag<'de, A: MapAccess<'de>>(tag: Cow<'de, str>, mut map: A) -> Result<Self, A::Error> {
         Ok(match tag.as_ref() {
             "clients" => Self::Clients(map.next_value()?),
+            "guards" => Self::Guards(map.next_value()?),
             "principal" => Self::Principal(map.next_value()?),
             "memory" => Self::Memory(map.next_value()?),
             "settings" => Self::Settings(map.next_value()?),
@@ -285,6 +286,7 @@ mod tests {
         ];
         let session = [
             SessionChange::Clients(Vec::new()),
+            SessionChange::Guards(Vec::new()),
             SessionChange::Principal(Some("p".to_string())),
             SessionChange::Memory(json!({"a": [1]})),
             SessionChange::Settings(Box::default()),

@@ -11,13 +11,15 @@ pub(crate) struct Builder<'f> {
     pub(crate) findings: &'f mut Vec<Finding>,
     /// The compat form: a star inside a name is an ordinary character, and most mistakes are warnings.
     pub(crate) lenient: bool,
+    /// The servers that the skill lists.
+    pub(super) servers: &'f [String],
     /// The number of the next call test.
-    atoms: u32,
+    pub(super) atoms: u32,
 }
 
 impl<'f> Builder<'f> {
     pub(crate) fn new(findings: &'f mut Vec<Finding>, lenient: bool) -> Self {
-        Self { findings, lenient, atoms: 0 }
+        Self { findings, lenient, servers: &[], atoms: 0 }
     }
 
     pub(super) fn next_atom(&mut self) -> u32 {

@@ -1,7 +1,7 @@
 //! Patterns of tools as written to matchers.
 
 use phasegate_core::Code;
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern, without_server};
 
 use super::builder::Builder;
 use crate::node::Span;
@@ -22,6 +22,10 @@ pub(super) fn pattern(builder: &mut Builder<'_>, text: &str, span: Span) -> Opti
         && !server.contains('*')
     {
         return Some((tool_pattern(builder, text, tool, span)?, ServerPattern::Named(server.into())));
+    }
+    let shown = builder.servers.iter().find_map(|server| Some((server, without_server(text, server)?)));
+    if let Some((server, tool)) = shown.filter(|(_, tool)| !tool.is_empty()) {
+        return Some((tool_pattern(builder, text, tool, span)?, ServerPattern::Named(server.clone())));
     }
     Some((tool_pattern(builder, text, text, span)?, ServerPattern::Bare))
 }

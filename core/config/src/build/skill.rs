@@ -17,7 +17,7 @@ use crate::source::{Form, SkillSource};
 /// Builds a skill; its version is not known yet.
 pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &Node, form: Form) -> Built {
     let compat = form == Form::Compat;
-    let mut builder = Builder::new(findings, compat);
+    let mut builder = Builder { servers: &source.servers, ..Builder::new(findings, compat) };
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
     let global = child(node, "global_forbidden");

@@ -1,9 +1,12 @@
 //! Matchers that nothing can match: a label that no tool has, a tool or a server that is probably misspelt.
 
-use phasegate_core::matcher::{ServerPattern, ToolPattern};
+use std::collections::BTreeSet;
+
+use phasegate_core::matcher::{ServerPattern, ToolPattern, same_server};
 
 use super::known::{Known, host_tools, is_host_tool};
 use super::uses::{Counts, Place, Use};
+use crate::input::ServerTools;
 use crate::suggestion::{closest, listed};
 use crate::typo::{Typo, host_typo, typo};
 
@@ -28,6 +31,8 @@ pub(super) struct Names<'b> {
     pub(super) known: Known<'b>,
     pub(super) counts: Counts<'b>,
     pub(super) servers: &'b [String],
+    /// The tools of servers that are known.
+    pub(super) tools: &'b ServerTools,
     /// Whether tools that are not seen here may have labels of their own.
     pub(super) open: bool,
 }
@@ -84,6 +89,11 @@ impl Names<'_> {
         if self.known.notes(name) || (on_host && is_host_tool(name)) {
             return None;
         }
+        match self.listed(used) {
+            Some(tools) if tools.contains(name) => return None,
+            Some(tools) if !name.starts_with(char::is_uppercase) => return Some(unlisted(name, &tools)),
+            _ => {}
+        }
         let hosts = host_tools().filter(|_| on_host).filter_map(|host| Some((host_typo(name, host)?, true, host)));
         let noted = self.known.noted.iter().filter_map(|other| Some((typo(name, other)?, true, *other)));
         let others = self.counts.beside(used.matcher).filter(|other| self.more_real(other, name, used.place));
@@ -101,6 +111,18 @@ impl Names<'_> {
             cause: Some("another tool has nearly the same name"),
             key: Some("tools"),
         })
+    }
+
+    /// The tools of the servers that a matcher means, if those of each are known.
+    fn listed(&self, used: &Use<'_>) -> Option<BTreeSet<&str>> {
+        let meant = match &used.matcher.server {
+            ServerPattern::Named(server) => std::slice::from_ref(server),
+            ServerPattern::Bare => self.servers,
+        };
+        let of = |server: &String| self.tools.iter().find(|(known, _)| same_server(known, server));
+        let tools: Vec<_> = meant.iter().map(of).collect::<Option<_>>()?;
+        let tools: BTreeSet<&str> = tools.into_iter().flat_map(|(_, tools)| tools).map(String::as_str).collect();
+        (!tools.is_empty()).then_some(tools)
     }
 
     /// Whether what the config says elsewhere makes it more probable that `other` is real than that `name` is.
@@ -141,5 +163,22 @@ impl Names<'_> {
             cause: Some("other names here begin nearly so"),
             key: Some("tools"),
         })
+    }
+}
+
+/// A name that no server of the skill lists.
+fn unlisted(name: &str, tools: &BTreeSet<&str>) -> Doubt {
+    let meant = closest(name, tools.iter().copied());
+    let sure = meant.is_some_and(|meant| typo(name, meant) == Some(Typo::Sure));
+    Doubt {
+        message: format!("no server that is meant here lists a tool `{name}`"),
+        suggestion: meant.map_or_else(
+            || format!("the tools are {}", listed(tools.iter().copied())),
+            |meant| format!("did you mean `{meant}`?"),
+        ),
+        meant: meant.map(ToOwned::to_owned),
+        sure,
+        cause: Some("the relay has seen the list of tools"),
+        key: Some("tools"),
     }
 }

@@ -10,14 +10,17 @@ use super::known::Known;
 use super::misspelt::{Doubt, Names};
 use super::uses::{self, Counts, Decides, Place, Use};
 use crate::build::builder::Built;
+use crate::input::ServerTools;
 use crate::node::Span;
 use crate::report::Finding;
 
-/// Reports names that nothing has; gives the phases that can never be done because of one.
-pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) -> BTreeSet<usize> {
+/// Reports names that nothing has; gives the phases that can never be done because of one. `tools` are those of servers
+/// that are known.
+pub(super) fn check(built: &Built, tools: &ServerTools, findings: &mut Vec<Finding>) -> BTreeSet<usize> {
     let skill = &built.skill;
     let all = uses::all(built);
-    let names = Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, open: false };
+    let names =
+        Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, tools, open: false };
     no_servers(built, findings);
     let doubts: Vec<(&Use<'_>, Doubt)> =
         all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
@@ -48,7 +51,8 @@ pub(crate) fn check_settings<'s>(
 ) {
     let all = uses::listed(matchers, spans, Place::Everywhere);
     // Settings stand for skills that may come later too, and these may give labels of their own.
-    let names = Names { known: Known::of(skills), counts: Counts::default(), servers: &[], open: true };
+    let tools = &ServerTools::new();
+    let names = Names { known: Known::of(skills), counts: Counts::default(), servers: &[], tools, open: true };
     for used in &all {
         let Some(doubt) = names.doubt(used, &all) else { continue };
         let lost = (doubt.sure && !stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden);
@@ -114,7 +118,10 @@ fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
                 format!("`{name}` matches no tool of an MCP server here"),
             )
             .cause("a name without a server allows the tools of the servers that the skill lists, and it lists none")
-            .suggest(format!("add `servers: [NAME]` to the skill, or write `mcp__NAME__{name}`")),
+            .suggest(match name.split_once("__") {
+                Some((server, _)) => format!("add `servers: [{server}]` to the skill"),
+                None => format!("add `servers: [NAME]` to the skill, or write `mcp__NAME__{name}`"),
+            }),
         );
     }
 }
