@@ -283,23 +283,29 @@ impl SimpleCommand {
 impl PathTest {
     fn fits(&self, call: &Call) -> Fit {
         let analysis = &call.analysis;
+        // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
+        let told = self.access == Access::Write && !analysis.commands.is_empty();
         let more = analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
-        let mut best = if analysis.paths.is_empty() || more { Fit::Doubt } else { Fit::No };
-        let writes = |access| access == Access::Remove && self.access == Access::Write;
-        for path in analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access)) {
-            best = best.max(match &path.resolved {
-                None => Fit::Doubt,
-                Some(resolved) => fit(self.covers(resolved)),
-            });
+        if more || (analysis.paths.is_empty() && !told) {
+            return Fit::Doubt;
         }
-        best
+        let writes = |access| access == Access::Remove && self.access == Access::Write;
+        let paths = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
+        let mut fits = paths.map(|path| path.resolved.as_deref().map_or(Fit::Doubt, |resolved| self.covers(resolved)));
+        let Some(first) = fits.next() else { return Fit::No };
+        // Paths that the pattern covers beside others that it does not.
+        fits.fold(first, |all, one| if all == one { all } else { Fit::Doubt })
     }
 
-    fn covers(&self, path: &str) -> bool {
-        match self.pattern.strip_suffix("/**") {
-            None => path == self.pattern,
-            Some(folder) => path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
-        }
+    fn covers(&self, path: &str) -> Fit {
+        let (folder, below) =
+            self.pattern.strip_suffix("/**").map_or((self.pattern.as_str(), false), |folder| (folder, true));
+        let inside = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let covered = if below { inside(path, folder) } else { path == folder };
+        // Who changes a folder may change what is in it.
+        let here = matches!(path, "" | ".") && !folder.starts_with('/');
+        let around = here || path == "/" || path == folder || inside(folder, path);
+        if !covered && around && self.access == Access::Write { Fit::Doubt } else { fit(covered) }
     }
 }
 

@@ -41,7 +41,10 @@ pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protec
         return;
     }
     for path in &mut analysis.paths {
-        path.resolved = resolve(&base, Path::new(&path.written)).and_then(|found| display(root, &found));
+        let found = resolve(&base, Path::new(&path.written));
+        // A folder around the project is around all of its paths.
+        let around = found.as_deref().is_some_and(|found| found != root && root.starts_with(found));
+        path.resolved = if around { Some("/".to_string()) } else { found.and_then(|found| display(root, &found)) };
     }
     let writes = |access| matches!(access, Access::Write | Access::Remove);
     let may_change = match &judged {

@@ -41,6 +41,7 @@ fn unreadable(problem: Problem) -> Judgement {
         span: problem.span,
         parts: Vec::new(),
         touches: Vec::new(),
+        unnamed: false,
         network: false,
         problem: Some(problem),
     }

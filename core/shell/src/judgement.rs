@@ -33,6 +33,9 @@ pub struct Judgement {
     /// The paths that the line would touch, as far as they are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<Touch>,
+    /// Whether a part of the line changes files of which it names none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unnamed: bool,
     /// Whether a program of the line asks a service on the network, though it changes nothing there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,

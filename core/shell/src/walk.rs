@@ -34,6 +34,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) moving: bool,
     /// The functions whose bodies the walk is inside of.
     pub(crate) defining: Vec<String>,
+    /// Whether a program changes files of which it names none.
+    pub(crate) unnamed: bool,
     /// Whether a program asks a service on the network.
     pub(crate) network: bool,
     /// The options before the command of a program that dispatches.
@@ -65,6 +67,7 @@ impl<'t> Walk<'t> {
             conditional: 0,
             moving: false,
             defining: Vec::new(),
+            unnamed: false,
             network: false,
             globals: Vec::new(),
             stdin: None,
@@ -89,6 +92,7 @@ impl<'t> Walk<'t> {
             span: self.worst.span,
             parts: self.parts,
             touches: self.touches,
+            unnamed: self.unnamed,
             network: self.network,
             problem: self.problem,
         }

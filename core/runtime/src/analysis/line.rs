@@ -1,9 +1,9 @@
 //! The line of a shell call, read into simple commands and judged.
 
-use phasegate_core::analysis::{PathUse, Verdict};
+use phasegate_core::analysis::{Access, PathUse, Verdict};
 use phasegate_core::tool::{BASH, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE};
 use phasegate_core::{Event, EventKind};
-use phasegate_shell::{Judgement, Table, Trust, judge};
+use phasegate_shell::{Judgement, Pattern, Piece, Table, Trust, judge};
 use serde_json::Value;
 
 use crate::policy_store::KeptSettings;
@@ -34,10 +34,37 @@ pub(crate) fn read_line(event: &mut Event, shell: &Shell) -> Option<Judgement> {
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
-        let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
-        analysis.paths = known.map(|(written, access)| PathUse { written, resolved: None, access }).collect();
+        analysis.paths = paths_of(&judged);
     }
     Some(judged)
+}
+
+/// The paths that a line names; for what it changes without saying all of its name, the folder that this is in.
+fn paths_of(judged: &Judgement) -> Vec<PathUse> {
+    let named = judged.touches.iter().filter_map(|touch| {
+        let changes = matches!(touch.access, Access::Write | Access::Remove);
+        let written = touch.path.text().or_else(|| changes.then(|| folder_of(&touch.path)))?;
+        Some(PathUse { written, resolved: None, access: touch.access })
+    });
+    let anywhere = PathUse { written: "/".to_owned(), resolved: None, access: Access::Write };
+    named.chain(judged.unnamed.then_some(anywhere)).collect()
+}
+
+/// The folder that a path known in part is in; the root where it may be anywhere.
+fn folder_of(path: &Pattern) -> String {
+    let Some(Piece::Text(start)) = path.0.first() else {
+        let here = path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob));
+        return if here { ".".to_owned() } else { "/".to_owned() };
+    };
+    let rest = path.0.get(1..).unwrap_or(&[]);
+    if !rest.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob)) {
+        return "/".to_owned();
+    }
+    match start.rsplit_once('/') {
+        Some(("", _)) => "/".to_owned(),
+        Some((folder, _)) => folder.to_owned(),
+        None => ".".to_owned(),
+    }
 }
 
 /// What a line can do, as labels. A line that only reads runs no program that could do more.

@@ -9,6 +9,7 @@ use crate::check::command::Command;
 use crate::check::{self, find, tar};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
+use crate::judgement::Touch;
 use crate::table::{Check, Operands, Rule, Style};
 use crate::tree::Span;
 use crate::walk::Walk;
@@ -30,6 +31,7 @@ impl Walk<'_> {
             _ => Cow::Borrowed(args),
         };
         let scan = scan(rule, &scanned);
+        let before = self.touches().len();
         self.network |= rule.network;
         let mut worst = self.own_verdict(name, rule, &scan, span);
         for finding in scan.findings.iter().cloned() {
@@ -56,7 +58,10 @@ impl Walk<'_> {
         if rule.wraps.is_some() && !asks {
             keep_worse(&mut worst, self.wrap(name, rule, &scan, span));
         }
-        self.touch_operands(rule, &scan);
+        self.touch_operands(rule, &scan, worst.verdict);
+        let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
+        let named = self.touches().iter().skip(before).any(changes);
+        self.unnamed |= worst.verdict == Verdict::Write && !named && !rule.elsewhere;
         worst
     }
 
@@ -133,6 +138,7 @@ impl Walk<'_> {
                     None => {
                         let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
                         self.touch_unknown(rest);
+                        self.unnamed |= !rule.elsewhere;
                         Finding::new(verdict, format!("`{full}` is not known to only read"), command.span)
                     }
                 }
@@ -168,12 +174,21 @@ impl Walk<'_> {
         Some(Finding::new(Verdict::Execute, because, span))
     }
 
-    fn touch_operands(&mut self, rule: &Rule, scan: &Scan<'_>) {
-        let last = scan.operands.len().saturating_sub(1);
+    fn touch_operands(&mut self, rule: &Rule, scan: &Scan<'_>, does: Verdict) {
+        let into = scan.options.iter().find(|given| matches!(given.name.as_str(), "t" | "target-directory"));
+        let into = into
+            .and_then(|given| given.value.as_ref())
+            .filter(|_| matches!(rule.touches, Operands::LastWrite | Operands::Move));
+        if let Some(folder) = into {
+            self.touch(folder, Access::Write);
+        }
+        // With its target as an option, no operand is the target.
+        let last = scan.operands.len().saturating_sub(usize::from(into.is_none()));
         for (number, field) in scan.operands.iter().enumerate() {
             let access = match rule.touches {
                 Operands::None => continue,
-                Operands::Read => Access::Read,
+                Operands::Replace if does > Verdict::Read => Access::Remove,
+                Operands::Read | Operands::Replace => Access::Read,
                 Operands::Write => Access::Write,
                 Operands::Remove => Access::Remove,
                 Operands::LastWrite | Operands::Move if number == last => Access::Write,

@@ -50,6 +50,9 @@ pub struct Rule {
     /// What its operands are.
     #[serde(skip_serializing_if = "is_default")]
     pub touches: Operands,
+    /// What it changes is no file that it works on: the repository's own data, a service, the system.
+    #[serde(skip_serializing_if = "is_default")]
+    pub elsewhere: bool,
     /// It runs the command that its operands are.
     #[serde(skip_serializing_if = "is_default")]
     pub wraps: Option<Wraps>,
@@ -104,6 +107,7 @@ impl Default for Rule {
             operands: None,
             beyond: None,
             touches: Operands::default(),
+            elsewhere: false,
             wraps: None,
             dispatches: false,
             pairs: false,
@@ -152,6 +156,8 @@ pub enum Operands {
     Remove,
     /// Paths that it removes, except for the last, which it changes (`mv`).
     Move,
+    /// Paths that it reads, unless it changes anything; then paths that it removes (`gzip`).
+    Replace,
     /// Something and then paths that it reads (`grep`).
     FirstNone,
     /// Something and then paths that it changes (`chmod`).
@@ -311,6 +317,7 @@ impl Rule {
                 rule.reader_options.clone_from(&options);
             }
             rule.network |= self.network;
+            rule.elsewhere |= self.elsewhere;
             for outer in names.split_whitespace().chain([name]) {
                 rule.clone().flatten(&format!("{outer} {command}"), into);
             }
