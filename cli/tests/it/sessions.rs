@@ -246,3 +246,27 @@ fn journals(world: &World) -> Vec<std::path::PathBuf> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|end| end == "journal")).collect()
 }
+
+/// A client that is started above guarded projects loads the user's hooks alone.
+#[test]
+fn a_skill_of_a_project_below_is_enforced_where_the_client_was_started_above() {
+    let world = World::guarded("block");
+    world.run(&["init", "claude-code"], 0);
+    let above = world.root().parent().unwrap().to_path_buf();
+    let hook = |event: &str, fields: Value| {
+        let mut frame = json!({"session_id": "s", "cwd": above, "hook_event_name": event});
+        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut hook = world.phasegate(&["hook", "claude-code"]);
+        hook.env("CLAUDE_PROJECT_DIR", &above).write_stdin(frame.to_string()).output().unwrap()
+    };
+    let call = |id: &str, tool: &str, input: Value| {
+        hook("PreToolUse", json!({"tool_name": tool, "tool_input": input, "tool_use_id": id}))
+    };
+    let edit = || json!({"file_path": world.root().join("a.rs"), "old_string": "a", "new_string": "b"});
+    hook("SessionStart", json!({"source": "startup"}));
+    assert_eq!(reply(&call("t1", "Edit", edit())), Reply::Silent);
+    call("t2", "Skill", json!({"skill": "unknown"}));
+    assert_eq!(reply(&call("t3", "Edit", edit())), Reply::Silent);
+    call("t4", "Skill", json!({"skill": "careful"}));
+    denied(&call("t5", "Edit", edit()), "not-done");
+}

@@ -197,11 +197,16 @@ impl Found<'_> {
     }
 }
 
-/// The program that runs, and those that stand beside it under a name of the guard.
+/// The program that runs, and its name in every folder that a client may find it in: its own and those of `PATH`.
 fn programs() -> Vec<PathBuf> {
     let Ok(own) = std::env::current_exe() else { return Vec::new() };
-    let beside = |name: &str| own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    let mut programs = vec![beside("phasegate"), own.clone()];
+    let name = format!("phasegate{}", std::env::consts::EXE_SUFFIX);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let named = folders.chain(own.parent().map(Path::to_path_buf)).map(|folder| folder.join(&name));
+    let mut programs: Vec<_> = named.collect();
+    programs.push(own);
+    programs.sort_unstable();
     programs.dedup();
     programs
 }
