@@ -62,7 +62,7 @@ pub(crate) fn analysis(host: &Host, tool: &Named, input: &Value) -> CallAnalysis
         .path_arguments
         .iter()
         .filter_map(|name| input.get(name)?.as_str())
-        .map(|written| PathUse { written: written.to_owned(), resolved: None, access })
+        .map(|written| PathUse::new(written.to_owned(), access))
         .collect();
     CallAnalysis { paths, ..CallAnalysis::default() }
 }

@@ -25,7 +25,7 @@ pub(crate) fn paths(patch: &str) -> Vec<PathUse> {
         {
             moved.access = Access::Remove;
         }
-        found.push(PathUse { written: path.trim().to_owned(), resolved: None, access });
+        found.push(PathUse::new(path.trim().to_owned(), access));
     }
     found
 }

@@ -85,7 +85,7 @@ pub(crate) fn analysis(named: &Named, input: &Value) -> CallAnalysis {
     let paths = PATH_ARGUMENTS
         .into_iter()
         .filter_map(|name| input.get(name)?.as_str())
-        .map(|written| PathUse { written: written.to_owned(), resolved: None, access })
+        .map(|written| PathUse::new(written.to_owned(), access))
         .collect();
     CallAnalysis { paths, ..CallAnalysis::default() }
 }

@@ -55,7 +55,7 @@ pub(crate) fn analysis(native: &str, input: &Value) -> CallAnalysis {
     // Without one, those that search begin in the session's folder.
     let given = input.get("path").and_then(Value::as_str);
     let written = given.map(written).or_else(|| SEARCHES.contains(&native).then(|| ".".to_owned()));
-    let paths = written.into_iter().map(|written| PathUse { written, resolved: None, access }).collect();
+    let paths = written.into_iter().map(|written| PathUse::new(written, access)).collect();
     CallAnalysis { paths, ..CallAnalysis::default() }
 }
 

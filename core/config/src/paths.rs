@@ -17,25 +17,26 @@ pub(crate) fn file(written: &str, span: Span) -> Result<String, Finding> {
     tidy(written, span)
 }
 
-/// A file, or a folder and everything below it (`src/**`); relative to the project, or absolute.
+/// A path with `*`, `?`, `**` and `{a,b}`; relative to the project, or absolute.
 pub(crate) fn pattern(written: &str, span: Span) -> Result<String, Finding> {
     let unsupported = |message: &str, suggestion: String| {
         Err(Finding::error(Code::MatcherUnsupported, span, message).suggest(suggestion))
     };
-    let folder = written.strip_suffix("/**");
-    let body = folder.unwrap_or(written);
-    if body.contains('*') {
+    if written.ends_with('/') {
+        return unsupported("a path ends in a slash", format!("write `{written}**` for everything below the folder"));
+    }
+    let open = written.chars().filter(|c| *c == '{').count();
+    if open != written.chars().filter(|c| *c == '}').count() {
+        return unsupported("a brace in a path has no partner", "write `{a,b}` for one of two texts".into());
+    }
+    if let Some(part) = written.split('/').find(|part| part.contains("**") && *part != "**") {
         return unsupported(
-            "a star in a path stands for everything below a folder only",
-            "name a file (`src/main.rs`) or a folder (`src/**`)".into(),
+            "two stars in a path stand for whole folders only",
+            format!("write `{}`, or a `**` between slashes", part.replace("**", "*")),
         );
     }
-    if body.ends_with('/') {
-        return unsupported("a path ends in a slash", format!("write `{body}**` for everything below the folder"));
-    }
-    let root = if body.starts_with('/') { "/" } else { "" };
-    let tidied = tidy(body, span)?;
-    Ok(format!("{root}{tidied}{}", if folder.is_some() { "/**" } else { "" }))
+    let root = if written.starts_with('/') { "/" } else { "" };
+    Ok(format!("{root}{}", tidy(written, span)?))
 }
 
 fn tidy(written: &str, span: Span) -> Result<String, Finding> {

@@ -87,6 +87,41 @@ pub struct SimpleCommand {
     pub span: (u32, u32),
     /// The most harmful effect that the command can have.
     pub verdict: Verdict,
+    /// How many words after the program are its own options, before its subcommand (2 in `git -C x push`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub global_options: u32,
+    /// What the exit status of the line says about this command.
+    #[serde(default, skip_serializing_if = "Status::is_lost")]
+    pub status: Status,
+    /// Whether it only runs the command inside it, as `timeout 60 pytest` does.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub transparent: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What the exit status of a line says about one of its commands (rules 3.3).
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Nothing: the command is in a condition, a loop or the background, or others follow it.
+    #[default]
+    Lost,
+    /// If the line ends with 0, so did the command: it is joined to others by `&&`.
+    Success,
+    /// The line ends as the command does.
+    Own,
+}
+
+impl Status {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_lost(&self) -> bool {
+        *self == Self::Lost
+    }
 }
 
 /// A word of a command: known, or computed at run time (a variable, a substitution).
@@ -129,6 +164,17 @@ pub struct PathUse {
     pub resolved: Option<String>,
     /// What the call does to it.
     pub access: Access,
+    /// Which simple command of a shell line does it, by its number; absent in other calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<u32>,
+}
+
+impl PathUse {
+    /// A path as a call gives it.
+    #[must_use]
+    pub fn new(written: String, access: Access) -> Self {
+        Self { written, resolved: None, access, command: None }
+    }
 }
 
 /// What a call does to a path.

@@ -1,11 +1,19 @@
 //! One call in one run: the situation for the decision table, and where the answer leads.
 
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use serde_json::Value;
+
+use crate::analysis::Status;
+use crate::condition::{CallTest, Wanted};
 use crate::decide::{Done, Line, Next, Situation, decide};
 use crate::eval::World;
 use crate::graph::{self, Here, Transition};
 use crate::matcher::{Matcher, Subject, Use};
+use crate::outcome::CallOutcome;
+use crate::parts::{self, Part};
 use crate::policy::{Phase, Skill, Unlisted};
 use crate::state::Run;
 use crate::tool::{Call, EXECUTE, Labels, READ, only_reads};
@@ -25,47 +33,182 @@ pub(crate) struct Ruling {
     pub(crate) line: Line,
     /// The phase a move leads to, or the one that a violation of `not-done` would need.
     pub(crate) transition: Option<Transition>,
+    /// The command of a shell line that decided, where the line has several.
+    pub(crate) command: Option<String>,
 }
 
-/// A call as one skill sees it: with the labels that it has there.
+/// A call as one skill sees it: the whole of it, and the parts of a shell line that are judged one by one.
 pub(crate) struct SkillCall<'a> {
     skill: &'a Skill,
-    call: &'a Call,
+    whole: SkillPart<'a>,
+    parts: Vec<SkillPart<'a>>,
+}
+
+/// One part of a call, or the whole call, with the labels that it has in a skill.
+struct SkillPart<'a> {
+    skill: &'a Skill,
+    call: Cow<'a, Call>,
     labels: Labels,
     caller: Caller<'a>,
+    /// Whether a line that permits names its command.
+    named: bool,
 }
 
 impl<'a> SkillCall<'a> {
     pub(crate) fn new(skill: &'a Skill, call: &'a Call, caller: Caller<'a>) -> Self {
-        let mut this = Self { skill, call, labels: call.tool.labels.clone(), caller };
+        let part = |part: Part| SkillPart::new(skill, Cow::Owned(part.call), part.labels, caller);
+        Self {
+            skill,
+            whole: SkillPart::new(skill, Cow::Borrowed(call), call.tool.labels.clone(), caller),
+            parts: parts::of(call).into_iter().map(part).collect(),
+        }
+    }
+
+    /// What the tool can do, as the platform and the skill say.
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.whole.labels
+    }
+
+    /// Whether the skill itself says that the tool runs programs.
+    pub(crate) fn may_execute(&self) -> bool {
+        self.whole.labels.contains(EXECUTE)
+    }
+
+    /// What is judged: the parts that do more than read or that the skill names or forbids; without any, the whole call.
+    fn judged<'s>(&'s self, phase: &Phase) -> Vec<&'s SkillPart<'a>> {
+        let skill = self.skill;
+        let counts = |part: &&SkillPart<'_>| {
+            let forbids = || skill.global_forbidden.iter().chain(&phase.forbidden);
+            !only_reads(&part.labels) || part.named || forbids().any(|matcher| part.one(matcher, Use::Forbid))
+        };
+        let parts: Vec<_> = self.parts.iter().filter(counts).collect();
+        if parts.is_empty() { alloc::vec![&self.whole] } else { parts }
+    }
+
+    /// Judges the call in a run of the skill: the strictest answer to its parts.
+    pub(crate) fn judge(&self, world: &mut World<'_>, run: &Run) -> Ruling {
+        let here = self.skill.phase_index(&run.phase).unwrap_or_default();
+        let Some(phase) = self.skill.phases.get(here) else { return Ruling::of(Line::UnlistedDenied) };
+        let rulings = self.judged(phase).into_iter().map(|part| {
+            let command = part.command(self.parts.len());
+            Ruling { command, ..part.judge(world, run, here, phase) }
+        });
+        strictest(rulings.collect())
+    }
+
+    /// Whether the current phase of a run lists the call, and the run is not done.
+    pub(crate) fn is_for(&self, world: &mut World<'_>, run: &Run) -> bool {
+        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
+        phase.is_some_and(|phase| {
+            let listed = |part: &SkillPart<'_>| part.any(&phase.allowed, Use::Permit);
+            self.judged(phase).into_iter().all(listed) && world.done(run, phase) != Done::Yes
+        })
+    }
+
+    /// What a run forbids of a call that one of its parts judges; `None`: nothing.
+    pub(crate) fn forbidden_by(&self, run: &Run) -> Option<Ruling> {
+        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index))?;
+        let forbids =
+            |matchers: &[Matcher]| self.judged(phase).into_iter().find(|part| part.any(matchers, Use::Forbid));
+        let (line, part) = if let Some(part) = forbids(&self.skill.global_forbidden) {
+            (Line::GlobalForbidden, part)
+        } else {
+            (Line::Forbidden, forbids(&phase.forbidden)?)
+        };
+        Some(Ruling { command: part.command(self.parts.len()), ..Ruling::of(line) })
+    }
+
+    /// What the outcome of the call would prove of a condition about calls; `None`: nothing.
+    ///
+    /// A matcher of commands or paths is about one command of a line, of which the exit status of the line may say
+    /// nothing.
+    pub(crate) fn proves(&self, test: &CallTest) -> Option<Wanted> {
+        let matcher = &test.matcher;
+        let whole = [&self.whole];
+        let parts = self.parts.iter().chain(whole.into_iter().filter(|_| self.parts.is_empty()));
+        let proven = parts.filter(|part| part.one(matcher, Use::Permit)).map(|part| part.status(matcher)).max();
+        let of_whole = || self.whole.one(matcher, Use::Permit).then(|| self.whole.status(matcher));
+        match (proven.or_else(of_whole)?, test.wanted) {
+            (Status::Own, wanted) => Some(wanted),
+            (Status::Success, Wanted::Ended | Wanted::Outcome(CallOutcome::Ok)) => {
+                Some(Wanted::Outcome(CallOutcome::Ok))
+            }
+            (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) => None,
+            (_, wanted) => Some(wanted),
+        }
+    }
+}
+
+impl Ruling {
+    fn of(line: Line) -> Self {
+        Self { line, transition: None, command: None }
+    }
+}
+
+/// The answer to several parts: the first violation; else the move that takes them all.
+fn strictest(rulings: Vec<Ruling>) -> Ruling {
+    if let Some(violation) = rulings.iter().find(|ruling| ruling.line.is_violation()) {
+        return violation.clone();
+    }
+    let moves = |ruling: &&Ruling| matches!(ruling.line, Line::Entered | Line::Back | Line::Returned);
+    let mut moving: Vec<Ruling> = rulings.iter().filter(moves).cloned().collect();
+    let to = |ruling: &Ruling| ruling.transition.as_ref().map(|transition| transition.to);
+    moving.sort_by_key(to);
+    let Some(last) = moving.pop() else {
+        let allowed = rulings.iter().find(|ruling| ruling.line == Line::Allowed).or_else(|| rulings.first());
+        return allowed.cloned().unwrap_or_else(|| Ruling::of(Line::UnlistedDenied));
+    };
+    // Forward the last phase is entered; parts that lead to different places otherwise belong into different calls.
+    let together = |other: &Ruling| other.line == last.line && (to(other) == to(&last) || last.line == Line::Entered);
+    if moving.iter().all(together) { last } else { Ruling { line: Line::UnlistedDenied, ..last } }
+}
+
+impl<'a> SkillPart<'a> {
+    fn new(skill: &'a Skill, call: Cow<'a, Call>, labels: Labels, caller: Caller<'a>) -> Self {
+        let mut this = Self { skill, call, labels, caller, named: false };
         let mut labels = this.labels.clone();
         for note in &skill.tools {
             let (permits, forbids) = (this.one(&note.matcher, Use::Permit), this.one(&note.matcher, Use::Forbid));
             labels.extend(note.labels.iter().filter(|label| if *label == READ { permits } else { forbids }).cloned());
         }
         this.labels = labels;
+        let mut lines = skill.phases.iter().flat_map(|phase| &phase.allowed);
+        this.named = lines.any(|matcher| matcher.command.is_some() && this.one(matcher, Use::Permit));
         this
     }
 
     /// Whether one matcher applies.
-    pub(crate) fn one(&self, matcher: &Matcher, used: Use) -> bool {
-        let subject =
-            Subject { call: self.call, labels: &self.labels, agent: self.caller.agent, agent_kind: self.caller.kind };
+    fn one(&self, matcher: &Matcher, used: Use) -> bool {
+        let subject = Subject {
+            call: &self.call,
+            labels: &self.labels,
+            agent: self.caller.agent,
+            agent_kind: self.caller.kind,
+            named: self.named && used == Use::Forbid,
+        };
         matcher.matches(subject, self.skill.permitted_servers(), used)
-    }
-
-    /// What the tool can do, as the platform and the skill say.
-    pub(crate) fn labels(&self) -> &Labels {
-        &self.labels
-    }
-
-    /// Whether the skill itself says that the tool runs programs.
-    pub(crate) fn may_execute(&self) -> bool {
-        self.labels.contains(EXECUTE)
     }
 
     fn any(&self, matchers: &[Matcher], used: Use) -> bool {
         matchers.iter().any(|matcher| self.one(matcher, used))
+    }
+
+    /// What the exit status of the line says about the command that a matcher is about.
+    fn status(&self, matcher: &Matcher) -> Status {
+        let about_command = matcher.command.is_some() || !matcher.paths.is_empty();
+        match self.call.analysis.commands.as_slice() {
+            [command] if about_command && !matcher.is_whole_line(&self.call) => command.status,
+            [_, _, ..] if about_command && !matcher.is_whole_line(&self.call) => Status::Lost,
+            _ => Status::Own,
+        }
+    }
+
+    /// The command as the line has it, where the line has several.
+    fn command(&self, parts: usize) -> Option<String> {
+        let [command] = self.call.analysis.commands.as_slice() else { return None };
+        let (start, end) = (usize::try_from(command.span.0).ok()?, usize::try_from(command.span.1).ok()?);
+        let line = self.call.input.get("command").and_then(Value::as_str).filter(|_| parts > 0)?;
+        line.get(start..end).map(ToString::to_string)
     }
 
     /// Whether a phase that is not current lists the call. In the compat form its `forbidden` list does not count.
@@ -81,13 +224,8 @@ impl<'a> SkillCall<'a> {
         }
     }
 
-    /// Judges the call in a run of the skill.
-    pub(crate) fn judge(&self, world: &mut World<'_>, run: &Run) -> Ruling {
+    fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
         let skill = self.skill;
-        let here = skill.phase_index(&run.phase).unwrap_or_default();
-        let Some(phase) = skill.phases.get(here) else {
-            return Ruling { line: Line::UnlistedDenied, transition: None };
-        };
         let allowed = self.any(&phase.allowed, Use::Permit);
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
@@ -118,26 +256,7 @@ impl<'a> SkillCall<'a> {
         } else {
             transition
         };
-        Ruling { line, transition }
-    }
-
-    /// Whether the current phase of a run lists the call, and the run is not done.
-    pub(crate) fn is_for(&self, world: &mut World<'_>, run: &Run) -> bool {
-        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
-        phase.is_some_and(|phase| self.any(&phase.allowed, Use::Permit) && world.done(run, phase) != Done::Yes)
-    }
-
-    /// What a run forbids of a call that one of its parts judges; `None`: nothing.
-    pub(crate) fn forbidden_by(&self, run: &Run) -> Option<Ruling> {
-        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
-        let line = if self.any(&self.skill.global_forbidden, Use::Forbid) {
-            Line::GlobalForbidden
-        } else if phase.is_some_and(|phase| self.any(&phase.forbidden, Use::Forbid)) {
-            Line::Forbidden
-        } else {
-            return None;
-        };
-        Some(Ruling { line, transition: None })
+        Ruling { line, transition, command: None }
     }
 
     fn returns(&self, run: &Run) -> bool {

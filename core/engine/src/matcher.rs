@@ -6,9 +6,11 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::analysis::{Access, SimpleCommand, Verdict, Word};
+use crate::analysis::{Access, CallAnalysis, PathUse, Verdict};
+use crate::glob::{lies_below, path_fits};
 use crate::redacted::Fit;
-use crate::tool::{Call, Labels, READ, SHELL};
+use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, WRITE};
+use crate::words;
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +24,7 @@ pub struct Matcher {
     /// What the arguments must be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<ArgTest>,
-    /// The exact shell command.
+    /// The words of one simple command, with `*` for any words; or a whole line, letter by letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// What the paths of the reading must be.
@@ -85,7 +87,7 @@ pub enum ArgIs {
 pub struct PathTest {
     /// The access asked about.
     pub access: Access,
-    /// A path, or a folder and everything below it (`src/**`), relative to the project or absolute.
+    /// A path with `*`, `?`, `**` and `{a,b}` (`src/**/*.rs`), relative to the project or absolute.
     pub pattern: String,
 }
 
@@ -121,6 +123,8 @@ pub struct Subject<'a> {
     pub agent: Option<&'a str>,
     /// The kind of the agent that calls; empty where not known.
     pub agent_kind: &'a str,
+    /// Whether a list that permits names the command, so that nobody asks which paths the program may write.
+    pub named: bool,
 }
 
 /// The servers whose tools a bare name permits.
@@ -145,7 +149,7 @@ impl Matcher {
             who.min(tool).min(some(self.asks_for_arguments()))
         } else {
             who.min(self.fits_tool(subject))
-                .min(self.fits_command(subject.call))
+                .min(self.fits_command(subject.call, subject.labels))
                 .min(self.fits_args(subject))
                 .min(self.fits_paths(subject))
         };
@@ -222,22 +226,27 @@ impl Matcher {
         }
     }
 
-    pub(crate) fn fits_command(&self, call: &Call) -> Fit {
+    pub(crate) fn fits_command(&self, call: &Call, labels: &Labels) -> Fit {
         let Some(wanted) = &self.command else { return Fit::Yes };
         if let Some(known) = call.analysis.redacted.as_ref().and_then(|before| before.command(wanted)) {
             return known;
         }
-        let Some(Value::String(line)) = call.input.get("command") else { return Fit::Doubt };
-        let commands = &call.analysis.commands;
-        let wanted_words: Vec<_> = wanted.split_whitespace().collect();
-        let best = commands.iter().map(|command| command.fits(&wanted_words)).max().unwrap_or(Fit::No);
-        match commands.as_slice() {
-            _ if line.trim() == wanted => Fit::Yes,
-            [one] if alone(line, one) => best,
-            // Among other commands, or in the background, negated, defined or under a condition, it is not exactly this
-            // one, and may still be what a list forbids.
-            _ => best.min(Fit::Doubt),
+        if !matches!(call.input.get("command"), Some(Value::String(_))) {
+            return Fit::Doubt;
         }
+        if self.is_whole_line(call) {
+            return Fit::Yes;
+        }
+        let commands = &call.analysis.commands;
+        let best = commands.iter().map(|command| words::fits(command, wanted)).max().unwrap_or(Fit::No);
+        // Among other commands it is not exactly this one, and may still be what a list forbids.
+        if commands.len() == 1 && call.analysis.is_its_commands(labels) { best } else { best.min(Fit::Doubt) }
+    }
+
+    /// Whether the line is the command, letter by letter.
+    pub(crate) fn is_whole_line(&self, call: &Call) -> bool {
+        let line = call.input.get("command").and_then(Value::as_str).map(|line| line.trim_matches([' ', '\t', '\n']));
+        line.is_some() && line == self.command.as_deref()
     }
 
     fn fits_args(&self, subject: Subject<'_>) -> Fit {
@@ -245,7 +254,7 @@ impl Matcher {
     }
 
     fn fits_paths(&self, subject: Subject<'_>) -> Fit {
-        self.paths.iter().map(|test| test.fits(subject.call)).min().unwrap_or(Fit::Yes)
+        self.paths.iter().map(|test| test.fits(subject)).min().unwrap_or(Fit::Yes)
     }
 }
 
@@ -266,46 +275,48 @@ impl ArgTest {
     }
 }
 
-impl SimpleCommand {
-    /// Whether this is the command with these words, and nothing besides them.
-    fn fits(&self, wanted: &[&str]) -> Fit {
-        let known = self.words.iter().take_while(|word| matches!(word, Word::Known(_))).count();
-        let same = |word: &Word, wanted: &str| matches!(word, Word::Known(text) if text == wanted);
-        let agree = self.words.iter().take(known).zip(wanted).all(|(word, wanted)| same(word, wanted));
-        if known < self.words.len() {
-            return if agree && known <= wanted.len() { Fit::Doubt } else { Fit::No };
+impl PathTest {
+    /// All paths must fit to permit, and one is enough to forbid: where some do, the answer is doubt.
+    fn fits(&self, subject: Subject<'_>) -> Fit {
+        let analysis = &subject.call.analysis;
+        let labels = subject.labels;
+        if self.access == Access::Write && !labels.is_empty() && !labels.contains(WRITE) && !labels.contains(EXECUTE) {
+            return Fit::No;
         }
-        let plain = self.assignments.is_empty() && self.redirections.is_empty();
-        if agree && known == wanted.len() { if plain { Fit::Yes } else { Fit::Doubt } } else { Fit::No }
+        let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
+        // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
+        let told = subject.named || (self.access == Access::Write && !analysis.commands.is_empty());
+        let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
+        let writes = |access| access == Access::Remove && self.access == Access::Write;
+        let asked = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
+        let fits = asked.map(|path| self.fits_path(path));
+        let (least, most) = fits.fold((None, nothing), |(least, most), fit| {
+            (Some(least.map_or(fit, |least: Fit| least.min(fit))), most.max(fit))
+        });
+        match least {
+            Some(Fit::Yes) if !opaque => Fit::Yes,
+            _ => most.min(Fit::Doubt),
+        }
+    }
+
+    fn fits_path(&self, path: &PathUse) -> Fit {
+        let Some(resolved) = &path.resolved else { return Fit::Doubt };
+        if path_fits(&self.pattern, resolved) {
+            return Fit::Yes;
+        }
+        // What is done to a folder may be done to what lies below it.
+        let here = matches!(resolved.as_str(), "" | ".") && !self.pattern.starts_with('/');
+        let below = here || resolved == "/" || lies_below(&self.pattern, resolved);
+        if below && path.access != Access::Read { Fit::Doubt } else { Fit::No }
     }
 }
 
-impl PathTest {
-    fn fits(&self, call: &Call) -> Fit {
-        let analysis = &call.analysis;
-        // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
-        let told = self.access == Access::Write && !analysis.commands.is_empty();
-        let more = analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
-        if more || (analysis.paths.is_empty() && !told) {
-            return Fit::Doubt;
-        }
-        let writes = |access| access == Access::Remove && self.access == Access::Write;
-        let paths = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
-        let mut fits = paths.map(|path| path.resolved.as_deref().map_or(Fit::Doubt, |resolved| self.covers(resolved)));
-        let Some(first) = fits.next() else { return Fit::No };
-        // Paths that the pattern covers beside others that it does not.
-        fits.fold(first, |all, one| if all == one { all } else { Fit::Doubt })
-    }
-
-    fn covers(&self, path: &str) -> Fit {
-        let (folder, below) =
-            self.pattern.strip_suffix("/**").map_or((self.pattern.as_str(), false), |folder| (folder, true));
-        let inside = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        let covered = if below { inside(path, folder) } else { path == folder };
-        // Who changes a folder may change what is in it.
-        let here = matches!(path, "" | ".") && !folder.starts_with('/');
-        let around = here || path == "/" || path == folder || inside(folder, path);
-        if !covered && around && self.access == Access::Write { Fit::Doubt } else { fit(covered) }
+impl CallAnalysis {
+    /// Whether the simple commands are all that the line does: no path and no effect belongs to none of them.
+    pub(crate) fn is_its_commands(&self, labels: &Labels) -> bool {
+        let worst = self.commands.iter().map(|command| command.verdict).max().unwrap_or(Verdict::Unknown);
+        let harmless = !labels.contains(WRITE) && !labels.contains(EXECUTE);
+        self.paths.iter().all(|path| path.command.is_some()) && (worst != Verdict::Read || harmless)
     }
 }
 
@@ -338,15 +349,4 @@ fn same(wanted: &Value, found: &Value) -> Fit {
     } else {
         Fit::Doubt
     }
-}
-/// Whether the command at `span` is all that the line does, so that the line ends as the command does: around it are
-/// blanks and comments only, and at most a `;` after it.
-fn alone(line: &str, command: &SimpleCommand) -> bool {
-    let (start, end) = command.span;
-    let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return false };
-    let (Some(before), Some(after)) = (line.get(..start), line.get(end..)) else { return false };
-    let idle =
-        |text: &str| text.lines().map(str::trim).all(|line| line.is_empty() || line == "\\" || line.starts_with('#'));
-    let after = after.trim_start_matches([' ', '\t']);
-    idle(before) && idle(after.strip_prefix(';').unwrap_or(after))
 }

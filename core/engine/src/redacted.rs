@@ -42,6 +42,17 @@ impl Redacted {
     pub(crate) fn command(&self, command: &str) -> Option<Fit> {
         self.outcomes.get(&command_key(command)).copied()
     }
+
+    /// What was found out about one simple command of a line.
+    pub(crate) fn of_part(&self, number: u32) -> Self {
+        let prefix = part_prefix(number);
+        let of_arguments = |key: &str| key.starts_with('{');
+        let outcomes = self.outcomes.iter().filter_map(|(key, fit)| {
+            let key = if of_arguments(key) { Some(key.as_str()) } else { key.strip_prefix(&prefix) };
+            Some((key?.to_string(), *fit))
+        });
+        Self { digest: self.digest.clone(), outcomes: outcomes.collect() }
+    }
 }
 
 /// The key of a test of an argument.
@@ -52,6 +63,11 @@ pub(crate) fn test_key(test: &impl Serialize) -> String {
 /// The key of a comparison with a command.
 pub(crate) fn command_key(command: &str) -> String {
     Value::from(command).to_string()
+}
+
+/// What stands before the key of a comparison with one simple command of a line.
+pub(crate) fn part_prefix(number: u32) -> String {
+    alloc::format!("{number} ")
 }
 
 /// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).

@@ -5,8 +5,9 @@ use alloc::string::String;
 
 use crate::condition::Condition;
 use crate::matcher::Matcher;
+use crate::parts::of as parts_of;
 use crate::policy::{Optional, Policy, Skill};
-use crate::redacted::{Redacted, command_key, digest, test_key};
+use crate::redacted::{Redacted, command_key, digest, part_prefix, test_key};
 use crate::tool::Call;
 
 /// What every matcher of the policy says about these parts of the call's arguments, given as names with dots between
@@ -14,6 +15,7 @@ use crate::tool::Call;
 #[must_use]
 pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
     let mut outcomes = BTreeMap::new();
+    let commands = parts_of(call);
     let reads = |path: &str| parts.iter().any(|part| overlap(part, path));
     for skill in policy.skills.iter().chain(&policy.earlier) {
         each_matcher(skill, &mut |matcher| {
@@ -21,7 +23,11 @@ pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
                 outcomes.entry(test_key(test)).or_insert_with(|| test.fits(call));
             }
             if let Some(command) = matcher.command.as_ref().filter(|_| reads("command")) {
-                outcomes.entry(command_key(command)).or_insert_with(|| matcher.fits_command(call));
+                outcomes.entry(command_key(command)).or_insert_with(|| matcher.fits_command(call, &call.tool.labels));
+                for part in &commands {
+                    let key = part_prefix(part.number) + &command_key(command);
+                    outcomes.entry(key).or_insert_with(|| matcher.fits_command(&part.call, &part.labels));
+                }
             }
         });
     }

@@ -1,11 +1,12 @@
 //! Remedies: what is missing after a violation, and the calls that would be allowed now.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
-use crate::analysis::CallAnalysis;
+use crate::analysis::{CallAnalysis, Word};
 use crate::builtin_tools::builtin_labels;
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
@@ -17,10 +18,13 @@ use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern};
 use crate::policy::{Phase, Skill, Unlisted};
 use crate::run_verdict::{RunVerdict, verdicts};
 use crate::state::Run;
-use crate::tool::{Call, Tool};
+use crate::tool::{BASH, Call, Tool};
+use crate::words;
 
 /// The most calls that are suggested.
 const MAX_SUGGESTIONS: usize = 3;
+/// The most characters of a command that a denial repeats.
+const LONGEST_COMMAND: usize = 80;
 
 /// The denial of a call that broke a rule of a run.
 pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &RunVerdict<'_>) -> Option<Denial> {
@@ -30,8 +34,9 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let next_calls = suggestions(world, context, run, verdict, blocking.as_ref());
     let stuck = next_calls.is_empty() && verdict.skill.unlisted != Unlisted::Allow;
     let tool = &context.call.tool.name;
+    let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", shortened(command)));
     Some(Denial {
-        kind: kind(run, verdict, tool, blocking.as_ref().map(|found| found.phase)),
+        kind: kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase)),
         effect: Effect::of_violation(run.mode),
         tool: tool.clone(),
         run: Some(DecidingRun {
@@ -43,6 +48,14 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         next_calls,
         stuck,
     })
+}
+
+/// The beginning of a command that is too long for a sentence.
+fn shortened(command: &str) -> String {
+    match command.char_indices().nth(LONGEST_COMMAND) {
+        Some((end, _)) => format!("{}\u{2026}", command.get(..end).unwrap_or_default()),
+        None => command.to_string(),
+    }
 }
 
 fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase>) -> DenialKind {
@@ -141,9 +154,20 @@ fn name_file(value: &mut Value, file: &str) {
     }
 }
 
+/// The likeliest line that a command pattern selects.
+fn line(pattern: &str) -> Option<String> {
+    let words = words::sample(pattern)?.words.into_iter();
+    let known = words.map(|word| if let Word::Known(text) = word { text } else { String::new() });
+    Some(known.collect::<Vec<_>>().join(" "))
+}
+
 /// The calls that a matcher can stand for, likeliest first; none for prefixes and labels.
 fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
+    let command = matcher.command.as_deref().map(|command| line(command).unwrap_or_else(|| command.to_string()));
+    if command.as_ref().is_some_and(|command| command.contains('*')) {
+        return Vec::new();
+    }
     let note = skill.tools.iter().find(|note| note.matcher.tool == matcher.tool);
     let example = note.and_then(|note| note.example.as_ref());
     let mut input = example.map_or_else(|| Value::Object(Map::new()), Example::arguments);
@@ -152,8 +176,8 @@ fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
         name_file(&mut input, file);
     }
     if let Value::Object(fields) = &mut input {
-        if let Some(command) = &matcher.command {
-            fields.insert("command".to_string(), Value::String(command.clone()));
+        if let Some(command) = command {
+            fields.insert("command".to_string(), Value::String(command));
         }
         for test in matcher.args.iter().filter(|test| !test.path.contains('.')) {
             let value = match &test.is {
@@ -179,11 +203,13 @@ fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
 /// Whether every live run would allow the call as things stand.
 fn would_be_allowed(world: &mut World<'_>, context: &Context<'_>, next: &NextCall) -> bool {
     let labels = if next.server.is_none() { builtin_labels(&next.tool) } else { Default::default() };
+    let line = next.input.get("command").and_then(Value::as_str).filter(|_| next.tool == BASH);
+    let commands = line.and_then(words::sample).into_iter().collect();
     let call = Call {
         id: None,
         tool: Tool { name: next.tool.clone(), native: None, server: next.server.clone(), labels },
         input: next.input.clone(),
-        analysis: CallAnalysis::default(),
+        analysis: CallAnalysis { commands, ..CallAnalysis::default() },
         background: false,
     };
     let known = |run: &Run| context.policy.skill_version(&run.skill, &run.version).is_some();

@@ -10,7 +10,6 @@ use crate::decide::{Done, Line};
 use crate::eval::{World, each_call};
 use crate::graph::{Here, can_finish};
 use crate::judge::{Caller, Ruling, SkillCall};
-use crate::matcher::Use;
 use crate::moves;
 use crate::policy::{LeaveSkill, Mode, Policy, Skill};
 use crate::state::{CallVisit, Proof, Run, State, Status};
@@ -123,10 +122,8 @@ impl RunVerdict<'_> {
         let listed = lists(self.ruling.line);
         let mut proves: Vec<Proof> = Vec::new();
         each_call(self.skill, phase, &mut |test| {
-            let proof = Proof { atom: test.atom, wanted: test.wanted };
-            if self.call.one(&test.matcher, Use::Permit) && !proves.contains(&proof) {
-                proves.push(proof);
-            }
+            let proof = self.call.proves(test).map(|wanted| Proof { atom: test.atom, wanted });
+            proves.extend(proof.filter(|proof| !proves.contains(proof)));
         });
         CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, proves }
     }

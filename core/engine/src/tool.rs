@@ -6,7 +6,7 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::analysis::CallAnalysis;
+use crate::analysis::{CallAnalysis, Verdict};
 
 /// The label of a tool that can look but not change anything.
 pub const READ: &str = "read";
@@ -34,6 +34,17 @@ pub type Labels = BTreeSet<String>;
 #[must_use]
 pub fn only_reads(labels: &Labels) -> bool {
     labels.contains(READ) && !labels.contains(WRITE) && !labels.contains(EXECUTE)
+}
+
+/// What a shell command with this verdict can do. One that only reads runs no program that could do more.
+#[must_use]
+pub fn shell_labels(verdict: Verdict) -> Labels {
+    let words: &[&str] = match verdict {
+        Verdict::Read => &[READ, SHELL],
+        Verdict::Write | Verdict::Execute | Verdict::Unknown => &[WRITE, EXECUTE, SHELL],
+        Verdict::Send => &[WRITE, EXECUTE, NETWORK, SHELL],
+    };
+    words.iter().map(|word| (*word).into()).collect()
 }
 
 /// A tool as the policy sees it.

@@ -3,6 +3,7 @@
 mod sites;
 mod arithmetic;
 mod assign;
+mod builtin;
 mod compound;
 mod program;
 mod redirect;
@@ -30,7 +31,7 @@ pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
         Err(problem) => return unreadable(problem),
     };
     let mut walk = Walk::new(table, trust, sites::names(&list));
-    walk.list(&list);
+    walk.lasting(&list);
     walk.finish()
 }
 
@@ -41,7 +42,6 @@ fn unreadable(problem: Problem) -> Judgement {
         span: problem.span,
         parts: Vec::new(),
         touches: Vec::new(),
-        unnamed: false,
         network: false,
         problem: Some(problem),
     }

@@ -33,9 +33,6 @@ pub struct Judgement {
     /// The paths that the line would touch, as far as they are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<Touch>,
-    /// Whether a part of the line changes files of which it names none.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unnamed: bool,
     /// Whether a program of the line asks a service on the network, though it changes nothing there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
@@ -56,6 +53,9 @@ pub struct Part {
     pub because: String,
     /// First and one-past-last byte of the word that decided.
     pub decides: (u32, u32),
+    /// Whether it changes files of which it names none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unnamed: bool,
 }
 
 /// A path that a line would touch.
@@ -65,6 +65,9 @@ pub struct Touch {
     pub path: Pattern,
     /// What is done to it.
     pub access: Access,
+    /// Which of the parts does it, by its number; absent where a redirection of several commands does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<u32>,
 }
 
 /// A text that may be known only in part: the pieces in order.

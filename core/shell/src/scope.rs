@@ -33,6 +33,8 @@ pub(crate) struct Scope {
     pub(crate) arrays: bool,
     /// Whether files of the folder may have names that are made to be options.
     pub(crate) distrusts: bool,
+    /// A pipeline fails where one of its commands does.
+    pub(crate) pipefail: bool,
     /// Functions that are defined here.
     pub(crate) functions: BTreeSet<String>,
     /// Functions that any part of the line defines, so that no program of that name is known to run.
@@ -54,6 +56,7 @@ impl Scope {
             all_unsure: false,
             arrays: names.arrays,
             distrusts,
+            pipefail: false,
             functions: BTreeSet::new(),
             shadows: names.functions,
             doubtful_functions: BTreeSet::new(),

@@ -25,6 +25,8 @@ pub(crate) struct Item {
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
     pub(crate) commands: Vec<Command>,
+    /// It stands behind `!`.
+    pub(crate) negated: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ mod path;
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::{Access, SimpleCommand, Verdict};
+use phasegate_core::analysis::{Access, SimpleCommand, Status, Verdict};
 
 use crate::arguments::Given;
 use crate::field::Field;
@@ -46,6 +46,14 @@ pub(crate) struct Walk<'t> {
     pub(crate) fed: bool,
     /// Names that were given a value, and functions (with `()`) that were defined, where the walk did not expect it.
     hidden: BTreeSet<String>,
+    /// What the exit status of the line says about the command that the walk is in.
+    pub(crate) status: Status,
+    /// Whether something in the line can change what the names of programs mean, or how the line ends.
+    pub(crate) unproven: bool,
+    /// How many words before the subcommand are options, of the command that the walk is in.
+    pub(crate) global_options: u32,
+    /// Whether the command that the walk is in only runs another one.
+    pub(crate) transparent: bool,
     /// How many texts the walk is inside of.
     pub(crate) texts: usize,
     /// The shell that the text is for.
@@ -73,6 +81,10 @@ impl<'t> Walk<'t> {
             stdin: None,
             fed: false,
             hidden: BTreeSet::new(),
+            status: Status::Own,
+            unproven: false,
+            global_options: 0,
+            transparent: false,
             texts: 0,
             dialect: Dialect::Bash,
             base: None,
@@ -85,14 +97,22 @@ impl<'t> Walk<'t> {
             let because = format!("`{name}` may be another one than it looks when the line runs again");
             self.note(Finding::new(Verdict::Unknown, because, (0, 0)));
         }
+        let mut order: Vec<usize> = (0..self.parts.len()).collect();
+        order.sort_by_key(|at| self.parts.get(*at).map(|part| part.command.span));
+        for touch in &mut self.touches {
+            let place = touch.part.and_then(|part| order.iter().position(|at| u32::try_from(*at) == Ok(part)));
+            touch.part = place.and_then(|place| u32::try_from(place).ok());
+        }
         self.parts.sort_by_key(|part| part.command.span);
+        if self.unproven {
+            self.parts.iter_mut().for_each(|part| part.command.status = Status::Lost);
+        }
         Judgement {
             verdict: self.worst.verdict,
             because: self.worst.because,
             span: self.worst.span,
             parts: self.parts,
             touches: self.touches,
-            unnamed: self.unnamed,
             network: self.network,
             problem: self.problem,
         }
@@ -129,15 +149,21 @@ impl<'t> Walk<'t> {
             return self.note(Finding::new(Verdict::Unknown, because, command.span));
         }
         command.verdict = finding.verdict;
+        command.status = self.status;
+        command.global_options = std::mem::take(&mut self.global_options);
+        command.transparent = std::mem::take(&mut self.transparent);
+        let number = u32::try_from(self.parts.len()).ok();
+        self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);
         let words: Vec<Pattern> = fields.iter().map(Field::to_pattern).collect();
-        self.parts.push(Part { command, words, because: finding.because.clone(), decides: finding.span });
+        let unnamed = std::mem::take(&mut self.unnamed);
+        self.parts.push(Part { command, words, because: finding.because.clone(), decides: finding.span, unnamed });
         self.note(finding);
     }
 
     /// Takes note of a path.
     pub(crate) fn touch(&mut self, field: &Field, access: Access) {
         for path in paths(&self.scope, field) {
-            let touch = Touch { path, access };
+            let touch = Touch { path, access, part: None };
             if self.touches.last() != Some(&touch) {
                 self.touches.push(touch);
             }

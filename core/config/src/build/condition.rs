@@ -67,11 +67,13 @@ fn calls(
             Matchers::One(one) => std::slice::from_ref(one),
         };
         for (source, node) in sources.iter().zip(child(node, key).items()) {
-            if let Some(matcher) = matcher::one(builder, source, node) {
+            let mut tests = Vec::new();
+            for matcher in matcher::each(builder, source, node) {
                 let atom = builder.next_atom();
                 seen.push(Asked { atom, matcher: matcher.clone(), span: node.span });
-                parts.push(Condition::Call(CallTest { atom, wanted, matcher }));
+                tests.push(Condition::Call(CallTest { atom, wanted, matcher }));
             }
+            parts.extend(if tests.len() > 1 { Some(Condition::Any(tests)) } else { tests.pop() });
         }
     }
 }

@@ -9,14 +9,22 @@ use crate::source::MatcherSource;
 
 /// Builds the matchers of a list with their places.
 pub(crate) fn list(builder: &mut Builder<'_>, sources: &[MatcherSource], nodes: &Node) -> (Vec<Matcher>, Vec<Span>) {
-    let built = sources.iter().zip(nodes.items());
-    built.filter_map(|(source, node)| one(builder, source, node).map(|matcher| (matcher, node.span))).unzip()
+    let (mut matchers, mut spans) = (Vec::new(), Vec::new());
+    for (source, node) in sources.iter().zip(nodes.items()) {
+        for matcher in each(builder, source, node) {
+            matchers.push(matcher);
+            spans.push(node.span);
+        }
+    }
+    (matchers, spans)
 }
 
-/// Builds one matcher.
-pub(crate) fn one(builder: &mut Builder<'_>, source: &MatcherSource, node: &Node) -> Option<Matcher> {
+/// Builds the matchers that a line stands for: one for each name of `Edit|Write`.
+pub(crate) fn each(builder: &mut Builder<'_>, source: &MatcherSource, node: &Node) -> Vec<Matcher> {
     match source {
-        MatcherSource::Pattern(text) => pattern::from_pattern(builder, text, node.span),
-        MatcherSource::Object(object) => object::matcher(builder, object, node),
+        MatcherSource::Pattern(text) => {
+            text.split('|').filter_map(|name| pattern::from_pattern(builder, name.trim(), node.span)).collect()
+        }
+        MatcherSource::Object(object) => object::matchers(builder, object, node),
     }
 }

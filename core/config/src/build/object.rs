@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use phasegate_core::Code;
 use phasegate_core::analysis::Access;
 use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, ServerPattern};
+use phasegate_core::tool::BASH;
 use serde_json::Value;
 
 use super::builder::{Builder, child};
@@ -17,19 +18,34 @@ use crate::source::{ArgSource, MatcherObject};
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";
 
-/// Builds a matcher with conditions.
-pub(super) fn matcher(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Option<Matcher> {
-    let found = pattern(builder, &source.tool, child(node, "tool").span);
+/// Builds the matchers of an object: one for each name under `tool`.
+pub(super) fn matchers(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Vec<Matcher> {
+    let tools = match (&source.tool, &source.command) {
+        (Some(tool), _) => tool.as_str(),
+        (None, Some(_)) => BASH,
+        (None, None) => "*",
+    };
+    if *source == MatcherObject::default() {
+        let finding = Finding::error(Code::MatcherEmpty, node.span, "an empty object names no calls");
+        builder.findings.push(finding.suggest("give it a key, for example `tool`, `command` or `writes`"));
+        return Vec::new();
+    }
     let args = arguments(builder, source, child(node, "args"));
     let command = command(builder, source, child(node, COMMAND).span);
     let paths = accesses(builder, source, node);
-    let (tool, from_name) = found?;
-    let server = server(builder, source, from_name, child(node, "server").span)?;
     let agent = source.agent.as_deref().map(agent_test);
-    let mut matcher =
-        Matcher { text: String::new(), tool, server, args: args?, command: command?, paths: paths?, agent };
-    matcher.text = note(source, &matcher);
-    Some(matcher)
+    let (Some(args), Some(command), Some(paths)) = (args, command, paths) else { return Vec::new() };
+    let mut matchers = Vec::new();
+    for name in tools.split('|').map(str::trim) {
+        let found = pattern(builder, name, child(node, "tool").span);
+        let Some((tool, from_name)) = found else { continue };
+        let Some(server) = server(builder, source, from_name, child(node, "server").span) else { continue };
+        let (args, command, paths, agent) = (args.clone(), command.clone(), paths.clone(), agent.clone());
+        let mut matcher = Matcher { text: String::new(), tool, server, args, command, paths, agent };
+        matcher.text = note(source, name, &matcher);
+        matchers.push(matcher);
+    }
+    matchers
 }
 
 fn server(
@@ -97,21 +113,30 @@ fn command(builder: &mut Builder<'_>, source: &MatcherObject, span: Span) -> Opt
     if command.is_empty() {
         builder.findings.push(
             Finding::error(Code::MatcherEmpty, span, "an empty command line runs nothing")
-                .suggest("write the whole line, or remove the key"),
+                .suggest("write the command, or remove the key"),
         );
         return None;
     }
-    if command.ends_with('*') {
-        builder.findings.push(equality_only(span));
-        return None;
+    let operators = ["|", ";", "&", ">", "<", "$(", "`", "\n"];
+    if let Some(operator) = operators.into_iter().find(|operator| command.contains(operator)) {
+        let message = format!("`{command}` matches a line of exactly this text only");
+        let finding = Finding::warning(Code::MatcherUnsupported, span, message)
+            .cause(format!("`{operator}` joins commands, and a matcher is about the words of one"));
+        builder.findings.push(finding.suggest("name the command: each command of a line is judged by itself"));
+    } else if command.len() > 2 && command.starts_with('/') && command.ends_with('/') {
+        let message = format!("`{command}` is compared word by word, it is no regular expression");
+        builder.findings.push(
+            Finding::warning(Code::MatcherUnsupported, span, message)
+                .suggest("write the words of the command, with `*` for any words: `git push *`"),
+        );
     }
     Some(Some(command.into()))
 }
 
 fn equality_only(span: Span) -> Finding {
-    Finding::error(Code::MatcherUnsupported, span, "a command can be compared for equality only")
-        .cause("the beginning of a command does not determine what it does")
-        .suggest("write `command: \"the whole line\"`")
+    Finding::error(Code::MatcherUnsupported, span, "the argument `command` can be compared for equality only")
+        .cause("the beginning of a line does not determine what it does")
+        .suggest("write the key `command` with the words of one command: `command: \"git push *\"`")
 }
 
 fn accesses(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Option<Vec<PathTest>> {
@@ -136,7 +161,7 @@ fn accesses(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> O
 }
 
 /// The pattern with its conditions in brackets: `Edit (writes src/**)`.
-fn note(source: &MatcherObject, matcher: &Matcher) -> String {
+fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
     let mut parts = Vec::new();
     parts.extend(source.server.iter().map(|server| format!("server {server}")));
     parts.extend(matcher.args.iter().map(|test| match &test.is {
@@ -153,8 +178,10 @@ fn note(source: &MatcherObject, matcher: &Matcher) -> String {
         Access::Execute => format!("executes {}", test.pattern),
     }));
     parts.extend(source.agent.iter().map(|agent| format!("agent {agent}")));
-    let mut text = source.tool.clone();
-    if !parts.is_empty() {
+    let mut text = name.to_string();
+    if source.tool.is_none() {
+        text = parts.join(", ");
+    } else if !parts.is_empty() {
         // Writing into a string cannot fail.
         let _ = write!(text, " ({})", parts.join(", "));
     }

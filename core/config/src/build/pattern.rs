@@ -74,8 +74,7 @@ fn with_parentheses(whole: &str, name: &str, inside: &str, span: Span) -> Findin
     let finding =
         Finding::error(Code::MatcherUnsupported, span, format!("`{whole}` is not a pattern for a tool's name"))
             .cause("a name says nothing about arguments");
-    if inside.contains('*') {
-        return finding.suggest(format!("write `{{tool: {name}, command: \"the whole line\"}}`"));
-    }
-    finding.suggest(format!("write `{{tool: {name}, command: \"{inside}\"}}`"))
+    // Claude Code writes `Bash(git push:*)` for a beginning.
+    let command = inside.strip_suffix(":*").map_or_else(|| inside.to_string(), |start| format!("{start} *"));
+    finding.suggest(format!("write `{{tool: {name}, command: \"{command}\"}}`"))
 }

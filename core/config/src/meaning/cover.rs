@@ -1,8 +1,13 @@
 //! Whether one matcher forbids everything that another allows.
 
 use phasegate_core::event::builtin_labels;
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::glob::path_fits;
+use phasegate_core::matcher::{Matcher, PathTest, ServerPattern, ToolPattern};
 use phasegate_core::policy::Skill;
+use phasegate_core::words::covers as covers_words;
+
+/// Stands for any ending of a name: no real tool has it.
+pub(super) const ANY: char = '\u{2026}';
 
 /// Whether every call that `inner` selects is selected by `outer` too.
 pub(super) fn covers(outer: &Matcher, inner: &Matcher, skill: &Skill) -> bool {
@@ -31,7 +36,33 @@ fn covers_server(outer: &ServerPattern, inner: &ServerPattern) -> bool {
 
 fn covers_conditions(outer: &Matcher, inner: &Matcher) -> bool {
     outer.args.iter().all(|test| inner.args.contains(test))
-        && (outer.command.is_none() || outer.command == inner.command)
-        && outer.paths.iter().all(|test| inner.paths.contains(test))
+        && outer
+            .command
+            .as_deref()
+            .is_none_or(|outer| inner.command.as_deref().is_some_and(|inner| covers_words(outer, inner)))
+        && outer.paths.iter().all(|test| inner.paths.iter().any(|other| covers_path(test, other)))
         && (outer.agent.is_none() || outer.agent == inner.agent)
+}
+
+fn covers_path(outer: &PathTest, inner: &PathTest) -> bool {
+    outer.access == inner.access && path_fits(&outer.pattern, &path_of(&inner.pattern))
+}
+
+/// A path that a pattern selects and as few others as possible.
+pub(super) fn path_of(pattern: &str) -> String {
+    let mut path = String::new();
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['*', '?', '{']) {
+        let (before, after) = rest.split_at(at);
+        path.push_str(before);
+        if let Some(inside) = after.strip_prefix('{') {
+            let (choices, after) = inside.split_once('}').unwrap_or((inside, ""));
+            path.push_str(choices.split(',').next().unwrap_or_default());
+            rest = after;
+        } else {
+            path.push(ANY);
+            rest = after.trim_start_matches(['*', '?']);
+        }
+    }
+    path + rest
 }

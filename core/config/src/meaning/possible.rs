@@ -59,13 +59,13 @@ impl<'s> Possible<'s> {
     /// What forbids in the phase a call that the matcher selects.
     pub(super) fn forbids(&self, phase: &'s Phase, matcher: &Matcher) -> Option<&'s Matcher> {
         let lists = || phase.forbidden.iter().chain(&self.skill.global_forbidden);
-        self.selected(matcher).find_map(|sample| lists().find(|other| sample.fits(other, self.skill, Use::Forbid)))
+        self.selected(matcher).find_map(|sample| lists().find(|other| sample.all_forbidden_by(other, self.skill)))
     }
 
     /// Whether the call is made in the phase, and does not lead elsewhere.
     fn made_in(&self, at: usize, phase: &Phase, sample: &Sample) -> bool {
-        let forbidden = sample.fits_any(&phase.forbidden, self.skill, Use::Forbid);
-        if forbidden || sample.fits_any(&self.skill.global_forbidden, self.skill, Use::Forbid) {
+        let forbidden = sample.all_forbidden(&phase.forbidden, self.skill);
+        if forbidden || sample.all_forbidden(&self.skill.global_forbidden, self.skill) {
             return false;
         }
         sample.fits_any(&phase.allowed, self.skill, Use::Permit)
@@ -96,9 +96,9 @@ impl<'s> Possible<'s> {
     }
 
     fn leads_to(&self, at: usize, phase: &Phase, sample: &Sample) -> Vec<usize> {
-        let forbidden = sample.fits_any(&phase.forbidden, self.skill, Use::Forbid);
+        let forbidden = sample.all_forbidden(&phase.forbidden, self.skill);
         let stays = sample.fits_any(&phase.allowed, self.skill, Use::Permit) && !forbidden;
-        if stays || sample.fits_any(&self.skill.global_forbidden, self.skill, Use::Forbid) {
+        if stays || sample.all_forbidden(&self.skill.global_forbidden, self.skill) {
             return Vec::new();
         }
         let mut leads = Vec::new();
@@ -134,7 +134,7 @@ impl<'s> Possible<'s> {
 
     fn belongs(&self, phase: &Phase, sample: &Sample) -> bool {
         sample.fits_any(&phase.allowed, self.skill, Use::Permit)
-            && (self.skill.compat || !sample.fits_any(&phase.forbidden, self.skill, Use::Forbid))
+            && (self.skill.compat || !sample.all_forbidden(&phase.forbidden, self.skill))
     }
 
     /// The first following phase that takes the call, breadth first.

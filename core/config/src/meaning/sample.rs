@@ -4,10 +4,10 @@ use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
 use phasegate_core::policy::{Optional, Phase, Skill};
 use phasegate_core::tool::{Call, Labels, READ, Tool};
+use phasegate_core::words;
 use serde_json::{Map, Value};
 
-/// Stands for any ending of a name: no real tool has it.
-const ANY: char = '\u{2026}';
+use super::cover::{ANY, covers, path_of};
 
 /// A call that stands for those a matcher selects.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub(super) struct Sample {
     pub(super) labels: Labels,
     agent: Option<String>,
     kind: String,
+    /// The matcher that it stands for.
+    pub(super) of: Matcher,
 }
 
 impl Sample {
@@ -40,7 +42,7 @@ impl Sample {
         };
         let tool = Tool { name, native: None, server, labels: Labels::new() };
         let call = Call { id: None, tool, input: input(matcher), analysis: analysis(matcher), background: false };
-        let mut sample = Self { call, labels, agent, kind };
+        let mut sample = Self { call, labels, agent, kind, of: matcher.clone() };
         let noted = sample.noted(skill);
         sample.labels.extend(noted);
         sample
@@ -58,9 +60,26 @@ impl Sample {
 
     /// Whether one matcher selects the call.
     pub(super) fn fits(&self, matcher: &Matcher, skill: &Skill, used: Use) -> bool {
-        let subject =
-            Subject { call: &self.call, labels: &self.labels, agent: self.agent.as_deref(), agent_kind: &self.kind };
+        let subject = Subject {
+            call: &self.call,
+            labels: &self.labels,
+            agent: self.agent.as_deref(),
+            agent_kind: &self.kind,
+            named: false,
+        };
         matcher.matches(subject, skill.permitted_servers(), used)
+    }
+
+    /// Whether one of the matchers forbids every call that this one stands for.
+    pub(super) fn all_forbidden(&self, matchers: &[Matcher], skill: &Skill) -> bool {
+        matchers.iter().any(|matcher| self.all_forbidden_by(matcher, skill))
+    }
+
+    /// Whether a matcher forbids every call that this one stands for.
+    pub(super) fn all_forbidden_by(&self, matcher: &Matcher, skill: &Skill) -> bool {
+        let any_call =
+            matcher.args.is_empty() && matcher.command.is_none() && matcher.paths.is_empty() && matcher.agent.is_none();
+        if any_call { self.fits(matcher, skill, Use::Forbid) } else { covers(matcher, &self.of, skill) }
     }
 
     /// Whether one of the matchers selects the call.
@@ -82,7 +101,9 @@ fn input(matcher: &Matcher) -> Value {
         put(&mut input, &test.path, value);
     }
     if let Some(command) = &matcher.command {
-        put(&mut input, "command", Value::String(command.clone()));
+        // The words that it selects stand in the analysis, the text only where it is a line of its own.
+        let line = if words::sample(command).is_some() { ANY.to_string() } else { command.clone() };
+        put(&mut input, "command", Value::String(line));
     }
     input
 }
@@ -100,12 +121,13 @@ fn put(input: &mut Value, path: &str, value: Value) {
 }
 
 fn analysis(matcher: &Matcher) -> CallAnalysis {
+    let commands: Vec<_> = matcher.command.as_deref().and_then(words::sample).into_iter().collect();
+    let command = commands.first().map(|_| 0);
     let paths = matcher.paths.iter().map(|test| {
-        let path =
-            test.pattern.strip_suffix("/**").map_or_else(|| test.pattern.clone(), |folder| format!("{folder}/{ANY}"));
-        PathUse { written: path.clone(), resolved: Some(path), access: test.access }
+        let path = path_of(&test.pattern);
+        PathUse { resolved: Some(path.clone()), command, ..PathUse::new(path, test.access) }
     });
-    CallAnalysis { paths: paths.collect(), ..CallAnalysis::default() }
+    CallAnalysis { paths: paths.collect(), commands, ..CallAnalysis::default() }
 }
 
 /// One sample for each matcher of the skill: in lists, in conditions, in its table of tools.

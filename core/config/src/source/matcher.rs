@@ -10,35 +10,37 @@ use serde_json::Value;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum MatcherSource {
-    /// A tool (`Edit`), a prefix (`simulate_*`), a label (`@write`), a tool of one MCP server (`mcp__lsp__apply_edit`, `mcp__lsp__*`), or every tool (`*`).
+    /// A tool (`Edit`), several (`Edit|Write`), a prefix (`simulate_*`), a label (`@write`), a tool of one MCP server (`mcp__lsp__apply_edit`, `mcp__lsp__*`), or every tool (`*`).
     Pattern(String),
     /// A pattern with conditions. All of them must hold.
     Object(Box<MatcherObject>),
 }
 
 /// A pattern with conditions. All of them must hold.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
 #[serde(deny_unknown_fields)]
 pub struct MatcherObject {
-    /// The tools: a name, a prefix that ends with a star, a label (`@write`), or `*`.
-    pub tool: String,
+    /// The tools: a name, several (`Edit|Write`), a prefix that ends with a star, a label (`@write`), or `*`.
+    #[serde(default)]
+    pub tool: Option<String>,
     /// The tool's MCP server.
     #[serde(default)]
     pub server: Option<String>,
     /// Conditions on the arguments, by name; a dot selects a field of an object (`options.dry_run`).
     #[serde(default)]
     pub args: BTreeMap<String, ArgSource>,
-    /// The exact shell command.
+    /// The words of one command of a shell line. `*` as a word stands for any words, also none (`git push *`); inside a word it stands for any characters (`-out=*`).
     #[serde(default)]
     pub command: Option<String>,
-    /// A path that the call must read: a file, or a folder and everything below it (`src/**`).
+    /// A path that the call must read, relative to the project, with `*`, `?`, `**` and `{a,b}` (`{src,tests}/**/*.rs`).
     #[serde(default)]
     pub reads: Option<String>,
-    /// A path that the call must write: a file, or a folder and everything below it (`src/**`).
+    /// A path that the call must write or remove, in the same form.
     #[serde(default)]
     pub writes: Option<String>,
-    /// A path that the call must run: a file, or a folder and everything below it (`tools/**`).
+    /// A path that the call must run, in the same form.
     #[serde(default)]
     pub executes: Option<String>,
     /// The calling agent: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.

@@ -1,7 +1,7 @@
 //! The line of a shell call, read into simple commands and judged.
 
-use phasegate_core::analysis::{Access, PathUse, Verdict};
-use phasegate_core::tool::{BASH, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE};
+use phasegate_core::analysis::{Access, PathUse};
+use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
 use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Judgement, Pattern, Piece, Table, Trust, judge};
 use serde_json::Value;
@@ -44,10 +44,12 @@ fn paths_of(judged: &Judgement) -> Vec<PathUse> {
     let named = judged.touches.iter().filter_map(|touch| {
         let changes = matches!(touch.access, Access::Write | Access::Remove);
         let written = touch.path.text().or_else(|| changes.then(|| folder_of(&touch.path)))?;
-        Some(PathUse { written, resolved: None, access: touch.access })
+        Some(PathUse { command: touch.part, ..PathUse::new(written, touch.access) })
     });
-    let anywhere = PathUse { written: "/".to_owned(), resolved: None, access: Access::Write };
-    named.chain(judged.unnamed.then_some(anywhere)).collect()
+    let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
+    let anywhere =
+        unnamed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new("/".to_owned(), Access::Write) });
+    named.chain(anywhere).collect()
 }
 
 /// The folder that a path known in part is in; the root where it may be anywhere.
@@ -67,13 +69,9 @@ fn folder_of(path: &Pattern) -> String {
     }
 }
 
-/// What a line can do, as labels. A line that only reads runs no program that could do more.
+/// What a line can do, as labels.
 fn labels_of(judged: &Judgement) -> Labels {
-    let words: &[&str] = match judged.verdict {
-        Verdict::Read if judged.network => &[READ, NETWORK, SHELL],
-        Verdict::Read => &[READ, SHELL],
-        Verdict::Write | Verdict::Execute | Verdict::Unknown => &[WRITE, EXECUTE, SHELL],
-        Verdict::Send => &[WRITE, EXECUTE, NETWORK, SHELL],
-    };
-    words.iter().map(|word| (*word).to_string()).collect()
+    let mut labels = shell_labels(judged.verdict);
+    labels.extend(judged.network.then(|| NETWORK.to_string()));
+    labels
 }

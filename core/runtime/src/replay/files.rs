@@ -100,7 +100,7 @@ impl Files {
         for name in ["file_path", "notebook_path", "path"] {
             if let Some(written) = input.get(name).and_then(Value::as_str) {
                 let resolved = Some(self.normal(written, cwd.as_deref()));
-                analysis.paths.push(PathUse { written: written.to_owned(), resolved, access });
+                analysis.paths.push(PathUse { resolved, ..PathUse::new(written.to_owned(), access) });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Lists, pipelines, loops, conditions and functions.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::analysis::{Status, Verdict};
 
 use super::sites::{changes_folder, moves};
 use crate::field::{Bit, Field, any};
@@ -12,9 +12,19 @@ use crate::tree::{Command, Compound, Item, List, Span, Word};
 use crate::walk::Walk;
 
 impl Walk<'_> {
-    /// Judges commands one after another.
+    /// Judges commands one after another, of which the line's exit status says nothing.
     pub(crate) fn list(&mut self, list: &List) {
-        for item in &list.items {
+        let status = std::mem::take(&mut self.status);
+        self.lasting(list);
+        self.status = status;
+    }
+
+    /// Judges commands one after another; the last one ends what they are in.
+    pub(crate) fn lasting(&mut self, list: &List) {
+        let status = self.status;
+        let last = list.items.len().saturating_sub(1);
+        for (number, item) in list.items.iter().enumerate() {
+            self.status = if number == last && !item.background { status } else { Status::Lost };
             if item.background {
                 let scope = self.scope.clone();
                 self.item(item);
@@ -23,10 +33,16 @@ impl Walk<'_> {
                 self.item(item);
             }
         }
+        self.status = status;
     }
 
     fn item(&mut self, item: &Item) {
         let start = self.scope.folders.clone();
+        let joined = match item.ands.as_slice() {
+            [] => self.status,
+            ands if ands.iter().all(|and| *and) => self.status.min(Status::Success),
+            _ => Status::Lost,
+        };
         for (number, pipeline) in item.pipelines.iter().enumerate() {
             let and = number.checked_sub(1).and_then(|before| item.ands.get(before)).copied().unwrap_or(true);
             if !and {
@@ -34,11 +50,18 @@ impl Walk<'_> {
             }
             let after_first = usize::from(number > 0);
             self.conditional = self.conditional.saturating_add(after_first);
+            self.status = if pipeline.negated { Status::Lost } else { joined };
             match pipeline.commands.as_slice() {
                 [command] => self.command(command),
                 commands => {
                     let fed = self.fed;
-                    for command in commands {
+                    let joined = self.status;
+                    for (place, command) in commands.iter().enumerate() {
+                        self.status = match place.saturating_add(1) == commands.len() {
+                            _ if self.scope.pipefail => joined.min(Status::Success),
+                            true => joined,
+                            false => Status::Lost,
+                        };
                         let scope = self.scope.clone();
                         self.command(command);
                         self.scope = scope;
@@ -76,9 +99,16 @@ impl Walk<'_> {
     }
 
     fn compound_inside(&mut self, compound: &Compound, span: Span) {
+        let named =
+            matches!(compound, Compound::Group(_) | Compound::Subshell(_) | Compound::Branches(_) | Compound::Test(_));
+        self.unproven |= !named;
         match compound {
-            Compound::Group(list) => self.list(list),
-            Compound::Subshell(list) => self.apart(list),
+            Compound::Group(list) => self.lasting(list),
+            Compound::Subshell(list) => {
+                let scope = self.scope.clone();
+                self.lasting(list);
+                self.scope = scope;
+            }
             Compound::Branches(lists) => {
                 let start = self.scope.folders.clone();
                 if lists.iter().any(changes_folder) {
@@ -113,6 +143,7 @@ impl Walk<'_> {
             Compound::Function { name, body } => self.function(name, body, span),
             Compound::Coprocess(body) => {
                 let scope = self.scope.clone();
+                self.status = Status::Lost;
                 self.command(body);
                 self.scope = scope;
             }
@@ -159,11 +190,13 @@ impl Walk<'_> {
         self.scope.forget_all();
         self.scope.lose_folder();
         self.defining.push(name.to_owned());
+        let status = std::mem::take(&mut self.status);
         // A caller may supply its input.
         let fed = std::mem::replace(&mut self.fed, true);
         self.command(body);
         self.fed = fed;
         self.defining.pop();
+        self.status = status;
         self.scope = scope;
     }
 

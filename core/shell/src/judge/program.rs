@@ -145,6 +145,7 @@ impl Walk<'_> {
             }
         };
         keep_worse(&mut worst, inner);
+        self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
         worst
     }
 

@@ -23,6 +23,7 @@ impl Walk<'_> {
             }
             let descriptor = redirection.descriptor.as_deref().unwrap_or("");
             if let Some(name) = descriptor.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                self.unproven = true;
                 self.scope.forget(name);
                 if name.contains('[') {
                     let because = "an index of an array is read as arithmetic";

@@ -1,7 +1,7 @@
 //! Simple commands.
 
 use phasegate_core::analysis::Word as EngineWord;
-use phasegate_core::analysis::{SimpleCommand, Verdict};
+use phasegate_core::analysis::{SimpleCommand, Status, Verdict};
 
 use crate::field::Field;
 use crate::finding::Finding;
@@ -18,6 +18,7 @@ impl Walk<'_> {
         if finding.verdict == Verdict::Read {
             finding = own;
         }
+        self.builtin(&fields, finding.verdict);
         self.part(command, &fields, finding);
     }
 
@@ -134,5 +135,14 @@ fn engine_command(
     span: Span,
 ) -> SimpleCommand {
     let words = fields.iter().map(Field::to_word).collect();
-    SimpleCommand { words, assignments, redirections, span, verdict: Verdict::Unknown }
+    SimpleCommand {
+        words,
+        assignments,
+        redirections,
+        span,
+        verdict: Verdict::Unknown,
+        global_options: 0,
+        status: Status::Lost,
+        transparent: false,
+    }
 }

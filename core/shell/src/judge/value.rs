@@ -48,6 +48,7 @@ impl Walk<'_> {
             Operation::Plain | Operation::Length | Operation::Names => {}
             Operation::Default(operand) | Operation::Edit(operand) => self.inside(operand),
             Operation::Assign(operand) => {
+                self.unproven = true;
                 self.inside(operand);
                 self.assignment_alone(&parameter.name, None, word.span);
                 self.scope.assign(&parameter.name, any());

@@ -1,6 +1,6 @@
 //! Programs that run another program.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::analysis::{Status, Verdict};
 
 use crate::arguments::{Scan, is_assignment, takes_anything};
 use crate::field::{Bit, Field};
@@ -9,6 +9,9 @@ use crate::table::Rule;
 use crate::tree::Span;
 use crate::variables::is_harmless;
 use crate::walk::Walk;
+
+/// Programs that run a command as it is given and end as it ends, if with 0.
+const TRANSPARENT: [&str; 5] = ["time", "timeout", "nice", "ionice", "stdbuf"];
 
 impl Walk<'_> {
     /// Judges the command that a wrapper runs.
@@ -40,7 +43,14 @@ impl Walk<'_> {
         if wraps.appends {
             append(&mut fields, scan, span);
         }
+        let transparent = TRANSPARENT.contains(&name) && worst.verdict == Verdict::Read;
+        let status = self.status;
+        if !transparent {
+            self.status = Status::Lost;
+        }
         let inner = self.wrapped(&fields, span);
+        self.status = status;
+        self.transparent = transparent;
         keep_worse(&mut worst, inner);
         worst
     }

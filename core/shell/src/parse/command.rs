@@ -100,6 +100,7 @@ impl Parser<'_> {
     }
 
     fn pipeline(&mut self) -> Parsed<Pipeline> {
+        let mut negated = false;
         loop {
             self.skip_blanks();
             if self.keyword() == Some("time") {
@@ -107,7 +108,9 @@ impl Parser<'_> {
                 self.eat_keyword("time");
                 self.skip_blanks();
                 self.eat_keyword("-p");
-            } else if !self.eat_keyword("!") {
+            } else if self.eat_keyword("!") {
+                negated = true;
+            } else {
                 break;
             }
         }
@@ -115,7 +118,7 @@ impl Parser<'_> {
         loop {
             self.skip_blanks();
             if self.peek() != Some(b'|') || self.peek_at(1) == Some(b'|') {
-                return Ok(Pipeline { commands });
+                return Ok(Pipeline { commands, negated });
             }
             self.advance(1);
             self.not_continued()?;

@@ -1,0 +1,182 @@
+//! Globs: patterns of texts and of paths.
+
+use alloc::vec::Vec;
+
+/// Whether a text fits a pattern in which `*` stands for any characters, also none.
+#[must_use]
+pub fn text_fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    true
+}
+
+/// Whether a path fits a pattern: `*` and `?` stand for characters other than `/`, `**` for any folders, also none, and
+/// `{a,b}` for one of several texts. A relative pattern fits no absolute path. A pattern that ends in `/**` fits everything below the folder.
+#[must_use]
+pub fn path_fits(pattern: &str, path: &str) -> bool {
+    if let Some((before, choices, after)) = braces(pattern) {
+        return choices.iter().any(|choice| path_fits(&[before, choice, after].concat(), path));
+    }
+    if pattern.starts_with('/') != path.starts_with('/') {
+        return false;
+    }
+    let pattern: Vec<&str> = pattern.split('/').collect();
+    let path: Vec<&str> = path.split('/').collect();
+    parts_fit(&pattern, &path)
+}
+
+/// Whether what a pattern fits lies below this folder: the pattern begins with the folder's path, without a star.
+#[must_use]
+pub fn lies_below(pattern: &str, folder: &str) -> bool {
+    if let Some((before, choices, after)) = braces(pattern) {
+        return choices.iter().any(|choice| lies_below(&[before, choice, after].concat(), folder));
+    }
+    pattern.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && !folder.contains(['*', '?'])
+}
+
+/// The first group of braces, with what stands before and after it.
+fn braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let open = pattern.find('{')?;
+    let (before, inside) = (pattern.get(..open)?, pattern.get(open.saturating_add(1)..)?);
+    let (mut depth, mut start, mut choices) = (0_usize, 0, Vec::new());
+    for (at, c) in inside.char_indices() {
+        match c {
+            '{' => depth = depth.saturating_add(1),
+            '}' if depth > 0 => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                choices.push(inside.get(start..at)?);
+                start = at.saturating_add(1);
+            }
+            '}' => {
+                choices.push(inside.get(start..at)?);
+                return Some((before, choices, inside.get(at.saturating_add(1)..)?));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Folder by folder. Which beginnings of the path the pattern so far can stand for is kept as a list of flags, so that
+/// the time is bounded by the product of the lengths.
+fn parts_fit(pattern: &[&str], path: &[&str]) -> bool {
+    let mut reached = alloc::vec![false; path.len().saturating_add(1)];
+    if let Some(start) = reached.first_mut() {
+        *start = true;
+    }
+    for (number, part) in pattern.iter().enumerate() {
+        let last = number.saturating_add(1) == pattern.len();
+        let mut next = alloc::vec![false; reached.len()];
+        let mut carried = false;
+        for at in 0..reached.len() {
+            let here = reached.get(at).copied().unwrap_or(false);
+            let name = at.checked_sub(1).and_then(|before| path.get(before));
+            let before = at.checked_sub(1).and_then(|before| reached.get(before)).copied().unwrap_or(false);
+            let fits = match (*part, name) {
+                ("**", _) => {
+                    // At the end it stands for something below the folder, so for one name at least.
+                    let enough = if last { before || carried } else { here || carried };
+                    carried |= here;
+                    enough
+                }
+                (_, None) => false,
+                (part, Some(name)) => before && name_fits(part, name),
+            };
+            if let Some(slot) = next.get_mut(at) {
+                *slot = fits;
+            }
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or(false)
+}
+
+/// Whether the name of one file or folder fits.
+fn name_fits(pattern: &str, name: &str) -> bool {
+    if !pattern.contains('?') {
+        return text_fits(pattern, name);
+    }
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    let mut reached = alloc::vec![false; name.len().saturating_add(1)];
+    if let Some(start) = reached.first_mut() {
+        *start = true;
+    }
+    for c in pattern {
+        let mut next = alloc::vec![false; reached.len()];
+        let mut carried = false;
+        for at in 0..reached.len() {
+            let here = reached.get(at).copied().unwrap_or(false);
+            let before = at.checked_sub(1).and_then(|before| reached.get(before)).copied().unwrap_or(false);
+            let letter = at.checked_sub(1).and_then(|before| name.get(before));
+            carried |= here;
+            let fits = match c {
+                '*' => carried,
+                '?' => before,
+                c => before && letter == Some(&c),
+            };
+            if let Some(slot) = next.get_mut(at) {
+                *slot = fits;
+            }
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_in_a_text_stands_for_any_characters() {
+        let fit = [("-out=*", "-out=a/b"), ("*", ""), ("a*b*c", "a-b-b-c"), ("a", "a"), ("*-x", "y-x"), ("a**b", "ab")];
+        fit.into_iter().for_each(|(pattern, text)| assert!(text_fits(pattern, text), "{pattern} {text}"));
+        let none = [("-out=*", "out=a"), ("a", "ab"), ("a*b", "a"), ("ab*ba", "aba"), ("", "a")];
+        none.into_iter().for_each(|(pattern, text)| assert!(!text_fits(pattern, text), "{pattern} {text}"));
+    }
+
+    #[test]
+    fn a_pattern_of_paths_fits_by_folders() {
+        let fit = [
+            ("src/**", "src/a/b.rs"),
+            ("src/**", "src/a"),
+            ("**/*.test.ts", "a.test.ts"),
+            ("**/*.test.ts", "x/y/a.test.ts"),
+            ("{src,tests}/**", "tests/a.py"),
+            ("a/**/b", "a/b"),
+            ("a/**/b", "a/x/y/b"),
+            ("docs/*.md", "docs/a.md"),
+            ("a?c", "abc"),
+            ("a?*.rs", "ab.rs"),
+            ("**", "a/b"),
+            ("{a,b{c,d}}/x", "bd/x"),
+            ("/etc/**", "/etc/passwd"),
+            ("src/main.rs", "src/main.rs"),
+        ];
+        fit.into_iter().for_each(|(pattern, path)| assert!(path_fits(pattern, path), "{pattern} {path}"));
+        let none = [
+            ("src/**", "src"),
+            ("src/**", "src2/a"),
+            ("docs/*.md", "docs/a/b.md"),
+            ("*.rs", "a/b.rs"),
+            ("a?c", "a/c"),
+            ("{src,tests}/**", "srctests/a"),
+            ("src/main.rs", "/src/main.rs"),
+            ("**/passwd", "/etc/passwd"),
+        ];
+        none.into_iter().for_each(|(pattern, path)| assert!(!path_fits(pattern, path), "{pattern} {path}"));
+    }
+}

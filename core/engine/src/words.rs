@@ -1,0 +1,213 @@
+//! Command patterns: which words of a simple command a matcher means.
+
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::analysis::{SimpleCommand, Status, Verdict, Word};
+use crate::glob::text_fits;
+use crate::redacted::Fit;
+
+/// The folders whose programs are meant by their bare names too.
+const SYSTEM_FOLDERS: [&str; 6] =
+    ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
+
+/// Whether a command has the words of a pattern. `*` as a word stands for any words, also none; inside a word it stands
+/// for any characters.
+///
+/// Options of the program before its subcommand are passed over; where one of them has a value, as in `git -C x push`,
+/// the answer is doubt. So it is for a program outside the folders of the system, after an assignment, and with a
+/// redirection to or from a file.
+pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
+    let pattern: Vec<&str> = pattern.split_whitespace().collect();
+    let plain = if is_plain(command) { Fit::Yes } else { Fit::Doubt };
+    let Some((program, arguments)) = command.words.split_first() else { return Fit::No };
+    let Some((wanted, pattern)) = pattern.split_first() else { return Fit::No };
+    if *wanted == "*" {
+        return words_fit(&[&["*"], pattern].concat(), &command.words).min(plain);
+    }
+    let whole = words_fit(pattern, arguments);
+    let options = usize::try_from(command.global_options).unwrap_or(usize::MAX).min(arguments.len());
+    let (passed, rest) = arguments.split_at(options);
+    let without = if options == 0 || whole == Fit::Yes {
+        Fit::No
+    } else if passed.iter().all(is_flag) {
+        words_fit(pattern, rest)
+    } else {
+        words_fit(pattern, rest).min(Fit::Doubt)
+    };
+    program_fits(wanted, program).min(whole.max(without)).min(plain)
+}
+
+/// Whether a command has no assignments, and no redirection that reads or writes a file.
+pub(crate) fn is_plain(command: &SimpleCommand) -> bool {
+    command.assignments.is_empty() && command.redirections.iter().all(is_harmless)
+}
+
+fn program_fits(wanted: &str, program: &Word) -> Fit {
+    let Word::Known(program) = program else { return Fit::Doubt };
+    if text_fits(wanted, program) {
+        return Fit::Yes;
+    }
+    let Some((folder, name)) = program.rfind('/').map(|at| program.split_at(at.saturating_add(1))) else {
+        return Fit::No;
+    };
+    match text_fits(wanted, name) {
+        true if SYSTEM_FOLDERS.contains(&folder) => Fit::Yes,
+        true => Fit::Doubt,
+        false => Fit::No,
+    }
+}
+
+/// Whether a word is an option without a value.
+fn is_flag(word: &Word) -> bool {
+    matches!(word, Word::Known(text) if text.starts_with('-') && !text.contains('='))
+}
+
+/// Whether a redirection joins descriptors or leads to nowhere.
+fn is_harmless(redirection: &(String, Word)) -> bool {
+    let (operator, target) = redirection;
+    let Word::Known(target) = target else { return false };
+    let descriptor = || target == "-" || (!target.is_empty() && target.bytes().all(|byte| byte.is_ascii_digit()));
+    target == "/dev/null" || (operator.ends_with('&') && descriptor())
+}
+
+/// The pattern is walked once a word: which of its beginnings the words so far can stand for, and how surely.
+fn words_fit(pattern: &[&str], words: &[Word]) -> Fit {
+    let mut reached = vec![Fit::No; pattern.len().saturating_add(1)];
+    if let Some(start) = reached.first_mut() {
+        *start = Fit::Yes;
+    }
+    pass_stars(pattern, &mut reached);
+    for word in words {
+        let mut next = vec![Fit::No; reached.len()];
+        for (at, so_far) in reached.iter().enumerate().filter(|(_, fit)| **fit != Fit::No) {
+            let wanted = pattern.get(at).copied();
+            let mut reach = |place: usize, fit: Fit| {
+                if let Some(slot) = next.get_mut(place) {
+                    *slot = fit.max(*slot);
+                }
+            };
+            if wanted == Some("*") {
+                reach(at, *so_far);
+            }
+            match word {
+                Word::Known(text) if wanted.is_some_and(|wanted| wanted != "*" && text_fits(wanted, text)) => {
+                    reach(at.saturating_add(1), *so_far);
+                }
+                Word::Known(_) => {}
+                // It may stand for no word, or for several.
+                Word::Unknown => (at..=pattern.len()).for_each(|place| reach(place, (*so_far).min(Fit::Doubt))),
+            }
+        }
+        reached = next;
+        pass_stars(pattern, &mut reached);
+    }
+    reached.last().copied().unwrap_or(Fit::No)
+}
+
+fn pass_stars(pattern: &[&str], reached: &mut [Fit]) {
+    for (at, _) in pattern.iter().enumerate().filter(|(_, wanted)| **wanted == "*") {
+        let here = reached.get(at).copied().unwrap_or(Fit::No);
+        if let Some(slot) = reached.get_mut(at.saturating_add(1)) {
+            *slot = here.max(*slot);
+        }
+    }
+}
+
+/// Whether every command that the second pattern selects is selected by the first too.
+#[must_use]
+pub fn covers(outer: &str, inner: &str) -> bool {
+    let word = |word: &str| if word.contains('*') { Word::Unknown } else { Word::Known(word.to_string()) };
+    outer == inner || fits(&command(inner.split_whitespace().map(word).collect()), outer) == Fit::Yes
+}
+
+/// The likeliest command that a pattern selects: the pattern without `*`. `None` if a word is known only in part, or if
+/// the pattern is a line that does more than run one command.
+#[must_use]
+pub fn sample(pattern: &str) -> Option<SimpleCommand> {
+    let special = |c: char| "|&;<>()$`\"'\\*?[]{}#~!=%\n".contains(c);
+    let words: Vec<&str> = pattern.split_whitespace().filter(|word| *word != "*").collect();
+    let plain = |word: &&str| !word.strip_prefix("--").unwrap_or(word).contains(special);
+    let known = |word: &&str| Word::Known((*word).to_string());
+    (!words.is_empty() && words.iter().all(plain)).then(|| command(words.iter().map(known).collect()))
+}
+
+/// A command of these words, of which nothing is known.
+fn command(words: Vec<Word>) -> SimpleCommand {
+    SimpleCommand {
+        words,
+        assignments: Vec::new(),
+        redirections: Vec::new(),
+        span: (0, 0),
+        verdict: Verdict::Unknown,
+        global_options: 0,
+        status: Status::Own,
+        transparent: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(line: &str, global_options: u32) -> SimpleCommand {
+        let word = |word: &str| if word == "$" { Word::Unknown } else { Word::Known(word.to_string()) };
+        SimpleCommand { global_options, ..command(line.split(' ').map(word).collect()) }
+    }
+
+    #[test]
+    fn words_are_compared_one_by_one() {
+        let cases = [
+            ("git push", "git push", Fit::Yes),
+            ("git push", "git push -f", Fit::No),
+            ("git push *", "git push", Fit::Yes),
+            ("git push *", "git push -f origin", Fit::Yes),
+            ("git push *", "/usr/bin/git push", Fit::Yes),
+            ("git push *", "./git push", Fit::Doubt),
+            ("git push *", "git commit -m push", Fit::No),
+            ("git push * --force *", "git push origin --force main", Fit::Yes),
+            ("git push * --force *", "git push origin main", Fit::No),
+            ("git push * --force *", "git push $ main", Fit::Doubt),
+            ("git push *", "git push $", Fit::Yes),
+            ("git push", "git push $", Fit::Doubt),
+            ("git push *", "git $", Fit::Doubt),
+            ("git push *", "$ push", Fit::Doubt),
+            ("terraform plan * -out=*", "terraform plan -lock=false -out=next", Fit::Yes),
+            ("*", "anything at all", Fit::Yes),
+            ("* all", "anything at all", Fit::Yes),
+        ];
+        for (pattern, line, wanted) in cases {
+            assert_eq!(fits(&given(line, 0), pattern), wanted, "{pattern}: {line}");
+        }
+    }
+
+    #[test]
+    fn options_before_the_subcommand_are_passed_over() {
+        let cases = [
+            ("git push *", "git -C x push", 2, Fit::Doubt),
+            ("git push *", "git --no-pager push", 1, Fit::Yes),
+            ("git -C x push", "git -C x push", 2, Fit::Yes),
+            ("git push *", "git --git-dir=x push", 1, Fit::Doubt),
+            ("git push *", "git -C push commit", 2, Fit::No),
+        ];
+        for (pattern, line, options, wanted) in cases {
+            assert_eq!(fits(&given(line, options), pattern), wanted, "{pattern}: {line}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_it_selects() {
+        let cases = [
+            ("git push *", "git push", true),
+            ("git push *", "git push *", true),
+            ("git *", "git push *", true),
+            ("git push", "git push *", false),
+            ("git push *", "git *", false),
+            ("git push * -f *", "git push -f", true),
+        ];
+        cases
+            .into_iter()
+            .for_each(|(outer, inner, wanted)| assert_eq!(covers(outer, inner), wanted, "{outer}: {inner}"));
+    }
+}
