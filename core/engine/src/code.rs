@@ -189,7 +189,7 @@ codes! {
         "a star stands at the end of a name only; check the spelling of tool, label and server";
     MatcherUnsupported = "matcher-unsupported", Config,
         "phasegate does not support this condition",
-        "use a supported condition: an exact `command`, a name with a trailing `*`, a path, or a folder with `/**`";
+        "use a supported condition: the words of a `command` (`git push *`), a name with a trailing `*`, or a pattern of paths (`src/**/*.rs`)";
     ToolAllowedAndForbidden = "tool-allowed-and-forbidden", Config,
         "one phase both allows and forbids the same calls",
         "remove one of the two lines; forbidden wins";

@@ -71,7 +71,7 @@ fn wrong_type(problem: &Problem, kinds: &[String], node: &Node) -> Finding {
     if subject == "`command`" && matches!(node.content, Content::Map(_) | Content::List(_)) {
         return Finding::error(Code::MatcherUnsupported, node.span, "a command can be compared for equality only")
             .cause("the beginning of a command does not determine what it does")
-            .suggest("write `command: \"the whole line\"`");
+            .suggest("write the words of one command, with `*` for any words: `command: \"npm *\"`");
     }
     let wanted = kinds.iter().map(|kind| kind_word(kind)).collect::<Vec<_>>().join(" or ");
     let message = if problem.pointer.last().is_some_and(|last| last.parse::<usize>().is_ok()) {
