@@ -1,6 +1,6 @@
 //! Command patterns: which words of a simple command a matcher means.
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -41,7 +41,8 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
 
 /// Whether a command has no assignments, and no redirection that reads or writes a file.
 pub(crate) fn is_plain(command: &SimpleCommand) -> bool {
-    command.assignments.is_empty() && command.redirections.iter().all(is_harmless)
+    command.assignments.is_empty()
+        && command.redirections.iter().all(|(operator, target)| is_harmless(operator, target))
 }
 
 fn program_fits(wanted: &str, program: &Word) -> Fit {
@@ -65,8 +66,7 @@ fn is_flag(word: &Word) -> bool {
 }
 
 /// Whether a redirection joins descriptors or leads to nowhere.
-fn is_harmless(redirection: &(String, Word)) -> bool {
-    let (operator, target) = redirection;
+fn is_harmless(operator: &str, target: &Word) -> bool {
     let Word::Known(target) = target else { return false };
     let descriptor = || target == "-" || (!target.is_empty() && target.bytes().all(|byte| byte.is_ascii_digit()));
     target == "/dev/null" || (operator.ends_with('&') && descriptor())
