@@ -75,9 +75,9 @@ commands! {
     /// Guard MCP servers, or serve the skill tools over MCP
     #[cfg(feature = "mcp")]
     Mcp(mcp);
-    /// Activate a skill in a session
+    /// Put a skill in force for the project, or begin it in one session
     Activate(activate);
-    /// Deactivate a skill in a session
+    /// End a skill, for the project or in one session
     Deactivate(deactivate);
     /// Approve what a skill's condition asks for
     Approve(approve);

@@ -3,7 +3,7 @@
 use owo_colors::OwoColorize as _;
 use serde_json::{Map, Value};
 
-use super::control::{Target, give};
+use super::control::{Target, give, give_project};
 use crate::args::ModeArg;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -17,12 +17,12 @@ pub struct Args {
     /// The mode; never less strict than the configs require
     #[arg(long)]
     pub mode: Option<ModeArg>,
-    /// Which session.
-    #[command(flatten)]
-    pub target: Target,
+    /// Only in this session; default: in every session of the project, also those that are still to begin
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
 }
 
-/// Begins a run of the skill.
+/// Puts the skill in force for the project, or begins a run of it in one session.
 ///
 /// # Errors
 ///
@@ -33,7 +33,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if let Some(mode) = args.mode {
         command.insert("mode".to_string(), Value::from(mode.word()));
     }
-    let answer = give(context, &args.target, "activate_skill", Value::Object(command))?;
+    let Some(session) = args.session.clone() else { return put_in_force(command, context) };
+    let target = Target { session: Some(session) };
+    let answer = give(context, &target, "activate_skill", Value::Object(command))?;
     if context.out.json {
         context.out.value(&answer.result);
         return Ok(Exit::Done);
@@ -52,5 +54,20 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             context.out.line(format_args!("  {label}: {}", tools.join(", ")));
         }
     }
+    Ok(Exit::Done)
+}
+
+fn put_in_force(mut command: Map<String, Value>, context: &Context) -> Result<Exit, Failure> {
+    command.insert("scope".to_string(), Value::from("project"));
+    let result = give_project(context, "activate_skill", Value::Object(command))?;
+    if context.out.json {
+        context.out.value(&result);
+        return Ok(Exit::Done);
+    }
+    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
+    let (skill, mode) = (text("skill"), text("mode"));
+    context.out.line(format_args!("{} is in force in this project ({mode} mode)", skill.bold()));
+    context.out.line("  each session has a run of it from its next event on, and so has each session to come");
+    context.out.line(format_args!("  `phasegate deactivate {skill}` ends that"));
     Ok(Exit::Done)
 }

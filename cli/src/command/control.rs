@@ -1,9 +1,11 @@
-//! What `activate`, `deactivate`, `approve`, `skip` and `mode` share: a command of a person, given to one session.
+//! What `activate`, `deactivate`, `approve`, `skip` and `mode` share: a command of a person, given to one session or to
+//! the project.
 
 use phasegate_core::event::By;
-use phasegate_core::{Code, Decision, Event, EventKind};
+use phasegate_core::{Code, Decision, Event, EventKind, Outcome};
 use phasegate_runtime::attribution::Sign;
 use phasegate_runtime::sessions::sessions;
+use phasegate_runtime::{Project, Runtime};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
@@ -42,25 +44,58 @@ pub struct Answer {
 pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Result<Answer, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let known = sessions(&project)?.known;
-    let session = match &target.session {
-        Some(id) => known.into_iter().find(|session| session.id == *id),
-        None => known.into_iter().next(),
-    };
-    let session = session.map(|session| session.id).ok_or_else(|| {
+    let session = chosen(&project, target)?;
+    let Giver { sign, by } = giver(&runtime, &project)?;
+    let kind = EventKind::Command { by, name: name.to_string(), args };
+    let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?;
+    Ok(Answer { session, result: result(&project, step, sign.as_ref())?, by })
+}
+
+/// Gives a command to the project as a whole, whether it has a session or not.
+///
+/// # Errors
+///
+/// As for [`give`].
+pub fn give_project(context: &Context, name: &str, args: Value) -> Result<Value, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let Giver { sign, by } = giver(&runtime, &project)?;
+    result(&project, runtime.command_project(&project, by, name, args)?, sign.as_ref())
+}
+
+/// The session that a command is for: the named one, else the one that was active last. One that has ended is only meant
+/// if all have.
+fn chosen(project: &Project, target: &Target) -> Result<String, Failure> {
+    let mut known = sessions(project)?.known;
+    known.sort_by_key(|session| session.state.session.ended);
+    let session = known.into_iter().find(|session| target.session.as_ref().is_none_or(|id| session.id == *id));
+    session.map(|session| session.id).ok_or_else(|| {
         let named = target.session.as_ref().map(|id| format!(" `{id}`")).unwrap_or_default();
         Failure::new(format!("no session{named} is known in `{}`", project.root.display()))
             .with_help("start a session on a platform that phasegate guards; `phasegate status` lists known sessions")
-    })?;
-    let sign = runtime.sign_of_an_agent(&project)?;
+    })
+}
+
+/// Who gives a command.
+struct Giver {
+    /// Why it counts as the agent's, if it does.
+    sign: Option<Sign>,
+    by: By,
+}
+
+fn giver(runtime: &Runtime, project: &Project) -> Result<Giver, Failure> {
+    let sign = runtime.sign_of_an_agent(project)?;
     let by = if sign.is_some() { By::Agent } else { By::Human };
-    let kind = EventKind::Command { by, name: name.to_string(), args };
-    let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?.ok_or_else(|| {
+    Ok(Giver { sign, by })
+}
+
+fn result(project: &Project, outcome: Option<Outcome>, sign: Option<&Sign>) -> Result<Value, Failure> {
+    let outcome = outcome.ok_or_else(|| {
         Failure::new(format!("nothing guards `{}`", project.root.display())).with_help("run `phasegate init` first")
     })?;
-    match step.decision {
-        Some(decision) if !decision.lets_through() => Err(refused(&decision, sign.as_ref())),
-        _ => Ok(Answer { session, result: step.result.unwrap_or_default(), by }),
+    match outcome.decision {
+        Some(decision) if !decision.lets_through() => Err(refused(&decision, sign)),
+        _ => Ok(outcome.result.unwrap_or_default()),
     }
 }
 

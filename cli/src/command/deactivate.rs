@@ -1,6 +1,9 @@
 //! `phasegate deactivate [SKILL]`.
 
-use super::control::{Target, about, give};
+use owo_colors::OwoColorize as _;
+use serde_json::Value;
+
+use super::control::{Target, about, give, give_project};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -10,23 +13,49 @@ use crate::output::Failure;
 pub struct Args {
     /// The skill; default: the one that was activated last
     pub skill: Option<String>,
-    /// Which session.
-    #[command(flatten)]
-    pub target: Target,
+    /// Only in this session; default: for the whole project if the skill is in force there, else in the session that was
+    /// active last
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
 }
 
-/// Ends the run of the skill.
+/// Ends that the skill is in force, or ends the run of the skill in one session.
 ///
 /// # Errors
 ///
 /// As for [`give`].
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let answer = give(context, &args.target, "deactivate_skill", about(args.skill.as_ref()).into())?;
+    if args.session.is_none() && is_in_force(args.skill.as_ref(), context)? {
+        return lift(args.skill.as_ref(), context);
+    }
+    let target = Target { session: args.session.clone() };
+    let answer = give(context, &target, "deactivate_skill", about(args.skill.as_ref()).into())?;
     if context.out.json {
         context.out.value(&answer.result);
     } else {
         let skill = args.skill.as_deref().unwrap_or("the skill");
         context.out.line(format_args!("{skill} is no longer active in session {}", answer.session));
+    }
+    Ok(Exit::Done)
+}
+
+/// Whether the skill, or any where none is named, is in force for the project.
+fn is_in_force(skill: Option<&String>, context: &Context) -> Result<bool, Failure> {
+    let runtime = context.runtime()?;
+    let known = runtime.in_force(&context.find_project(&runtime)?)?;
+    Ok(skill.map_or(!known.is_empty(), |skill| known.contains_key(skill)))
+}
+
+fn lift(skill: Option<&String>, context: &Context) -> Result<Exit, Failure> {
+    let mut command = about(skill);
+    command.insert("scope".to_string(), Value::from("project"));
+    let result = give_project(context, "deactivate_skill", command.into())?;
+    let skill = result.get("skill").and_then(Value::as_str).unwrap_or_default();
+    if context.out.json {
+        context.out.value(&result);
+    } else {
+        context.out.line(format_args!("{} is no longer in force in this project", skill.bold()));
+        context.out.line("  runs that began because of it end with the next event of their session");
     }
     Ok(Exit::Done)
 }

@@ -1,8 +1,10 @@
 //! `phasegate status`: where the sessions of a project stand. Nothing is recorded by asking.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::policy::Mode;
 use phasegate_runtime::policy_store::{Current, summary};
 use phasegate_runtime::sessions::{SessionInfo, Sessions, sessions};
 use phasegate_runtime::{Project, Runtime};
@@ -67,6 +69,8 @@ struct Guarded {
     /// The word of a state.
     state: &'static str,
     text: String,
+    /// The skills that are in force for every session, and in which mode.
+    in_force: BTreeMap<String, Mode>,
 }
 
 /// What guards the project.
@@ -78,7 +82,7 @@ fn policy(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
         Current::Unguarded if remembered.is_some() => ("policy-missing", "it is guarded but has no config".to_string()),
         Current::Unguarded => ("unguarded", "no config guards it".to_string()),
     };
-    Ok(Guarded { state, text })
+    Ok(Guarded { state, text, in_force: runtime.in_force(project)? })
 }
 
 /// The original's fields for the addressed session at the top level, and then every session.
@@ -91,6 +95,7 @@ fn as_json(project: &Project, policy: &Guarded, shown: &[Shown<'_>], fresh: &Val
     if let Value::Object(fields) = &mut top {
         fields.insert("project".to_string(), json!(project.root.display().to_string()));
         fields.insert("guard".to_string(), json!({"state": policy.state, "text": policy.text}));
+        fields.insert("in_force".to_string(), json!(policy.in_force));
         fields.insert("session".to_string(), json!(shown.first().map(|shown| &shown.session.id)));
         fields.insert("sessions".to_string(), Value::from(list));
     }
@@ -100,6 +105,9 @@ fn as_json(project: &Project, policy: &Guarded, shown: &[Shown<'_>], fresh: &Val
 fn print(context: &Context, project: &Project, policy: &Guarded, shown: &[Shown<'_>], fresh: &Value) {
     let out = context.out;
     out.line(format_args!("{} {}: {}", project.root.display().bold(), policy.state, policy.text));
+    for (skill, mode) in &policy.in_force {
+        out.line(format_args!("{} is in force for every session ({} mode)", skill.bold(), mode.word()));
+    }
     if shown.is_empty() {
         out.line("no session yet");
         let skills = words(fresh.get("available_skills"));

@@ -63,14 +63,16 @@ fn colours_are_for_terminals_or_those_who_ask() {
 #[test]
 fn a_command_and_its_failure_are_json_where_json_was_asked_for() {
     let world = World::guarded("block");
-    assert_eq!(failure(&world, &["--json", "activate", "careful"], 2), Value::Null, "no session is known");
+    let activate = |skill: &'static str| ["--json", "activate", skill, "--session", "s"];
+    assert_eq!(failure(&world, &activate("careful"), 2), Value::Null, "no session is known");
     world.start("s");
     world.call("s", "t0", "Skill", serde_json::json!({"skill": "careful"}));
-    assert_eq!(failure(&world, &["--json", "activate", "careful"], 1), "skill-active");
+    assert_eq!(failure(&world, &activate("careful"), 1), "skill-active");
     let ended = json(&world, &["--json", "deactivate"]);
     assert_eq!(ended, serde_json::json!({"status": "deactivated"}));
+    assert_eq!(failure(&world, &activate("nothing"), 1), "skill-unknown");
     assert_eq!(failure(&world, &["--json", "activate", "nothing"], 1), "skill-unknown");
-    let begun = json(&world, &["--json", "activate", "careful", "--mode", "warn"]);
+    let begun = json(&world, &["--json", "activate", "careful", "--mode", "warn", "--session", "s"]);
     assert_eq!((begun["status"].as_str(), begun["mode"].as_str()), (Some("activated"), Some("block")));
 }
 

@@ -15,6 +15,7 @@ mod doctor;
 mod fail_closed;
 mod gc;
 mod hook;
+mod in_force;
 mod init;
 mod journal_size;
 mod listing;

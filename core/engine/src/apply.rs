@@ -28,6 +28,12 @@ impl Project {
     /// Makes a change as far as it concerns the project's half. Total, as [`State::apply`].
     pub fn apply(&mut self, change: &Change) {
         match change {
+            Change::SkillInForce { skill, mode, scope: Scope::Project } => {
+                self.in_force.insert(skill.clone(), *mode);
+            }
+            Change::SkillNotInForce { skill, scope: Scope::Project } => {
+                self.in_force.remove(skill);
+            }
             Change::Approved { name, by } => drop(self.approvals.insert(name.clone(), *by)),
             Change::ToolsSeen { server, tools } => {
                 let pins = Arc::make_mut(&mut self.servers).entry(server.clone()).or_default();
@@ -115,6 +121,12 @@ impl Session {
             Change::SessionStarted { source, parent } => self.start(*source, parent.as_ref()),
             Change::SessionJoined { from } => self.parent = Some(from.clone()),
             Change::SessionEnded {} => self.ended = true,
+            Change::SkillInForce { skill, mode, scope: Scope::Session } => {
+                self.in_force.insert(skill.clone(), Some(*mode));
+            }
+            Change::SkillNotInForce { skill, scope: Scope::Session } => {
+                self.in_force.insert(skill.clone(), None);
+            }
             Change::AgentStarted { id, kind, call } => {
                 if let Some(call) = call.and_then(|number| self.call_mut(number)) {
                     call.started = Some(id.clone());
@@ -152,6 +164,9 @@ impl Session {
     fn start(&mut self, source: SessionSource, parent: Option<&String>) {
         self.source = Some(source);
         self.ended = false;
+        if source != SessionSource::Compact {
+            self.in_force.retain(|_, mode| mode.is_some());
+        }
         if let Some(parent) = parent {
             self.parent = Some(parent.clone());
         }

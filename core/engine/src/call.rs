@@ -11,6 +11,7 @@ use crate::eval::World;
 use crate::event::Event;
 use crate::gate::Context;
 use crate::gates;
+use crate::in_force;
 use crate::judge::Caller;
 use crate::observe;
 use crate::pins::{OWN_SERVER, OWN_TOOLS};
@@ -25,9 +26,12 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let Some(call) = event.call() else { return Decision::allow() };
     let (agent, kind) = (event.subagent(), agent_kind(draft.state(), event));
     let caller = Caller { agent, kind: &kind };
-    let state = draft.state();
-    let is_own = is_own(state, &call);
-    let verdicts = if is_own { Vec::new() } else { verdicts(world, policy, state, &call, caller) };
+    let is_own = is_own(draft.state(), &call);
+    let mut found = if is_own { Vec::new() } else { verdicts(world, policy, draft.state(), &call, caller) };
+    if in_force::renew(policy, draft, &found) {
+        found = verdicts(world, policy, draft.state(), &call, caller);
+    }
+    let (verdicts, state) = (found, draft.state());
     let context = Context { policy, state, call: &call, caller, is_own, verdicts: &verdicts };
     let denied = gates::judge(world, &context);
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });

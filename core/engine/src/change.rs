@@ -92,6 +92,22 @@ pub enum Change {
     },
     /// A run began, or was copied from another session.
     RunBegun(Box<Run>),
+    /// A person put a skill in force: every session that it concerns has a live run of it.
+    SkillInForce {
+        /// The name of the skill.
+        skill: String,
+        /// The least strict mode of its runs.
+        mode: Mode,
+        /// Whether it is in force for the session or for every session of the project.
+        scope: Scope,
+    },
+    /// A person ended that a skill is in force.
+    SkillNotInForce {
+        /// The name of the skill.
+        skill: String,
+        /// Whether it ends for the session or for every session of the project.
+        scope: Scope,
+    },
     /// A run ended.
     RunEnded {
         /// The id of the run.
@@ -265,6 +281,7 @@ impl Change {
             | Self::PhaseReturned { run } => of(run),
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
+            Self::SkillInForce { scope, .. } | Self::SkillNotInForce { scope, .. } => *scope,
             Self::Approved { .. } | Self::ToolsSeen { .. } | Self::ToolAccepted { .. } => Scope::Project,
             Self::Seen { .. }
             | Self::SessionStarted { .. }
@@ -305,6 +322,8 @@ impl Change {
             | Self::ObligationsGiven { .. } => Durability::Written,
             Self::Proved(_)
             | Self::RunBegun(_)
+            | Self::SkillInForce { .. }
+            | Self::SkillNotInForce { .. }
             | Self::RunEnded { .. }
             | Self::ChildrenEnded { .. }
             | Self::RunMode { .. }

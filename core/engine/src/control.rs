@@ -1,22 +1,23 @@
 //! Control commands and skill invocations: beginning, ending and inspecting runs.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
+use crate::activation::{Beginning, available, begin, end, known};
 use crate::cause::By;
 use crate::change::Change;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::eval::{World, texts};
 use crate::graph::{self, Here};
+use crate::in_force;
 use crate::moves;
 use crate::pinning;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
 use crate::slash_command;
-use crate::state::{Children, Run, State, Status};
+use crate::state::{Run, State, Status};
 use crate::tool::SKILL;
 
 /// The answer of a command.
@@ -36,14 +37,27 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     let only = |known: &[&str]| arguments(name, args, known);
     match name {
         "activate_skill" => {
-            let args = only(&["skill_name", "mode"])?;
+            let args = only(&["skill_name", "mode", "scope"])?;
             let skill = args.required("skill_name")?;
             let mode = args.text("mode")?.map(mode_of).transpose()?;
-            activate(policy, draft, skill, mode, by)
+            match args.scope()? {
+                Some(scope) => {
+                    human(by, name)?;
+                    in_force::begin(policy, draft, skill, mode, scope)
+                }
+                None => activate(policy, draft, skill, mode, by),
+            }
         }
         "deactivate_skill" => {
-            let args = only(&["skill_name"])?;
-            deactivate(world, policy, draft, args.text("skill_name")?, by)
+            let args = only(&["skill_name", "scope"])?;
+            let skill = args.text("skill_name")?;
+            match args.scope()? {
+                Some(scope) => {
+                    human(by, name)?;
+                    in_force::end(draft, skill, scope)
+                }
+                None => deactivate(world, policy, draft, skill, by),
+            }
         }
         "get_skill_phase" => {
             only(&[])?;
@@ -120,23 +134,22 @@ pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     }
     let call = draft.state().session.calls.last().filter(|call| by == By::Agent && call.tool == SKILL);
     let call = call.and_then(|call| call.id.clone());
-    begin(draft, skill, None, by, call);
+    begin(draft, skill, Beginning { mode: None, by, call, in_force: false });
 }
 
 fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, by: By) -> Answer {
-    if let Some(run) = draft.state().live_runs().last() {
+    // What a person put in force for others goes on beside it.
+    let other = |run: &&Run| !run.in_force || run.skill == name;
+    if let Some(run) = draft.state().live_runs().filter(other).last() {
         return Err(DenialKind::SkillActive { skill: run.skill.clone() });
     }
-    let Some(skill) = policy.skill(name) else {
-        let available = available(policy).into_iter().map(ToString::to_string).collect();
-        return Err(DenialKind::SkillUnknown { name: name.to_string(), available });
-    };
-    let mode = begin(draft, skill, mode, by, None);
+    let skill = known(policy, name)?;
+    let mode = begin(draft, skill, Beginning { mode, by, call: None, in_force: false });
     let first = skill.phases.first();
     Ok(json!({
         "status": "activated",
         "skill": skill.name,
-        "mode": word(mode),
+        "mode": mode.word(),
         "current_phase": first.map(|phase| phase.name.as_str()),
         "total_phases": skill.phases.len(),
         "allowed_tools": first.map(|phase| texts(&phase.allowed)),
@@ -144,50 +157,15 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, 
     }))
 }
 
-/// Begins a run, with no evidence. Its mode is the stricter of the skill's and the one asked for.
-fn begin(draft: &mut Draft, skill: &Skill, mode: Option<Mode>, by: By, call: Option<String>) -> Mode {
-    let state = draft.state();
-    let id = match skill.scope {
-        Scope::Session => format!("r{}", state.session.runs_begun.saturating_add(1)),
-        Scope::Project => format!("p{}", state.project.runs_begun.saturating_add(1)),
-    };
-    let mode = mode.unwrap_or(Mode::Warn).max(skill.mode.unwrap_or(Mode::Warn));
-    let phase = skill.phases.first().map(|phase| phase.name.clone()).unwrap_or_default();
-    draft.announce(&id);
-    draft.begin(Run {
-        id,
-        skill: skill.name.clone(),
-        version: skill.version.clone(),
-        mode,
-        scope: skill.scope,
-        parent: None,
-        branch: None,
-        visit_budget: None,
-        children: Children::None,
-        by,
-        call,
-        status: Status::Active,
-        phase_before: phase.clone(),
-        phase,
-        visit: 1,
-        visits: 1,
-        kept: [(0, 1)].into(),
-        provisional: None,
-        evidence: Vec::new(),
-        skipped: Vec::new(),
-        backs: Vec::new(),
-        failed: false,
-        variables: Default::default(),
-        history: Default::default(),
-    });
-    mode
-}
-
 fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: Option<&str>, by: By) -> Answer {
+    if let (Some(skill), By::Human) = (in_force::named(draft.state(), name), by) {
+        draft.change(Change::SkillNotInForce { skill, scope: Scope::Session });
+    }
     let state = draft.state();
     let Some(run) = target(state, name) else { return Ok(json!({"status": "deactivated"})) };
     let done = finished(world, policy, state, &run.id);
     let leave = policy.skill_version(&run.skill, &run.version).map_or(LeaveSkill::Human, |skill| skill.leave_skill);
+    let leave = if in_force::mode(state, &run.skill).is_some() { leave.max(LeaveSkill::Finished) } else { leave };
     let may = match (by, leave) {
         (By::Human, _) | (By::Agent, LeaveSkill::Agent) => true,
         (By::Agent | By::Platform, LeaveSkill::Finished) => done,
@@ -202,12 +180,6 @@ fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: O
     end(draft, &id, if done { Status::Finished } else { Status::Left }, by);
     draft.announce(&id);
     Ok(json!({"status": "deactivated"}))
-}
-
-fn end(draft: &mut Draft, id: &str, status: Status, by: By) {
-    if let Some(change) = draft.run(id).map(|run| moves::ended(run, status, by)) {
-        draft.change(change);
-    }
 }
 
 fn approve(world: &mut World<'_>, draft: &mut Draft, name: &str, by: By) -> Answer {
@@ -238,7 +210,7 @@ fn set_mode(draft: &mut Draft, name: Option<&str>, mode: Mode) -> Answer {
     let (id, skill) = (run.id.clone(), run.skill.clone());
     draft.announce(&id);
     draft.change(Change::RunMode { run: id, mode });
-    Ok(json!({"status": "mode_set", "skill": skill, "mode": word(mode)}))
+    Ok(json!({"status": "mode_set", "skill": skill, "mode": mode.word()}))
 }
 
 /// Whether a run may end as finished.
@@ -266,7 +238,7 @@ fn status(world: &mut World<'_>, policy: &Policy, state: &State) -> Value {
         "current_phase": phase.name,
         "phase_index": index,
         "total_phases": skill.phases.len(),
-        "mode": word(run.mode),
+        "mode": run.mode.word(),
         "allowed_tools": texts(&phase.allowed),
         "forbidden_tools": forbidden(skill, &phase.forbidden),
         "tool_history": run.history,
@@ -285,10 +257,6 @@ fn target<'a>(state: &'a State, name: Option<&str>) -> Option<&'a Run> {
     state.live_runs().filter(|run| name.is_none_or(|name| run.skill == name)).last()
 }
 
-fn available(policy: &Policy) -> Vec<&str> {
-    policy.skills.iter().map(|skill| skill.name.as_str()).collect()
-}
-
 fn forbidden(skill: &Skill, own: &[crate::matcher::Matcher]) -> Vec<String> {
     texts(own).into_iter().chain(texts(&skill.global_forbidden)).collect()
 }
@@ -305,14 +273,6 @@ fn mode_of(text: &str) -> Result<Mode, DenialKind> {
         "warn" => Ok(Mode::Warn),
         "block" => Ok(Mode::Block),
         _ => Err(DenialKind::ModeUnknown { name: text.to_string() }),
-    }
-}
-
-/// The word of a mode.
-pub(crate) fn word(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Warn => "warn",
-        Mode::Block => "block",
     }
 }
 
@@ -345,6 +305,16 @@ impl<'a> Arguments<'a> {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(DenialKind::CommandInvalid(InvalidCommand::ArgumentNotText { argument: key.to_string() })),
         }
+    }
+
+    /// For whom a skill is to be in force; `None`: the command is about one run.
+    fn scope(&self) -> Result<Option<Scope>, DenialKind> {
+        Ok(match self.text("scope")? {
+            None => None,
+            Some("session") => Some(Scope::Session),
+            Some("project") => Some(Scope::Project),
+            Some(_) => return Err(DenialKind::CommandInvalid(InvalidCommand::ScopeUnknown)),
+        })
     }
 
     fn required(&self, argument: &'static str) -> Result<&'a str, DenialKind> {

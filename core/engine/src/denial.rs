@@ -39,6 +39,11 @@ pub enum DenialKind {
         /// The name of the run's skill.
         skill: String,
     },
+    /// A skill is in force, and the session's policy does not have it.
+    SkillMissing {
+        /// The name of the skill.
+        skill: String,
+    },
     /// The skill forbids the call in every phase.
     GlobalForbidden {
         /// The name of the tool.
@@ -149,6 +154,15 @@ pub enum InvalidCommand {
     },
     /// The command needs an active skill.
     NoSkillActive,
+    /// A skill is in force for a session or for the project, and nothing else.
+    ScopeUnknown,
+    /// The skill is not in force there.
+    NotInForce {
+        /// The name that was given; absent: none was.
+        skill: Option<String>,
+        /// The skills that are in force there.
+        in_force: Vec<String>,
+    },
     /// The current phase is the last one.
     NoPhaseFollows,
     /// No changed tool has the name that was approved.

@@ -2,6 +2,7 @@
 
 use crate::denial::Denial;
 use crate::eval::World;
+use crate::in_force;
 use crate::judge::Caller;
 use crate::policy::{Mode, Policy, Skill};
 use crate::run_verdict::RunVerdict;
@@ -34,5 +35,6 @@ impl Context<'_> {
 /// Whether any skill or run asks for more than a warning.
 pub(crate) fn blocks(policy: &Policy, state: &State) -> bool {
     let skills = policy.skills.iter().chain(&policy.earlier).filter_map(|skill: &Skill| skill.mode);
-    skills.chain(state.live_runs().map(|run| run.mode)).any(|mode| mode == Mode::Block)
+    let in_force = in_force::all(state).into_iter().map(|found| found.mode);
+    skills.chain(state.live_runs().map(|run| run.mode)).chain(in_force).any(|mode| mode == Mode::Block)
 }

@@ -21,7 +21,9 @@ pub(crate) fn join(draft: &mut Draft, runs: &[Run]) {
         }
         let id = format!("r{}", draft.state().session.runs_begun.saturating_add(1));
         copies.insert(&run.id, id.clone());
-        draft.begin(Run { id: id.clone(), scope: Scope::Session, parent, call: None, ..run.clone() });
+        // What is in force for the other session alone is not in force here; the run goes on as any other.
+        let in_force = run.in_force && draft.state().project.in_force.contains_key(&run.skill);
+        draft.begin(Run { id: id.clone(), scope: Scope::Session, parent, call: None, in_force, ..run.clone() });
         draft.announce(&id);
     }
 }

@@ -93,6 +93,8 @@ mod tree;
 mod run_verdict;
 pub mod denial;
 mod rendering;
+mod activation;
+mod in_force;
 mod gate;
 mod remedy;
 mod gates;

@@ -10,7 +10,7 @@ use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::eval::{bracketed, describe};
 use crate::event::{Event, EventKind};
-use crate::policy::{Mode, Policy, Skill};
+use crate::policy::{Policy, Skill};
 use crate::state::{Obligation, Run, Status};
 
 /// Drops what an event shows to have been taken up, before the event itself is answered.
@@ -81,10 +81,7 @@ fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
 fn announce(skill: &Skill, run: &Run) -> String {
     let index = skill.phase_index(&run.phase).unwrap_or_default();
     let Some(phase) = skill.phases.get(index) else { return String::new() };
-    let mode = match run.mode {
-        Mode::Warn => "warn",
-        Mode::Block => "block",
-    };
+    let mode = run.mode.word();
     let mut text = format!(
         "phasegate: skill {}, phase \"{}\" ({} of {}), mode {mode}. Allowed tools: {}.",
         skill.name,

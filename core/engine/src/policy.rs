@@ -190,6 +190,17 @@ pub enum Mode {
     Block,
 }
 
+impl Mode {
+    /// The word of a config: `warn` or `block`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Block => "block",
+        }
+    }
+}
+
 /// How a call of a tool whose description changed since it was first seen is answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -97,6 +97,14 @@ fn render(kind: &DenialKind) -> Rendered {
         Kind::PolicyGone { skill } => {
             by_remedy(Gate::Phase, Code::PolicyMissing, format!("the policy that skill \"{skill}\" began with is gone"))
         }
+        Kind::SkillMissing { skill } => Rendered {
+            gate: Gate::Phase,
+            code: Code::PolicyMissing,
+            reason: format!("skill \"{skill}\" is in force, and the configs that this session uses do not have it"),
+            recovery: format!(
+                "Ask the user to restore the config of \"{skill}\" and to have it read with `phasegate reload`."
+            ),
+        },
         Kind::GlobalForbidden { .. } | Kind::NotDone { .. } | Kind::PhaseForbidden { .. } | Kind::Unlisted { .. } => {
             render_violation(kind)
         }
@@ -192,6 +200,16 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
         Invalid::ArgumentNotText { argument } => format!("`{argument}` is a text"),
         Invalid::ArgumentsNotObject { command } => format!("the arguments of `{command}` are an object"),
         Invalid::NoSkillActive => "no skill is active".to_string(),
+        Invalid::ScopeUnknown => "a skill is in force for a `session` or for the `project`".to_string(),
+        Invalid::NotInForce { skill, in_force } => {
+            let skill = skill.as_ref().map_or_else(|| "no skill".to_string(), |skill| format!("skill \"{skill}\""));
+            let known = in_force.join(", ");
+            if skill == "no skill" && !known.is_empty() {
+                format!("several skills are in force; name one of [{known}]")
+            } else {
+                format!("{skill} is not in force; skills in force: [{known}]")
+            }
+        }
         Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),

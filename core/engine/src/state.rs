@@ -66,6 +66,10 @@ pub struct Session {
     pub runs_begun: u64,
     /// The runs of session scope, oldest first: the live ones, and ended ones up to [`KEPT`].
     pub runs: Vec<Run>,
+    /// The skills that a person put in force for this session; `None`: one that is in force for the project, and that a
+    /// person ended for this session.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub in_force: BTreeMap<String, Option<Mode>>,
     /// Calls that have not ended, oldest first.
     #[serde(with = "open_calls")]
     pub calls: Vec<Arc<OpenCall>>,
@@ -83,6 +87,9 @@ pub struct Project {
     pub runs_begun: u64,
     /// The runs of project scope, oldest first: the live ones, and ended ones up to [`KEPT`].
     pub runs: Vec<Run>,
+    /// The skills that a person put in force for every session, and in which mode.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub in_force: BTreeMap<String, Mode>,
     /// What was approved: the name that conditions ask for, and who approved it.
     pub approvals: BTreeMap<String, By>,
     /// The MCP servers that proxies of ours serve here, with their tools as first seen.
@@ -126,6 +133,9 @@ pub struct Run {
     pub children: Children,
     /// Who began it.
     pub by: By,
+    /// Whether it began because its skill is in force.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub in_force: bool,
     /// The id of the call that invoked the skill, where a call did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,

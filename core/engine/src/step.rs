@@ -15,6 +15,7 @@ use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
 use crate::gates::protection;
+use crate::in_force;
 use crate::inheritance;
 use crate::moves;
 use crate::obligation;
@@ -80,6 +81,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     observe::observe(&mut draft, event);
     obligation::taken_up(&mut draft, event);
     settle(&mut world, policy, &mut draft);
+    in_force::uphold(policy, &mut draft, event);
     let Answered { decision, result } = answer(&mut world, policy, &mut draft, event);
     settle(&mut world, policy, &mut draft);
     obligation::derive(policy, &mut draft);

@@ -58,7 +58,7 @@ impl IntegrityCheck<'_> {
     pub fn check(&self) -> Result<Presence, Problem> {
         let (project, session) = (self.project_journal.seq(), self.session_journal.seq());
         self.check_checkpoint()?;
-        self.check_project()?;
+        check_project_journal(self.project, self.remembered, self.project_journal.seq(), self.saw)?;
         let root = (self.root)()?;
         let rooted = root.is_some_and(|root| root == self.project.root);
         if session == 0 && rooted {
@@ -84,25 +84,33 @@ impl IntegrityCheck<'_> {
         }
         Ok(())
     }
+}
 
-    /// The project's journal, as far as the session and the memory know of it.
-    fn check_project(&self) -> Result<(), Problem> {
-        let (seq, saw) = (self.project_journal.seq(), self.saw);
-        let folder = self.project.folder.display();
-        if seq < saw {
-            return Err(missing(format!("the project's journal in `{folder}` had {saw} records and has {seq}")));
-        }
-        if seq > 0 {
-            return Ok(());
-        }
-        let written = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() > 0);
-        let sessions = self.project.session_journals().iter().any(written);
-        if sessions || self.remembered.is_some_and(|memory| memory.sessions) {
-            let message = format!("the project's journal is gone from `{folder}`, which to remove is to begin anew");
-            return Err(missing(message));
-        }
-        Ok(())
+/// Whether the project's journal with so many records is as long as a session `saw` it, and there if the memory says so.
+///
+/// # Errors
+///
+/// `state-missing`: it is not.
+pub fn check_project_journal(
+    project: &Project,
+    remembered: Option<Remembered>,
+    seq: u64,
+    saw: u64,
+) -> Result<(), Problem> {
+    let folder = project.folder.display();
+    if seq < saw {
+        return Err(missing(format!("the project's journal in `{folder}` had {saw} records and has {seq}")));
     }
+    if seq > 0 {
+        return Ok(());
+    }
+    let written = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() > 0);
+    let sessions = project.session_journals().iter().any(written);
+    if sessions || remembered.is_some_and(|memory| memory.sessions) {
+        let message = format!("the project's journal is gone from `{folder}`, which to remove is to begin anew");
+        return Err(missing(message));
+    }
+    Ok(())
 }
 
 /// Whether a project that has no config and is not remembered was not guarded to the last.

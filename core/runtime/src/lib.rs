@@ -42,6 +42,7 @@ pub mod status;
 pub mod hook;
 pub mod heartbeat;
 pub mod attribution;
+pub mod project_command;
 pub mod reload;
 pub mod doctor;
 pub mod verify;

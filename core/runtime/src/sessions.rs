@@ -193,9 +193,11 @@ fn cut_off(project: &Project, shared: &ProjectSnapshot, known: &[SessionInfo], e
         .find_map(|(path, seq)| is_cut(&path, seq).then_some(path))
 }
 
-/// Whether a run in block mode is live.
+/// Whether a run in block mode is live, or begins with the next event.
 pub(crate) fn is_strict(state: &State) -> bool {
-    state.live_runs().any(|run| run.mode == Mode::Block)
+    let in_force =
+        || state.project.in_force.values().copied().chain(state.session.in_force.values().copied().flatten());
+    state.live_runs().map(|run| run.mode).chain(in_force()).any(|mode| mode == Mode::Block)
 }
 
 /// Whether a run in block mode may be live in some session of the project: one is, or a journal cannot be read.

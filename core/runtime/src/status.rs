@@ -2,7 +2,8 @@
 
 use phasegate_adapter::Problem;
 use phasegate_core::event::By;
-use phasegate_core::{Event, EventKind, Policy};
+use phasegate_core::{Event, EventKind, Policy, State};
+use phasegate_store::journal::read_last;
 use serde_json::{Value, json};
 
 use crate::decide::decide;
@@ -11,6 +12,7 @@ use crate::policy_store::Current;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::sessions::SessionInfo;
+use crate::snapshot::ProjectSnapshot;
 
 impl Runtime {
     /// What `get_skill_phase` answers in a session, without recording that it was asked; with `None`, in a session
@@ -20,7 +22,13 @@ impl Runtime {
     ///
     /// `policy-missing`: the session's policy is gone.
     pub fn status(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
-        let state = session.map(|session| session.state.clone()).unwrap_or_default();
+        let state = match session {
+            Some(session) => session.state.clone(),
+            None => {
+                let shared = read_last::<ProjectSnapshot>(self.store.as_ref(), &project.journal())?;
+                State { project: shared.map(|last| last.state.project).unwrap_or_default(), ..State::default() }
+            }
+        };
         let policy = match session.filter(|session| !session.policy.is_empty()) {
             Some(session) => self.policies.load(&session.policy, &session.policy_digest, &state)?,
             None => match self.current(project)? {
@@ -28,7 +36,8 @@ impl Runtime {
                 Current::Unguarded | Current::Invalid { .. } => Policy::default(),
             },
         };
-        let kind = EventKind::Command { by: By::Human, name: "get_skill_phase".to_string(), args: json!({}) };
+        // As an agent's question does, this begins what is in force; nothing of it is kept.
+        let kind = EventKind::Command { by: By::Agent, name: "get_skill_phase".to_string(), args: json!({}) };
         let event = Event::new(&state.session.id, kind);
         let gather = |keys: &[_], found: &mut _| facts::gather(&project.root, keys, found);
         Ok(decide(&policy, &state, &event, gather)?.outcome.result.unwrap_or_default())

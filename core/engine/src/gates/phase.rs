@@ -1,9 +1,12 @@
 //! Phases: what the live runs say to a call (rules 3.2). The strictest run answers, of equally strict ones the first.
 
+use alloc::string::String;
+
 use crate::decision::Effect;
 use crate::denial::{DecidingRun, Denial, DenialKind};
 use crate::eval::World;
 use crate::gate::Context;
+use crate::in_force;
 use crate::remedy;
 use crate::run_verdict::RunVerdict;
 use crate::state::Run;
@@ -36,9 +39,15 @@ fn strictest_without_policy(context: &Context<'_>) -> Option<Denial> {
             strictest = Some(run);
         }
     }
-    strictest.map(|run| {
-        let kind = DenialKind::PolicyGone { skill: run.skill.clone() };
-        let deciding = DecidingRun { skill: run.skill.clone(), phase: None, line: None };
-        Denial { run: Some(deciding), ..Denial::new(kind, Effect::of_violation(run.mode)) }
-    })
+    let denial = |skill: &String, kind, mode| {
+        let deciding = DecidingRun { skill: skill.clone(), phase: None, line: None };
+        Denial { run: Some(deciding), ..Denial::new(kind, Effect::of_violation(mode)) }
+    };
+    let missing = in_force::missing(context.policy, context.state);
+    let missing = missing.filter(|found| strictest.is_none_or(|run| found.mode > run.mode));
+    missing
+        .map(|found| denial(&found.skill, DenialKind::SkillMissing { skill: found.skill.clone() }, found.mode))
+        .or_else(|| {
+            strictest.map(|run| denial(&run.skill, DenialKind::PolicyGone { skill: run.skill.clone() }, run.mode))
+        })
 }

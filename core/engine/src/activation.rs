@@ -1,0 +1,85 @@
+//! Activation: runs begin and end.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::cause::By;
+use crate::denial::DenialKind;
+use crate::draft::Draft;
+use crate::moves;
+use crate::policy::{Mode, Policy, Scope, Skill};
+use crate::state::{Children, Run, Status};
+
+/// The skill of this name in the present policy.
+pub(crate) fn known<'p>(policy: &'p Policy, name: &str) -> Result<&'p Skill, DenialKind> {
+    let unknown = || {
+        let available = available(policy).into_iter().map(ToString::to_string).collect();
+        DenialKind::SkillUnknown { name: name.to_string(), available }
+    };
+    policy.skill(name).ok_or_else(unknown)
+}
+
+/// The names of the skills that apply.
+pub(crate) fn available(policy: &Policy) -> Vec<&str> {
+    policy.skills.iter().map(|skill| skill.name.as_str()).collect()
+}
+
+/// Why a run begins, and how.
+pub(crate) struct Beginning {
+    /// The mode that is asked for.
+    pub(crate) mode: Option<Mode>,
+    pub(crate) by: By,
+    /// The id of the call that invoked the skill.
+    pub(crate) call: Option<String>,
+    /// Whether the skill is in force.
+    pub(crate) in_force: bool,
+}
+
+/// Begins a run, with no evidence. Its mode is the stricter of the skill's and the one asked for.
+pub(crate) fn begin(draft: &mut Draft, skill: &Skill, beginning: Beginning) -> Mode {
+    let Beginning { mode, by, call, in_force } = beginning;
+    let state = draft.state();
+    let id = match skill.scope {
+        Scope::Session => format!("r{}", state.session.runs_begun.saturating_add(1)),
+        Scope::Project => format!("p{}", state.project.runs_begun.saturating_add(1)),
+    };
+    let mode = mode.unwrap_or(Mode::Warn).max(skill.mode.unwrap_or(Mode::Warn));
+    let phase = skill.phases.first().map(|phase| phase.name.clone()).unwrap_or_default();
+    draft.announce(&id);
+    draft.begin(Run {
+        id,
+        skill: skill.name.clone(),
+        version: skill.version.clone(),
+        mode,
+        scope: skill.scope,
+        parent: None,
+        branch: None,
+        visit_budget: None,
+        children: Children::None,
+        by,
+        in_force,
+        call,
+        status: Status::Active,
+        phase_before: phase.clone(),
+        phase,
+        visit: 1,
+        visits: 1,
+        kept: [(0, 1)].into(),
+        provisional: None,
+        evidence: Vec::new(),
+        skipped: Vec::new(),
+        backs: Vec::new(),
+        failed: false,
+        variables: Default::default(),
+        history: Default::default(),
+    });
+    mode
+}
+
+/// Ends a run.
+pub(crate) fn end(draft: &mut Draft, id: &str, status: Status, by: By) {
+    if let Some(change) = draft.run(id).map(|run| moves::ended(run, status, by)) {
+        draft.change(change);
+    }
+}

@@ -1,0 +1,135 @@
+//! Skills in force: a person put them there before any agent came, so each session has a live run of them (rules 3.1).
+
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
+
+use crate::activation::{self, Beginning};
+use crate::cause::By;
+use crate::change::Change;
+use crate::denial::{DenialKind, InvalidCommand};
+use crate::draft::Draft;
+use crate::event::{Event, EventKind};
+use crate::policy::{Mode, Policy, Scope};
+use crate::run_verdict::RunVerdict;
+use crate::state::{Run, State, Status};
+
+/// A skill that is in force.
+pub(crate) struct InForce {
+    pub(crate) skill: String,
+    /// The least strict mode of its runs.
+    pub(crate) mode: Mode,
+}
+
+/// The skills that are in force in the session, by name.
+pub(crate) fn all(state: &State) -> Vec<InForce> {
+    let (own, shared) = (&state.session.in_force, &state.project.in_force);
+    let names = own.keys().chain(shared.keys().filter(|name| !own.contains_key(*name)));
+    names.filter_map(|name| Some(InForce { skill: name.clone(), mode: mode(state, name)? })).collect()
+}
+
+/// The least strict mode of the skill's runs; `None`: it is not in force in the session.
+pub(crate) fn mode(state: &State, skill: &str) -> Option<Mode> {
+    let own = state.session.in_force.get(skill).copied();
+    own.unwrap_or_else(|| state.project.in_force.get(skill).copied())
+}
+
+/// The skill in force that a command means: the one of this name, or the only one.
+pub(crate) fn named(state: &State, name: Option<&str>) -> Option<String> {
+    let mut all = all(state).into_iter().filter(|found| name.is_none_or(|name| found.skill == name));
+    all.next().filter(|_| all.next().is_none()).map(|found| found.skill)
+}
+
+/// The skills in force that the policy does not have.
+pub(crate) fn missing(policy: &Policy, state: &State) -> Option<InForce> {
+    let absent = |found: &InForce| {
+        policy.skill(&found.skill).is_none() && !state.live_runs().any(|run| run.skill == found.skill)
+    };
+    all(state).into_iter().filter(absent).max_by_key(|found| found.mode)
+}
+
+/// Brings the live runs in line with what is in force, before an event of the session is answered. A command of a person
+/// finds them as they are.
+pub(crate) fn uphold(policy: &Policy, draft: &mut Draft, event: &Event) {
+    let state = draft.state();
+    let waits = match event.kind {
+        EventKind::Join { .. } | EventKind::SessionEnd {} | EventKind::State { .. } => true,
+        EventKind::Command { by, .. } => by == By::Human,
+        _ => false,
+    };
+    let nothing = state.project.in_force.is_empty() && state.session.in_force.is_empty();
+    if waits || (nothing && !state.live_runs().any(|run| run.in_force)) {
+        return;
+    }
+    let lifted = |run: &&Run| run.in_force && mode(draft.state(), &run.skill).is_none();
+    let ended: Vec<String> = draft.state().live_runs().filter(lifted).map(|run| run.id.clone()).collect();
+    for id in ended {
+        activation::end(draft, &id, Status::Left, By::Human);
+        draft.announce(&id);
+    }
+    all(draft.state()).into_iter().for_each(|found| hold(policy, draft, &found));
+}
+
+/// Begins a run of the skill if none is live. A run that the agent began is at least as strict.
+fn hold(policy: &Policy, draft: &mut Draft, found: &InForce) {
+    let live = draft.state().live_runs().find(|run| run.skill == found.skill);
+    if let Some(run) = live {
+        if !run.in_force && run.mode < found.mode {
+            let run = run.id.clone();
+            draft.change(Change::RunMode { run, mode: found.mode });
+        }
+        return;
+    }
+    if let Some(skill) = policy.skill(&found.skill) {
+        let beginning = Beginning { mode: Some(found.mode), by: By::Human, call: None, in_force: true };
+        activation::begin(draft, skill, beginning);
+    }
+}
+
+/// Ends the runs of skills in force that the call would end, and begins them anew. Returns whether there were any: the
+/// call is then to be judged again.
+pub(crate) fn renew(policy: &Policy, draft: &mut Draft, verdicts: &[RunVerdict<'_>]) -> bool {
+    let over = verdicts.iter().filter(|verdict| verdict.over).map(|verdict| verdict.run.clone());
+    let over: Vec<String> = over.collect();
+    let mut renewed = false;
+    for id in over {
+        let skill = draft.run(&id).map(|run| run.skill.clone()).unwrap_or_default();
+        if let Some(mode) = mode(draft.state(), &skill) {
+            activation::end(draft, &id, Status::Finished, By::Agent);
+            hold(policy, draft, &InForce { skill, mode });
+            renewed = true;
+        }
+    }
+    renewed
+}
+
+/// Puts a skill in force.
+pub(crate) fn begin(
+    policy: &Policy,
+    draft: &mut Draft,
+    name: &str,
+    asked: Option<Mode>,
+    scope: Scope,
+) -> Result<Value, DenialKind> {
+    let skill = activation::known(policy, name)?;
+    let mode = asked.max(skill.mode).unwrap_or(Mode::Warn);
+    draft.change(Change::SkillInForce { skill: skill.name.clone(), mode, scope });
+    Ok(json!({"status": "in_force", "skill": skill.name, "mode": mode.word()}))
+}
+
+/// Ends that a skill is in force. Runs that began because of it end with the next event of their session.
+pub(crate) fn end(draft: &mut Draft, name: Option<&str>, scope: Scope) -> Result<Value, DenialKind> {
+    let state = draft.state();
+    let known: Vec<String> = match scope {
+        Scope::Project => state.project.in_force.keys().cloned().collect(),
+        Scope::Session => all(state).into_iter().map(|found| found.skill).collect(),
+    };
+    let mut meant = known.iter().filter(|skill| name.is_none_or(|name| *skill == name));
+    let Some(skill) = meant.next().filter(|_| meant.next().is_none()).cloned() else {
+        let skill = name.map(|name| name.to_string());
+        return Err(DenialKind::CommandInvalid(InvalidCommand::NotInForce { skill, in_force: known }));
+    };
+    draft.change(Change::SkillNotInForce { skill: skill.clone(), scope });
+    Ok(json!({"status": "not_in_force", "skill": skill}))
+}

@@ -1,0 +1,108 @@
+//! Commands that concern a project as a whole and no session: they are recorded in the project's journal alone.
+
+use std::collections::BTreeMap;
+
+use phasegate_adapter::Problem;
+use phasegate_core::event::By;
+use phasegate_core::policy::{Mode, Policy, Scope};
+use phasegate_core::{Change, Code, Durability, Event, EventKind, Outcome, State, state};
+use phasegate_formats::journal::Entry;
+use phasegate_store::journal::{Journal, read_last};
+use phasegate_store::state::JournalState as _;
+use serde_json::Value;
+
+use crate::deadline::{Deadline, limit_from_environment};
+use crate::decide::decide;
+use crate::facts;
+use crate::integrity::check_project_journal;
+use crate::policy_store::{Current, summary};
+use crate::project::{Project, Remembered};
+use crate::runtime::Runtime;
+use crate::snapshot::{ProjectChange, ProjectSnapshot};
+
+impl Runtime {
+    /// Gives a command to the project, whether it has a session or not. `None`: nothing guards the project.
+    ///
+    /// # Errors
+    ///
+    /// `policy-invalid`, `policy-missing`: the configs cannot be used. `state-missing`, `state-unreadable`,
+    /// `state-version`, `state-busy`, `state-not-saved`: the project's journal cannot.
+    pub fn command_project(
+        &self,
+        project: &Project,
+        by: By,
+        name: &str,
+        args: Value,
+    ) -> Result<Option<Outcome>, Problem> {
+        let memory = project.remembered()?;
+        let Some(Configs { policy, strictest }) = self.configs_of(project, memory)? else { return Ok(None) };
+        project.check_folders(&self.locations.state)?;
+        let deadline = Deadline::new(limit_from_environment());
+        let (mut journal, mut kept) =
+            Journal::open::<ProjectSnapshot>(self.store.as_ref(), &project.journal(), &deadline)?;
+        check_project_journal(project, memory, journal.seq(), 0)?;
+        let time = (self.now)();
+        let kind = EventKind::Command { by, name: name.to_string(), args };
+        let event = Event { time: Some(time), ..Event::new("", kind) };
+        let before = State { project: kept.project.clone(), session: state::Session::default() };
+        let decided = decide(&policy, &before, &event, |keys, found| facts::gather(&project.root, keys, found))?;
+        let of_project = decided.outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
+        let of_project: Vec<Change> = of_project.cloned().collect();
+        if of_project.is_empty() {
+            return Ok(Some(decided.outcome));
+        }
+        let asked = of_project.iter().filter_map(|change| match change {
+            Change::SkillInForce { mode, .. } => Some(*mode),
+            _ => None,
+        });
+        let mode = asked.chain([strictest]).chain(memory.map(|memory| memory.mode)).max().unwrap_or(Mode::Warn);
+        let remembered = Remembered { mode, sessions: memory.is_some_and(|memory| memory.sessions) };
+        if memory != Some(remembered) {
+            project.remember(self.store.as_ref(), remembered)?;
+        }
+        let mut changes: Vec<_> = of_project.into_iter().map(ProjectChange::Engine).collect();
+        changes.extend([ProjectChange::Guarded(true), ProjectChange::Synced(journal.seq() + 1)]);
+        changes.iter().for_each(|change| kept.apply(change));
+        let entry = Entry {
+            time,
+            engine: env!("CARGO_PKG_VERSION").to_string(),
+            policy: policy.version.clone(),
+            event: event.to_value(),
+            facts: decided.facts,
+            decision: decided.outcome.decision.clone(),
+            changes,
+            ..Entry::default()
+        };
+        journal.append(&entry, &kept, Durability::Synced)?;
+        Ok(Some(decided.outcome))
+    }
+
+    /// The skills that are in force for the project, and in which mode.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`, `state-version`: the project's journal cannot be read.
+    pub fn in_force(&self, project: &Project) -> Result<BTreeMap<String, Mode>, Problem> {
+        let kept = read_last::<ProjectSnapshot>(self.store.as_ref(), &project.journal())?;
+        Ok(kept.map(|last| last.state.project.in_force).unwrap_or_default())
+    }
+
+    /// What the configs mean now; `None`: nothing guards the project.
+    fn configs_of(&self, project: &Project, memory: Option<Remembered>) -> Result<Option<Configs>, Problem> {
+        match self.current(project)? {
+            Current::Ready(ready) => Ok(Some(Configs { strictest: ready.strictest(), policy: ready.policy })),
+            Current::Invalid { diagnostics, .. } => Err(Problem::new(Code::PolicyInvalid, summary(&diagnostics))),
+            Current::Unguarded if memory.is_some() => {
+                let text = format!("`{}` was guarded and has no config any more", project.root.display());
+                Err(Problem::new(Code::PolicyMissing, text))
+            }
+            Current::Unguarded => Ok(None),
+        }
+    }
+}
+
+/// What the configs of a project mean.
+struct Configs {
+    policy: Policy,
+    strictest: Mode,
+}
