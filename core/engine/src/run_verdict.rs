@@ -70,8 +70,9 @@ pub(crate) fn verdicts<'a>(
         let Some(skill) = skill_of(leaf) else { continue };
         let call = SkillCall::new(skill, call, caller);
         let ruling = call.judge(world, leaf);
-        // A call that belongs to a phase to come goes through that phase's gates; it does not end the run.
-        let outside = ruling.line.is_violation() && ruling.line != Line::NotDone;
+        // A call that belongs to a phase to come goes through that phase's gates, and what the skill forbids everywhere
+        // stays forbidden: neither ends the run.
+        let outside = matches!(ruling.line, Line::Forbidden | Line::UnlistedDenied);
         let over = outside && is_over(world, leaf, skill);
         let broke = code(ruling.line).filter(|_| !over);
         let run = leaf.id.clone();

@@ -7,7 +7,8 @@
 //!
 //! * a last phase is one that no edge leaves; a run can also end where only optional phases could follow;
 //! * a call that breaks a rule ends a run only if its `done_when` holds; without one the agent may deactivate it;
-//! * a call that belongs to a phase to come never ends a run, optional as that phase may be;
+//! * a call that belongs to a phase to come never ends a run, optional as that phase may be, and neither does one that
+//!   the skill forbids everywhere;
 //! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
 //! * an `early` edge may be taken from the current phase, not from one that is passed over;
 //! * a phase that was returned to is not left by returning again, and a phase entered by a rollback edge never is;

@@ -82,7 +82,7 @@ impl World {
 
     fn judge(&self, run: usize, asked: &Asked) -> Says {
         let (line, how) = self.line(run, asked);
-        let outside = line.is_violation() && line != Line::NotDone;
+        let outside = matches!(line, Line::Forbidden | Line::UnlistedDenied);
         let free = self.skill(run).leave_skill == LeaveSkill::Finished && self.over(run);
         if outside && free && self.done(run) == Some(true) {
             return Says::Ends;
