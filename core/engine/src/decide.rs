@@ -11,8 +11,8 @@ pub struct Situation {
     pub allowed: bool,
     /// The current phase forbids the call.
     pub forbidden: bool,
-    /// The current phase is provisional, and the phase it was entered from allows the call.
-    pub returns: bool,
+    /// Whether the run may return to the phase that it entered a provisional one from.
+    pub returns: Returns,
     /// Whether the current phase is done.
     pub done: Done,
     /// The first following phase that allows the call.
@@ -21,6 +21,17 @@ pub struct Situation {
     pub back: bool,
     /// What the skill does with a call that nothing lists, judged for this call.
     pub unlisted_passes: bool,
+}
+
+/// Whether a run may return from a provisional phase to the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// The phase is not provisional, the phase before does not allow the call, or the rollback edges there are closed.
+    No,
+    /// It may, and no rollback edge leads there: the run goes on as if it had not left.
+    Free,
+    /// It may along a rollback edge, which counts.
+    Back,
 }
 
 /// Whether a phase is done.
@@ -59,7 +70,7 @@ pub enum Line {
     Entered,
     /// 3: violation, the way to the following phase is not open.
     NotDone,
-    /// 4: allowed by the target phase of a rollback edge; the run goes back.
+    /// 2, provisional, or 4: allowed by the target phase of a rollback edge; the run goes back.
     Back,
     /// 5: violation, forbidden by the current phase.
     Forbidden,
@@ -86,8 +97,10 @@ pub fn decide(s: Situation) -> Line {
     if s.allowed && !s.forbidden {
         return Line::Allowed;
     }
-    if s.returns {
-        return Line::Returned;
+    match s.returns {
+        Returns::Free => return Line::Returned,
+        Returns::Back => return Line::Back,
+        Returns::No => {}
     }
     if s.next == Next::Open && (!s.forbidden || s.done == Done::Yes) {
         return Line::Entered;

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::analysis::Status;
 use crate::condition::{CallTest, Wanted};
-use crate::decide::{Done, Line, Next, Situation, decide};
+use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::eval::World;
 use crate::graph::{self, Here, Transition};
 use crate::matcher::{Matcher, Subject, Use};
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
-use crate::policy::{Phase, Skill, Unlisted};
+use crate::policy::{Back, Phase, Skill, Unlisted};
 use crate::state::Run;
 use crate::tool::{Call, EXECUTE, Labels, READ, only_reads};
 
@@ -237,11 +237,13 @@ impl<'a> SkillPart<'a> {
             graph::find(world, skill, run, Here { index: here, done }, &mut |next| self.belongs_to(next))
         };
         let back = if settled { None } else { self.rollback(world, run, phase) };
+        let before = if settled { None } else { self.phase_before(run) };
+        let returns = before.map_or(Returns::No, |before| returns(world, skill, run, Between { phase, before }));
         let line = decide(Situation {
             global_forbidden,
             allowed,
             forbidden,
-            returns: self.returns(run),
+            returns,
             done,
             next: match &transition {
                 None => Next::None,
@@ -252,32 +254,48 @@ impl<'a> SkillPart<'a> {
             unlisted_passes: self.passes_unlisted(),
         });
         let transition = if line == Line::Back {
-            back.map(|to| Transition { to, between: Vec::new(), open: true })
+            before.filter(|_| returns == Returns::Back).or(back).map(|to| Transition { to, between: Vec::new(), open: true })
         } else {
             transition
         };
         Ruling { line, transition, command: None }
     }
 
-    fn returns(&self, run: &Run) -> bool {
-        let before = run.provisional.as_ref().and_then(|before| self.skill.phase_index(&before.phase));
-        before
-            .and_then(|index| self.skill.phases.get(index))
-            .is_some_and(|phase| self.any(&phase.allowed, Use::Permit) && !self.any(&phase.forbidden, Use::Forbid))
+    /// The phase that a provisional one was entered from, if it allows the call.
+    fn phase_before(&self, run: &Run) -> Option<usize> {
+        let before = run.provisional.as_ref().and_then(|before| self.skill.phase_index(&before.phase))?;
+        let phase = self.skill.phases.get(before)?;
+        (self.any(&phase.allowed, Use::Permit) && !self.any(&phase.forbidden, Use::Forbid)).then_some(before)
     }
 
     fn rollback(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {
         phase.back.iter().find_map(|back| {
             let target = self.skill.phases.get(back.to)?;
-            let open = (!back.on_failure || run.failed)
-                && times_back(run, &phase.name, &target.name) < back.limit
-                && world.holds(back.when.as_ref(), run);
+            let open = (!back.on_failure || run.failed) && may_go_back(world, self.skill, run, back);
             (open && self.belongs_to(target)).then_some(back.to)
         })
     }
 }
 
-/// How often a run went back from one phase to another.
-pub(crate) fn times_back(run: &Run, from: &str, to: &str) -> u32 {
-    run.backs.iter().find(|(a, b, _)| a == from && b == to).map_or(0, |(_, _, times)| *times)
+/// A provisional phase, and the place of the one that it was entered from.
+struct Between<'a> {
+    phase: &'a Phase,
+    before: usize,
+}
+
+/// How a run may return. Where rollback edges lead to the phase before, a return is a step along one of them, whether a
+/// call failed or not: else a run could go back and forth for ever.
+fn returns(world: &mut World<'_>, skill: &Skill, run: &Run, between: Between<'_>) -> Returns {
+    let mut there = between.phase.back.iter().filter(|back| back.to == between.before).peekable();
+    if there.peek().is_none() {
+        return Returns::Free;
+    }
+    if there.any(|back| may_go_back(world, skill, run, back)) { Returns::Back } else { Returns::No }
+}
+
+/// Whether a rollback edge of the current phase is below its limit and its condition holds.
+pub(crate) fn may_go_back(world: &mut World<'_>, skill: &Skill, run: &Run, back: &Back) -> bool {
+    let to = skill.phases.get(back.to).map(|target| target.name.as_str()).unwrap_or_default();
+    let times = run.backs.iter().find(|(from, target, _)| *from == run.phase && target == to);
+    times.map_or(0, |(_, _, times)| *times) < back.limit && world.holds(back.when.as_ref(), run)
 }

@@ -9,8 +9,8 @@ use crate::decide::{Done, Line};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::graph::Transition;
-use crate::judge::{Ruling, times_back};
-use crate::policy::{Back, Edge, Leave, Phase, Policy, Skill};
+use crate::judge::{Ruling, may_go_back};
+use crate::policy::{Edge, Leave, Policy, Skill};
 use crate::state::{Children, Run, Status};
 
 /// The move that the table means for an allowed call; `None` where the run stays in its phase.
@@ -77,7 +77,7 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
             let transition = Transition { to: edge.to, between: Vec::new(), open: true };
             enter(run, skill, &transition, Done::Yes, By::Platform)
         }
-        Done::No if run.failed => match phase.back.iter().find(|back| is_open_after_failure(world, run, skill, back)) {
+        Done::No if run.failed => match phase.back.iter().find(|back| back.on_failure && may_go_back(world, skill, run, back)) {
             Some(back) => go_back(run, skill, back.to, By::Platform),
             None if by_children => Some(ended(run, Status::Failed, By::Platform)),
             None => None,
@@ -89,11 +89,6 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
 fn is_open(world: &mut World<'_>, run: &Run, skill: &Skill, edge: &Edge) -> bool {
     let requires = skill.phases.get(edge.to).and_then(|next| next.requires.as_ref());
     world.holds(edge.when.as_ref(), run) && world.holds(requires, run)
-}
-
-fn is_open_after_failure(world: &mut World<'_>, run: &Run, skill: &Skill, back: &Back) -> bool {
-    let target = skill.phases.get(back.to).map(|phase: &Phase| phase.name.as_str()).unwrap_or_default();
-    back.on_failure && times_back(run, &run.phase, target) < back.limit && world.holds(back.when.as_ref(), run)
 }
 
 /// Passes over the current phase because a person said so. `None` if nothing follows.

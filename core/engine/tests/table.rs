@@ -8,7 +8,7 @@
     reason = "tests"
 )]
 
-use phasegate_core::decide::{Done, Line, Next, Situation, decide};
+use phasegate_core::decide::{Done, Line, Next, Returns, Situation, decide};
 
 const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
 
@@ -37,6 +37,7 @@ fn rows() -> Vec<Row<'static>> {
 }
 
 const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
+const RETURNS: [(&str, Returns); 3] = [("no", Returns::No), ("free", Returns::Free), ("back", Returns::Back)];
 const DONE: [(&str, Done); 3] = [("yes", Done::Yes), ("no", Done::No), ("-", Done::NotAsked)];
 const NEXT: [(&str, Next); 3] = [("open", Next::Open), ("closed", Next::Closed), ("none", Next::None)];
 
@@ -46,7 +47,7 @@ fn situations() -> Vec<([&'static str; 8], Situation)> {
     for (w1, global_forbidden) in YES_NO {
         for (w2, allowed) in YES_NO {
             for (w3, forbidden) in YES_NO {
-                for (w4, returns) in YES_NO {
+                for (w4, returns) in RETURNS {
                     for (w5, done) in DONE {
                         for (w6, next) in NEXT {
                             for (w7, back) in YES_NO {
@@ -97,7 +98,7 @@ fn every_situation_is_decided_as_the_table_says() {
 #[test]
 fn every_row_decides_some_situation() {
     let rows = rows();
-    assert_eq!(rows.len(), 10);
+    assert_eq!(rows.len(), 11);
     for (index, row) in rows.iter().enumerate() {
         let first = |words: &[&str; 8]| rows.iter().position(|row| row.fits(words)) == Some(index);
         assert!(

@@ -11,6 +11,7 @@
 //!   the skill forbids everywhere;
 //! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
 //! * an `early` edge may be taken from the current phase, not from one that is passed over;
+//! * a return to a phase that rollback edges lead to is a step along one of them, failed or not;
 //! * a phase that was returned to is not left by returning again, and a phase entered by a rollback edge never is;
 //! * batch, prompt and stop close the calls of their own agent, the end of a subagent also what it launched;
 //! * a session that starts, and is not merely compacted, closes the calls of all;

@@ -143,9 +143,13 @@ impl World {
     /// Whether a rollback edge is below its limit and its condition holds.
     pub(crate) fn may_go_back(&self, run: usize, back: &Back) -> bool {
         let stay = self.runs[run].stay();
-        let taken = self.runs[run].backs.iter().filter(|way| **way == (stay.phase, back.to)).count();
-        taken < back.limit as usize
-            && (!back.on_failure || self.listed_call_ended(run, stay, Outcome::Failed))
-            && self.holds(run, back.when.as_ref())
+        (!back.on_failure || self.listed_call_ended(run, stay, Outcome::Failed)) && self.below_limit(run, back)
+    }
+
+    /// As [`World::may_go_back`], whether a call failed or not.
+    pub(crate) fn below_limit(&self, run: usize, back: &Back) -> bool {
+        let from = self.runs[run].stay().phase;
+        let taken = self.runs[run].backs.iter().filter(|way| **way == (from, back.to)).count();
+        taken < back.limit as usize && self.holds(run, back.when.as_ref())
     }
 }

@@ -113,7 +113,13 @@ impl World {
             && !self.listed_call_ended(run, stay, Outcome::Ok)
             && has(&skill.phases[before.phase], asked, skill)
         {
-            return (Line::Returned, Move::Returns);
+            let there: Vec<&Back> = phase.back.iter().filter(|back| back.to == before.phase).collect();
+            if there.is_empty() {
+                return (Line::Returned, Move::Returns);
+            }
+            if there.iter().any(|back| self.below_limit(run, back)) {
+                return (Line::Back, Move::Back { to: before.phase });
+            }
         }
         if let Some(to) =
             self.following(run).into_iter().map(|way| way.1).find(|to| has(&skill.phases[*to], asked, skill))
