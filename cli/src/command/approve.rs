@@ -1,7 +1,8 @@
-//! `phasegate approve NAME`.
+//! `phasegate approve [NAME]`.
 
 use owo_colors::OwoColorize as _;
-use serde_json::json;
+use phasegate_runtime::sessions::{SessionInfo, sessions};
+use serde_json::{Value, json};
 
 use super::control::{Target, give};
 use crate::context::Context;
@@ -11,24 +12,109 @@ use crate::output::Failure;
 /// The arguments of `phasegate approve`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The name in the skill's condition (`approved: NAME`), or `tool:SERVER/TOOL`
-    pub name: String,
-    /// Which session.
-    #[command(flatten)]
-    pub target: Target,
+    /// The name in the skill's condition (`approved: NAME`), or `tool:SERVER/TOOL`; without it, the names that wait and the
+    /// approvals that were given are listed
+    pub name: Option<String>,
+    /// Take the approval of this name back
+    #[arg(long, requires = "name")]
+    pub revoke: bool,
+    /// Only this session; default: the one that waits for the approval
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
 }
 
-/// Approves something, for the whole project.
+/// Approves something in one run of one session, takes an approval back, or lists both.
 ///
 /// # Errors
 ///
-/// As for [`give`].
+/// As for [`give`]. Several sessions wait for the name.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let answer = give(context, &args.target, "approve", json!({"name": args.name}))?;
+    let known = asked(args, context)?;
+    let Some(name) = &args.name else { return list(&known, context) };
+    let target = Target { session: args.session.clone().or(meant(name, args.revoke, &known)?) };
+    let command = if args.revoke { "revoke" } else { "approve" };
+    let answer = give(context, &target, command, json!({"name": name}))?;
     if context.out.json {
         context.out.value(&answer.result);
-    } else {
-        context.out.line(format_args!("{} is approved", args.name.bold()));
+        return Ok(Exit::Done);
+    }
+    let status = if args.revoke { "is approved no more" } else { "is approved" };
+    match answer.result.get("skill").and_then(Value::as_str) {
+        Some(skill) => {
+            let session = &answer.session;
+            context.out.line(format_args!("{} {status} in the run of {skill} in session {session}", name.bold()));
+        }
+        None => context.out.line(format_args!("{} {status}", name.bold())),
+    }
+    Ok(Exit::Done)
+}
+
+/// A session, and what it waits for.
+struct Asked {
+    session: String,
+    ended: bool,
+    answer: Value,
+}
+
+impl Asked {
+    fn names(&self, list: &str) -> impl Iterator<Item = &Value> {
+        self.answer.get(list).and_then(Value::as_array).into_iter().flatten()
+    }
+
+    fn has(&self, list: &str, name: &str) -> bool {
+        self.names(list).any(|one| one.get("name").and_then(Value::as_str) == Some(name))
+    }
+}
+
+fn asked(args: &Args, context: &Context) -> Result<Vec<Asked>, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let mut all = Vec::new();
+    let wanted = |session: &SessionInfo| args.session.as_ref().is_none_or(|id| session.id == *id);
+    for session in sessions(&project)?.known.into_iter().filter(wanted) {
+        // A session whose policy is gone waits for nothing that a person could approve.
+        if let Ok(answer) = runtime.approvals(&project, &session) {
+            all.push(Asked { ended: session.state.session.ended, session: session.id, answer });
+        }
+    }
+    all.sort_by_key(|asked| asked.ended);
+    Ok(all)
+}
+
+/// The session that is meant: the only one that goes on and waits for the name, else the last one that did.
+fn meant(name: &str, revoke: bool, known: &[Asked]) -> Result<Option<String>, Failure> {
+    let list = if revoke { "approved" } else { "waiting" };
+    let meant: Vec<&Asked> = known.iter().filter(|asked| asked.has(list, name)).collect();
+    let live: Vec<&str> = meant.iter().filter(|asked| !asked.ended).map(|asked| asked.session.as_str()).collect();
+    if live.len() > 1 {
+        let word = if revoke { "have an approval of" } else { "wait for the approval of" };
+        return Err(Failure::new(format!("{} sessions {word} `{name}`: {}", live.len(), live.join(", ")))
+            .with_help("say which one with `--session ID`"));
+    }
+    Ok(meant.first().map(|asked| asked.session.clone()))
+}
+
+fn list(known: &[Asked], context: &Context) -> Result<Exit, Failure> {
+    if context.out.json {
+        let each = known.iter().map(|asked| json!({"session": asked.session, "approvals": asked.answer}));
+        context.out.value(&Value::from(each.collect::<Vec<_>>()));
+        return Ok(Exit::Done);
+    }
+    let mut nothing = true;
+    for asked in known {
+        for (list, words) in [("waiting", "waits for a person"), ("approved", "is approved")] {
+            for one in asked.names(list) {
+                nothing = false;
+                let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or_default();
+                let of = if text("of").is_empty() { String::new() } else { format!(" ({})", text("of")) };
+                let stale = if one.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
+                let (name, skill, session) = (text("name"), text("skill"), &asked.session);
+                context.out.line(format_args!("{}{of} {words}{stale}: {skill} in session {session}", name.bold()));
+            }
+        }
+    }
+    if nothing {
+        context.out.line("nothing waits for approval, and nothing is approved");
     }
     Ok(Exit::Done)
 }

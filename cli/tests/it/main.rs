@@ -7,6 +7,7 @@
     reason = "a test says what is wrong by failing"
 )]
 
+mod approvals;
 mod attacks;
 mod audit;
 mod bad_input;

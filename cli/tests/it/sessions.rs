@@ -51,9 +51,8 @@ fn refused(world: &World, args: &[&str], variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_person_approves_skips_and_changes_the_mode() {
+fn a_person_skips_and_changes_the_mode() {
     let world = begun("block");
-    assert!(world.run(&["approve", "plan"], 0).contains("plan is approved"));
     assert!(world.run(&["mode", "warn", "careful"], 0).contains("careful is in warn mode"));
     assert!(matches!(reply(&world.call("one", "t1", "Edit", edit())), Reply::Told(_)));
     let skipped: Value = serde_json::from_str(&world.run(&["--json", "skip"], 0)).unwrap();
@@ -67,7 +66,7 @@ fn a_command_with_the_sessions_variable_is_the_agents() {
     let text = refused(&world, &["approve", "plan"], &[(SESSION, "one")]);
     assert!(text.contains(SESSION), "{text}");
     refused(&world, &["init", "--undo"], &[(SESSION, "one")]);
-    let unknown = world.phasegate(&["approve", "plan"]).env(SESSION, "another").output().unwrap();
+    let unknown = world.phasegate(&["mode", "block"]).env(SESSION, "another").output().unwrap();
     assert!(unknown.status.success(), "a session that nothing guards is no sign");
 }
 
@@ -75,7 +74,7 @@ fn a_command_with_the_sessions_variable_is_the_agents() {
 #[test]
 fn a_command_below_the_client_of_a_guarded_session_is_the_agents() {
     let world = begun("block");
-    world.run(&["approve", "before"], 0);
+    world.run(&["mode", "block"], 0);
     // From here on this test is the client.
     frame_with(&world, "one", "UserPromptSubmit", json!({"prompt": "go"}), &[(SESSION, "one")]);
     let text = refused(&world, &["approve", "plan"], &[]);
@@ -214,7 +213,7 @@ fn a_background_program_that_is_over_is_open_no_more() {
     let note =
         "<task-notification>\n<task-id>b1</task-id>\n<tool-use-id>t5</tool-use-id>\n<status>completed</status>\n";
     prompt(&world, note, &[]);
-    world.run(&["approve", "plan"], 0);
+    world.run(&["mode", "block"], 0);
 }
 
 #[test]

@@ -96,6 +96,10 @@ fn each_of_its_records_is_decided_again() {
             assert_eq!(found[part], wanted[part], "{part} of record {}", at + 1);
         }
         assert_eq!(found["again"]["possible"], true, "record {}", at + 1);
+        // An approval of then was of no run: by now a name is approved where it waits.
+        if found["event"]["name"] == "approve" {
+            continue;
+        }
         // A text of a decision may be worded otherwise by now; what is decided may not.
         let differs = found["again"]["differs"].as_array().unwrap();
         assert!(differs.iter().all(|what| what == "decision"), "record {}: {differs:?}", at + 1);
@@ -121,15 +125,17 @@ fn its_session_goes_on_where_it_stood() {
     assert!(!matches!(reply(&world.call(SESSION, "n2", "WebFetch", fetch())), Reply::Denied(_)));
     world.ok(SESSION, "n2", "WebFetch", fetch());
     assert_eq!(value(&world, &["--json", "status"])["current_phase"], "review");
-    // The approval of then holds: the last phase is done, and a call that it forbids ends the run.
+    // An approval of then was of no run, so it is given anew. The last phase is then done, and a call that it forbids ends
+    // the run.
+    world.run(&["approve", "change", "--session", SESSION], 0);
     let edit = json!({"file_path": "src/main.rs", "old_string": "a", "new_string": "b"});
     assert!(!matches!(reply(&world.call(SESSION, "n3", "Edit", edit)), Reply::Denied(_)));
     assert_ne!(value(&world, &["--json", "status"])["skill_name"], "change");
-    for record in 26..=30 {
+    for record in 26..=31 {
         let why = value(&world, &["--json", "audit", "why", &record.to_string()]);
         assert_eq!(why["again"]["differs"], json!([]), "record {record}");
     }
-    assert_eq!(verified(&world)[1], 30);
+    assert_eq!(verified(&world)[1], 31);
     let shown = value(&world, &["--json", "audit", "show", "--last", "100"]);
     let wanted: Value = serde_json::from_str(&recorded("show.json")).unwrap();
     assert_eq!(shown.as_array().unwrap()[..RECORDS], wanted.as_array().unwrap()[..]);

@@ -68,6 +68,7 @@ pub(crate) fn begin(draft: &mut Draft, skill: &Skill, beginning: Beginning) -> M
         kept: [(0, 1)].into(),
         provisional: None,
         evidence: Vec::new(),
+        approvals: Vec::new(),
         skipped: Vec::new(),
         backs: Vec::new(),
         failed: false,

@@ -85,6 +85,13 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         }
         Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
+        Change::ApprovalGiven { run, approval } => change_run(runs, run, |run| {
+            run.approvals.retain(|known| known.gate != approval.gate);
+            run.approvals.push(approval.clone());
+        }),
+        Change::ApprovalRevoked { run, name } => {
+            change_run(runs, run, |run| run.approvals.retain(|known| known.gate.name != *name));
+        }
         _ => {}
     }
 }
@@ -233,6 +240,7 @@ impl Run {
         };
         self.skipped.extend(skipped.iter().map(|phase| Skipped { phase: phase.clone(), by }));
         self.evidence.retain(|evidence| evidence.phase != index);
+        self.approvals.retain(|approval| approval.phase != index);
         self.kept.retain(|(phase, _)| *phase != index);
         self.begin_visit(phase, index);
         self.provisional = provisional.then_some(before);
@@ -244,6 +252,7 @@ impl Run {
             None => self.backs.push((self.phase.clone(), phase.to_owned(), 1)),
         }
         self.evidence.retain(|evidence| evidence.phase < index);
+        self.approvals.retain(|approval| approval.phase < index);
         self.kept.retain(|(phase, _)| *phase < index);
         self.begin_visit(phase, index);
     }
@@ -252,6 +261,7 @@ impl Run {
         let Some(before) = self.provisional.take() else { return };
         let left = self.visit;
         self.evidence.retain(|evidence| evidence.visit != left);
+        self.approvals.retain(|approval| approval.visit != left);
         self.kept.retain(|(_, visit)| *visit != left);
         self.skipped.truncate(before.skipped);
         self.phase_before = core::mem::replace(&mut self.phase, before.phase);

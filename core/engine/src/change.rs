@@ -10,7 +10,7 @@ use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::outcome::CallOutcome;
 use crate::policy::{Mode, Scope};
-use crate::state::{Children, OpenCall, Run, Status};
+use crate::state::{Approval, Children, OpenCall, Run, Status};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -164,7 +164,21 @@ pub enum Change {
         /// The id of the run.
         run: String,
     },
-    /// Something was approved.
+    /// A person approved something in a run. An earlier approval of the same is replaced.
+    ApprovalGiven {
+        /// The id of the run.
+        run: String,
+        /// What, by whom and when.
+        approval: Approval,
+    },
+    /// A person took an approval back.
+    ApprovalRevoked {
+        /// The id of the run.
+        run: String,
+        /// The name that was approved.
+        name: String,
+    },
+    /// Something was approved, before approvals belonged to runs.
     Approved {
         /// The name that conditions ask for.
         name: String,
@@ -278,6 +292,8 @@ impl Change {
             | Self::RunMode { run, .. }
             | Self::PhaseEntered { run, .. }
             | Self::PhaseBack { run, .. }
+            | Self::ApprovalGiven { run, .. }
+            | Self::ApprovalRevoked { run, .. }
             | Self::PhaseReturned { run } => of(run),
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
@@ -330,6 +346,8 @@ impl Change {
             | Self::PhaseEntered { .. }
             | Self::PhaseBack { .. }
             | Self::PhaseReturned { .. }
+            | Self::ApprovalGiven { .. }
+            | Self::ApprovalRevoked { .. }
             | Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fact::FactKey;
 use crate::matcher::Matcher;
 use crate::outcome::CallOutcome;
 
@@ -26,8 +27,53 @@ pub enum Condition {
     /// A fact is as wanted.
     #[serde(alias = "file")]
     Fact(FactTest),
-    /// A person approved this name.
-    Approved(String),
+    /// A person approved this name in the run.
+    Approved(Gate),
+}
+
+/// What a person approves. It is stored as its name alone where that is all.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "StoredGate", into = "StoredGate")]
+pub struct Gate {
+    /// The name that the person gives.
+    pub name: String,
+    /// What the approval is of: it holds while that is what it was.
+    pub content: Option<GateContent>,
+}
+
+/// What an approval is of, for example a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateContent {
+    /// The fact that tells whether it changed.
+    pub fact: FactKey,
+    /// It in words, for example `plan.md`.
+    pub text: String,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredGate {
+    Name(String),
+    Content { name: String, content: GateContent },
+}
+
+impl From<StoredGate> for Gate {
+    fn from(stored: StoredGate) -> Self {
+        match stored {
+            StoredGate::Name(name) => Self { name, content: None },
+            StoredGate::Content { name, content } => Self { name, content: Some(content) },
+        }
+    }
+}
+
+impl From<Gate> for StoredGate {
+    fn from(Gate { name, content }: Gate) -> Self {
+        match content {
+            None => Self::Name(name),
+            Some(content) => Self::Content { name, content },
+        }
+    }
 }
 
 /// A condition on the outcome of a call.
@@ -82,6 +128,16 @@ impl Condition {
             Self::Not(inner) => inner.each_call(visit),
             Self::Call(test) => visit(test),
             Self::Fact(_) | Self::Approved(_) => {}
+        }
+    }
+
+    /// Calls `visit` with every approval that the condition asks for, in order.
+    pub fn each_gate<'a>(&'a self, visit: &mut dyn FnMut(&'a Gate)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_gate(visit)),
+            Self::Not(inner) => inner.each_gate(visit),
+            Self::Approved(gate) => visit(gate),
+            Self::Call(_) | Self::Fact(_) => {}
         }
     }
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde_json::{Map, Value, json};
 
 use crate::activation::{Beginning, available, begin, end, known};
+use crate::approving;
 use crate::cause::By;
 use crate::change::Change;
 use crate::denial::{DenialKind, InvalidCommand};
@@ -14,7 +15,6 @@ use crate::eval::{World, texts};
 use crate::graph::{self, Here};
 use crate::in_force;
 use crate::moves;
-use crate::pinning;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
 use crate::slash_command;
 use crate::state::{Run, State, Status};
@@ -29,11 +29,13 @@ pub(crate) struct Command<'a> {
     pub(crate) by: By,
     pub(crate) name: &'a str,
     pub(crate) args: &'a Value,
+    /// When, in milliseconds since 1970-01-01 UTC, where known.
+    pub(crate) at: Option<i64>,
 }
 
 /// Carries out a command.
 pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, command: &Command<'_>) -> Answer {
-    let Command { by, name, args } = *command;
+    let Command { by, name, args, at } = *command;
     let only = |known: &[&str]| arguments(name, args, known);
     match name {
         "activate_skill" => {
@@ -41,10 +43,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let skill = args.required("skill_name")?;
             let mode = args.text("mode")?.map(mode_of).transpose()?;
             match args.scope()? {
-                Some(scope) => {
-                    human(by, name)?;
-                    in_force::begin(policy, draft, skill, mode, scope)
-                }
+                Some(scope) => human(by, name).and_then(|()| in_force::begin(policy, draft, skill, mode, scope)),
                 None => activate(policy, draft, skill, mode, by),
             }
         }
@@ -52,10 +51,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let args = only(&["skill_name", "scope"])?;
             let skill = args.text("skill_name")?;
             match args.scope()? {
-                Some(scope) => {
-                    human(by, name)?;
-                    in_force::end(draft, skill, scope)
-                }
+                Some(scope) => human(by, name).and_then(|()| in_force::end(draft, skill, scope)),
                 None => deactivate(world, policy, draft, skill, by),
             }
         }
@@ -66,7 +62,16 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
         "approve" => {
             let args = only(&["name"])?;
             human(by, name)?;
-            approve(world, draft, args.required("name")?, by)
+            approving::approve(world, policy, draft, args.required("name")?, at)
+        }
+        "revoke" => {
+            let args = only(&["name"])?;
+            human(by, name)?;
+            approving::revoke(draft, args.required("name")?)
+        }
+        "approvals" => {
+            only(&[])?;
+            Ok(approving::list(world, policy, draft.state()))
         }
         "skip_phase" => {
             let args = only(&["skill_name"])?;
@@ -89,14 +94,23 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     }
 }
 
+/// A prompt that may be a command.
+pub(crate) struct Typed<'a> {
+    pub(crate) prompt: &'a str,
+    /// Whether a person typed it.
+    pub(crate) typed: bool,
+    /// When, in milliseconds since 1970-01-01 UTC, where known.
+    pub(crate) at: Option<i64>,
+}
+
 /// Carries out the command that a prompt is, for a person who typed it; `None` if the prompt is addressed to others.
 pub(crate) fn slash_command(
     world: &mut World<'_>,
     policy: &Policy,
     draft: &mut Draft,
-    prompt: &str,
-    typed: bool,
+    prompt: Typed<'_>,
 ) -> Option<Answer> {
+    let Typed { prompt, typed, at } = prompt;
     let spoken = match slash_command::command(prompt)? {
         Ok(spoken) => spoken,
         Err(invalid) => return Some(Err(DenialKind::CommandInvalid(invalid))),
@@ -104,7 +118,7 @@ pub(crate) fn slash_command(
     if !typed {
         return Some(Err(DenialKind::NotTyped { prompt: prompt.trim_end().to_string() }));
     }
-    let given = Command { by: By::Human, name: spoken.name, args: &spoken.args };
+    let given = Command { by: By::Human, name: spoken.name, args: &spoken.args, at };
     let already = draft.announced().len();
     let answer = command(world, policy, draft, &given);
     Some(answer.map(|mut told| {
@@ -118,8 +132,17 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 7] =
-    ["activate_skill", "deactivate_skill", "get_skill_phase", "approve", "skip_phase", "set_mode", "reload"];
+pub const COMMANDS: [&str; 9] = [
+    "activate_skill",
+    "deactivate_skill",
+    "get_skill_phase",
+    "approve",
+    "revoke",
+    "approvals",
+    "skip_phase",
+    "set_mode",
+    "reload",
+];
 
 /// A skill was invoked: its run begins, unless it is live.
 pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: &str, by: By) {
@@ -180,20 +203,6 @@ fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: O
     end(draft, &id, if done { Status::Finished } else { Status::Left }, by);
     draft.announce(&id);
     Ok(json!({"status": "deactivated"}))
-}
-
-fn approve(world: &mut World<'_>, draft: &mut Draft, name: &str, by: By) -> Answer {
-    match pinning::accept(&draft.state().project, name) {
-        Some(accepted) => {
-            let unchanged = || DenialKind::CommandInvalid(InvalidCommand::NoToolChanged { name: name.to_string() });
-            draft.change(accepted.ok_or_else(unchanged)?);
-        }
-        None => {
-            draft.change(Change::Approved { name: name.to_string(), by });
-            world.approved(name);
-        }
-    }
-    Ok(json!({"status": "approved", "name": name}))
 }
 
 fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {

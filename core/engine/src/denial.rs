@@ -170,6 +170,27 @@ pub enum InvalidCommand {
         /// The name that was approved.
         name: String,
     },
+    /// No live run waits for the approval of this name.
+    NothingWaits {
+        /// The name that was given.
+        name: String,
+        /// The names that wait.
+        waiting: Vec<String>,
+    },
+    /// What the approval would be of does not exist or cannot be read.
+    NothingToApprove {
+        /// The name that was given.
+        name: String,
+        /// What it would be of.
+        what: String,
+    },
+    /// No live run has an approval of this name.
+    NothingApproved {
+        /// The name that was given.
+        name: String,
+        /// The names that are approved.
+        approved: Vec<String>,
+    },
     /// The prompt is addressed to phasegate and is none of its commands.
     NoCommand {
         /// The first line of the prompt.
@@ -203,6 +224,8 @@ pub struct Denial {
     pub missing: Vec<String>,
     /// Calls that would be allowed now.
     pub next_calls: Vec<NextCall>,
+    /// The names that a person is to approve before the transition is open.
+    pub gates: Vec<String>,
     /// Whether to say that no call of the skill would be allowed now.
     pub stuck: bool,
 }
@@ -222,6 +245,15 @@ impl Denial {
     /// A denial that no run decided.
     #[must_use]
     pub fn new(kind: DenialKind, effect: Effect) -> Self {
-        Self { kind, effect, tool: String::new(), run: None, missing: Vec::new(), next_calls: Vec::new(), stuck: false }
+        Self {
+            kind,
+            effect,
+            tool: String::new(),
+            run: None,
+            missing: Vec::new(),
+            next_calls: Vec::new(),
+            gates: Vec::new(),
+            stuck: false,
+        }
     }
 }

@@ -1,14 +1,13 @@
 //! Conditions held against evidence and facts.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::cause::By;
-use crate::condition::{CallTest, Condition, Truth, Wanted};
+use crate::condition::{CallTest, Condition, Gate, Truth, Wanted};
 use crate::decide::Done;
-use crate::fact::{FactKey, Facts};
+use crate::fact::{FactKey, FactValue, Facts};
 use crate::outcome::CallOutcome;
 use crate::policy::{Optional, Phase, Skill};
 use crate::state::{Children, Run};
@@ -16,9 +15,8 @@ use crate::state::{Children, Run};
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
     facts: &'a Facts,
-    approvals: &'a BTreeMap<String, By>,
-    /// What this event approved.
-    approved: Option<String>,
+    /// Gates that count as passed.
+    assumed: BTreeSet<Gate>,
     wanted: Vec<FactKey>,
 }
 
@@ -32,13 +30,36 @@ enum Seen {
 }
 
 impl<'a> World<'a> {
-    pub(crate) fn new(facts: &'a Facts, approvals: &'a BTreeMap<String, By>) -> Self {
-        Self { facts, approvals, approved: None, wanted: Vec::new() }
+    pub(crate) fn new(facts: &'a Facts) -> Self {
+        Self { facts, assumed: BTreeSet::new(), wanted: Vec::new() }
     }
 
-    /// From now on `name` counts as approved, so that what waits for it alone moves with this event.
-    pub(crate) fn approved(&mut self, name: &str) {
-        self.approved = Some(name.to_string());
+    /// What `ask` answers if these gates count as passed.
+    pub(crate) fn assuming<T>(&mut self, gates: BTreeSet<Gate>, ask: impl FnOnce(&mut Self) -> T) -> T {
+        let before = core::mem::replace(&mut self.assumed, gates);
+        let answer = ask(self);
+        self.assumed = before;
+        answer
+    }
+
+    /// The value of a fact, which is asked for if it is not known.
+    pub(crate) fn fact(&mut self, key: &FactKey) -> Option<FactValue> {
+        let known = self.facts.get(key).map(|fact| fact.value.clone());
+        if known.is_none() {
+            self.wanted.push(key.clone());
+        }
+        known
+    }
+
+    /// Whether a person approved what the gate names, in this run, and it is what it was then.
+    pub(crate) fn passed(&mut self, gate: &Gate, run: &Run) -> Truth {
+        let Some(given) = run.approvals.iter().find(|approval| approval.gate == *gate) else { return Truth::No };
+        let Some(content) = &gate.content else { return Truth::Yes };
+        match self.fact(&content.fact) {
+            None | Some(FactValue::Unknown) => Truth::Unknown,
+            Some(FactValue::Absent) => Truth::No,
+            Some(FactValue::Known(value)) => Truth::of(given.content.as_ref() == Some(&value)),
+        }
     }
 
     /// The facts that were asked for and not given, each once.
@@ -108,9 +129,8 @@ impl<'a> World<'a> {
                 };
                 test.truth(fact)
             }
-            Condition::Approved(name) => {
-                Truth::of(self.approvals.contains_key(name) || self.approved.as_ref() == Some(name))
-            }
+            Condition::Approved(gate) if self.assumed.contains(gate) => Truth::Yes,
+            Condition::Approved(gate) => self.passed(gate, run),
         }
     }
 
@@ -130,7 +150,16 @@ impl<'a> World<'a> {
                 out.calls.push(test);
                 out.words.push(describe(condition));
             }
-            Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) => out.words.push(describe(condition)),
+            Condition::Approved(gate) => {
+                let before = run.approvals.iter().any(|approval| approval.gate == *gate);
+                let since = if before { ", which changed since it was approved" } else { "" };
+                out.words.push(format!("{}{since}", describe(condition)));
+                out.gates.push(gate);
+            }
+            Condition::Not(_) | Condition::Fact(_) => {
+                out.words.push(describe(condition));
+                out.more = true;
+            }
         }
     }
 }
@@ -140,6 +169,10 @@ impl<'a> World<'a> {
 pub(crate) struct Missing<'p> {
     /// The calls whose outcome would help.
     pub(crate) calls: Vec<&'p CallTest>,
+    /// What a person is to approve.
+    pub(crate) gates: Vec<&'p Gate>,
+    /// Whether something else is missing too.
+    pub(crate) more: bool,
     /// The parts that do not hold, in words.
     pub(crate) words: Vec<String>,
 }
@@ -158,7 +191,8 @@ pub(crate) fn describe(condition: &Condition) -> String {
         Condition::Any(parts) => list(parts, " or "),
         Condition::Not(inner) => format!("not ({})", describe(inner)),
         Condition::Call(test) => format!("{}: {}", wanted_word(test.wanted), test.matcher.text),
-        Condition::Approved(name) => format!("approved: {name}"),
+        Condition::Approved(Gate { name, content: None }) => format!("approved: {name}"),
+        Condition::Approved(Gate { name, content: Some(content) }) => format!("approved: {name} ({})", content.text),
         Condition::Fact(test) => test.text.clone(),
     }
 }

@@ -254,7 +254,11 @@ impl<'a> SkillPart<'a> {
             unlisted_passes: self.passes_unlisted(),
         });
         let transition = if line == Line::Back {
-            before.filter(|_| returns == Returns::Back).or(back).map(|to| Transition { to, between: Vec::new(), open: true })
+            before.filter(|_| returns == Returns::Back).or(back).map(|to| Transition {
+                to,
+                between: Vec::new(),
+                open: true,
+            })
         } else {
             transition
         };

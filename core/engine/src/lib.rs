@@ -99,6 +99,7 @@ mod gate;
 mod remedy;
 mod gates;
 mod pinning;
+mod approving;
 mod observe;
 mod call;
 mod inheritance;

@@ -77,11 +77,13 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
             let transition = Transition { to: edge.to, between: Vec::new(), open: true };
             enter(run, skill, &transition, Done::Yes, By::Platform)
         }
-        Done::No if run.failed => match phase.back.iter().find(|back| back.on_failure && may_go_back(world, skill, run, back)) {
-            Some(back) => go_back(run, skill, back.to, By::Platform),
-            None if by_children => Some(ended(run, Status::Failed, By::Platform)),
-            None => None,
-        },
+        Done::No if run.failed => {
+            match phase.back.iter().find(|back| back.on_failure && may_go_back(world, skill, run, back)) {
+                Some(back) => go_back(run, skill, back.to, By::Platform),
+                None if by_children => Some(ended(run, Status::Failed, By::Platform)),
+                None => None,
+            }
+        }
         Done::No | Done::NotAsked => None,
     }
 }

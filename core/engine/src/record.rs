@@ -96,6 +96,11 @@ pub enum Record {
         /// The name that was approved, as conditions ask for it (`approved: NAME`).
         name: String,
     },
+    /// A person took an approval back.
+    ApprovalRevoked {
+        /// The name that had been approved.
+        name: String,
+    },
 }
 
 /// The records that the changes of an event stand for.
@@ -130,6 +135,7 @@ fn is_recorded(change: &Change) -> bool {
     match change {
         Change::Judged { broke, .. } => broke.is_some(),
         Change::Proved(proved) => !proved.atoms.is_empty(),
+        Change::ApprovalGiven { .. } | Change::ApprovalRevoked { .. } => true,
         Change::Approved { .. } | Change::ToolsSeen { .. } | Change::ToolAccepted { .. } => true,
         change => change.moves_a_run(),
     }
@@ -177,6 +183,8 @@ fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended:
                 .collect();
         }
         Change::Approved { name, .. } => Record::Approved { name: name.clone() },
+        Change::ApprovalGiven { approval, .. } => Record::Approved { name: approval.gate.name.clone() },
+        Change::ApprovalRevoked { name, .. } => Record::ApprovalRevoked { name: name.clone() },
         Change::ToolAccepted { server, tool } => Record::Approved { name: pins::approval_name(server, tool) },
         _ => return Vec::new(),
     };

@@ -31,7 +31,13 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let run = context.state.run(&verdict.run)?;
     let blocking = blocking(world, run, verdict);
     let missing = blocking.as_ref().map(|found| found.missing.words.clone()).unwrap_or_default();
-    let next_calls = suggestions(world, context, run, verdict, blocking.as_ref());
+    let (mut gates, mut is_persons) = (Vec::new(), false);
+    if let Some(Blocking { missing, .. }) = &blocking {
+        gates = missing.gates.iter().map(|gate| gate.name.clone()).collect();
+        is_persons = !gates.is_empty() && missing.calls.is_empty() && !missing.more;
+    }
+    // Where a person's word alone is missing, no call helps.
+    let next_calls = if is_persons { Vec::new() } else { suggestions(world, context, run, verdict, blocking.as_ref()) };
     let stuck = next_calls.is_empty() && verdict.skill.unlisted != Unlisted::Allow;
     let tool = &context.call.tool.name;
     let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", shortened(command)));
@@ -46,6 +52,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         }),
         missing,
         next_calls,
+        gates,
         stuck,
     })
 }

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
@@ -23,7 +24,9 @@ impl Denial {
     /// The answer that the denial stands for.
     pub fn decision(self) -> Decision {
         let Rendered { gate, code, reason, mut recovery } = render(&self.kind);
-        if self.stuck {
+        if !self.gates.is_empty() {
+            recovery = for_a_person(&self.gates, recovery, self.next_calls.is_empty());
+        } else if self.stuck {
             recovery.push_str(" No call of this skill would be allowed now; the user can run `phasegate deactivate`.");
         }
         let mut decision = Decision {
@@ -156,6 +159,21 @@ fn render_violation(kind: &DenialKind) -> Rendered {
     }
 }
 
+/// The recovery where a person's word is missing: what they type. `alone`: no call would help.
+fn for_a_person(names: &[String], recovery: String, alone: bool) -> String {
+    let each = |prefix: &str| {
+        let typed: Vec<String> = names.iter().map(|name| format!("`{prefix} approve {name}`")).collect();
+        typed.join(" and ")
+    };
+    let (prompt, terminal) = (each("/phasegate"), each("phasegate"));
+    let ask = format!("they type {prompt} as a prompt, or {terminal} in a terminal");
+    if alone {
+        format!("Show the user what is to be approved, and stop: {ask}.")
+    } else {
+        format!("{recovery}. For the approval that the phase asks for, the user is needed: {ask}.")
+    }
+}
+
 fn first_complete(complete: Option<&PhaseTools>) -> String {
     complete.map_or_else(String::new, |PhaseTools { phase, allowed }| {
         format!("Complete the \"{phase}\" phase first. Allowed tools: [{}]", allowed.join(", "))
@@ -211,6 +229,18 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
             }
         }
         Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
+        Invalid::NothingWaits { name, waiting } if waiting.is_empty() => {
+            format!("nothing waits for the approval of `{name}`, or of any other name, in this session")
+        }
+        Invalid::NothingWaits { name, waiting } => {
+            format!("nothing waits for the approval of `{name}`; names that wait: [{}]", waiting.join(", "))
+        }
+        Invalid::NothingToApprove { name, what } => {
+            format!("`{name}` is the approval of `{what}`, which does not exist or cannot be read")
+        }
+        Invalid::NothingApproved { name, approved } => {
+            format!("`{name}` is not approved; names that are: [{}]", approved.join(", "))
+        }
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
     }

@@ -6,6 +6,7 @@
 //! | `/phasegate activate SKILL [warn or block]` | `activate_skill` |
 //! | `/phasegate deactivate [SKILL]` | `deactivate_skill` |
 //! | `/phasegate approve NAME` | `approve` |
+//! | `/phasegate revoke NAME` | `revoke` |
 //! | `/phasegate skip [SKILL]` | `skip_phase` |
 //! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
 //! | `/phasegate reload` | `reload` |
@@ -28,8 +29,8 @@ pub const WORD: &str = "/phasegate";
 const MAX_COMMAND_BYTES: usize = 1024;
 
 /// The syntax of the commands, for an error message.
-const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `skip [SKILL]`, \
-                     `mode warn|block [SKILL]`, `reload`";
+const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
+                     `skip [SKILL]`, `mode warn|block [SKILL]`, `reload`";
 
 /// A command as it was typed: its name as a control command, and its arguments.
 pub(crate) struct SlashCommand {
@@ -78,6 +79,7 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["deactivate"] => typed("deactivate_skill", &[]),
         ["deactivate", skill] => typed("deactivate_skill", &[("skill_name", skill)]),
         ["approve", name] => typed("approve", &[("name", name)]),
+        ["revoke", name] => typed("revoke", &[("name", name)]),
         ["skip"] => typed("skip_phase", &[]),
         ["skip", skill] => typed("skip_phase", &[("skill_name", skill)]),
         ["reload"] => typed("reload", &[]),
@@ -103,6 +105,7 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
     match (name, skill) {
         ("approve", _) => format!("phasegate: the user approved `{}`", text("name")),
+        ("revoke", _) => format!("phasegate: the user took the approval of `{}` back", text("name")),
         ("activate_skill", _) => {
             format!("phasegate: the user activated the skill `{}` ({} mode)", text("skill"), text("mode"))
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cause::{By, SessionSource};
-use crate::condition::Wanted;
+use crate::condition::{Gate, Wanted};
 use crate::pins::Pins;
 use crate::policy::{Mode, Scope};
 use crate::redacted::digest;
@@ -90,7 +90,8 @@ pub struct Project {
     /// The skills that a person put in force for every session, and in which mode.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub in_force: BTreeMap<String, Mode>,
-    /// What was approved: the name that conditions ask for, and who approved it.
+    /// What was approved before approvals belonged to runs. Satisfies no condition.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub approvals: BTreeMap<String, By>,
     /// The MCP servers that proxies of ours serve here, with their tools as first seen.
     #[serde(skip_serializing_if = "no_servers")]
@@ -158,6 +159,9 @@ pub struct Run {
     /// What has been proven.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// What a person approved in it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Approval>,
     /// Phases left early or passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
@@ -263,6 +267,26 @@ pub struct Evidence {
     pub visit: u32,
     /// The number of the condition (`ok`, `ended`, ...) within the skill, as compiled.
     pub atom: u32,
+}
+
+/// That a person approved something in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    /// What was approved.
+    pub gate: Gate,
+    /// The value of the fact that the gate names, as it was then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Value>,
+    /// Who approved it.
+    pub by: By,
+    /// When, in milliseconds since 1970-01-01 UTC, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<i64>,
+    /// The index of the phase that the run was in.
+    pub phase: usize,
+    /// The number of that visit.
+    pub visit: u32,
 }
 
 /// A phase left early or passed over.

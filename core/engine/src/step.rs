@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::call;
 use crate::change::Change;
-use crate::control::{self, Answer};
+use crate::control::{self, Answer, Typed};
 use crate::decision::Decision;
 use crate::draft::{Draft, Parts};
 use crate::eval::World;
@@ -75,7 +75,7 @@ impl Outcome {
 /// If [`Outcome::needs`] is not empty, the rest does not count: gather those facts and call again with all of them.
 /// A fact that cannot be gathered is given as unknown; at most as many calls are needed as the skill has phases.
 pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Outcome {
-    let mut world = World::new(facts, &state.project.approvals);
+    let mut world = World::new(facts);
     let mut draft = Draft::new(state);
 
     observe::observe(&mut draft, event);
@@ -116,11 +116,17 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         EventKind::Join { runs, .. } => inheritance::join(draft, runs),
         EventKind::Prompt { text, interactive } => {
             let typed = *interactive == Some(true) && event.subagent().is_none();
-            return control::slash_command(world, policy, draft, text, typed).map(of_command).unwrap_or_default();
+            let typed = Typed { prompt: text, typed, at: event.time };
+            return control::slash_command(world, policy, draft, typed).map(of_command).unwrap_or_default();
         }
         EventKind::Skill { name, by, .. } => control::invoked(world, policy, draft, name, *by),
         EventKind::Command { by, name, args } => {
-            return of_command(control::command(world, policy, draft, &control::Command { by: *by, name, args }));
+            return of_command(control::command(
+                world,
+                policy,
+                draft,
+                &control::Command { by: *by, name, args, at: event.time },
+            ));
         }
         _ => {}
     }

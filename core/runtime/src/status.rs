@@ -22,6 +22,20 @@ impl Runtime {
     ///
     /// `policy-missing`: the session's policy is gone.
     pub fn status(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
+        self.ask(project, session, "get_skill_phase")
+    }
+
+    /// What a person is waited for in a session, and what was approved in its live runs, without recording that it was
+    /// asked: `{"waiting": [...], "approved": [...]}`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::status`].
+    pub fn approvals(&self, project: &Project, session: &SessionInfo) -> Result<Value, Problem> {
+        self.ask(project, Some(session), "approvals")
+    }
+
+    fn ask(&self, project: &Project, session: Option<&SessionInfo>, command: &str) -> Result<Value, Problem> {
         let state = match session {
             Some(session) => session.state.clone(),
             None => {
@@ -37,7 +51,7 @@ impl Runtime {
             },
         };
         // As an agent's question does, this begins what is in force; nothing of it is kept.
-        let kind = EventKind::Command { by: By::Agent, name: "get_skill_phase".to_string(), args: json!({}) };
+        let kind = EventKind::Command { by: By::Agent, name: command.to_string(), args: json!({}) };
         let event = Event::new(&state.session.id, kind);
         let gather = |keys: &[_], found: &mut _| facts::gather(&project.root, keys, found);
         Ok(decide(&policy, &state, &event, gather)?.outcome.result.unwrap_or_default())

@@ -39,7 +39,7 @@ fn skill() -> Value {
 }
 
 fn approve() -> Value {
-    json!({"event": "command", "by": "human", "name": "approve", "args": {"id": "change"}})
+    json!({"event": "command", "by": "human", "name": "approve", "args": {"name": "change"}})
 }
 
 fn call(id: &str, tool: &str) -> Value {

@@ -127,6 +127,7 @@ pub(super) fn change(record: &Record) -> String {
         }
         Record::ToolChanged { server, tool } => format!("server `{server}` changed {tool}"),
         Record::Approved { name } => format!("`{name}` is approved"),
+        Record::ApprovalRevoked { name } => format!("`{name}` is approved no more"),
     }
 }
 

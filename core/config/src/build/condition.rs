@@ -2,7 +2,7 @@
 
 use phasegate_core::Code;
 use phasegate_core::FactKey;
-use phasegate_core::condition::{CallTest, Comparison, Condition, FactTest, Wanted};
+use phasegate_core::condition::{CallTest, Comparison, Condition, FactTest, Gate, GateContent, Wanted};
 use phasegate_core::event::CallOutcome;
 use phasegate_core::fact_test::times;
 use serde_json::json;
@@ -36,7 +36,11 @@ pub(super) fn build(
         parts.push(Condition::Not(Box::new(inner)));
     }
     file(builder, source, node, &mut parts);
-    parts.extend(source.approved.iter().map(|name| Condition::Approved(name.clone())));
+    parts.extend(source.approved.iter().map(|name| {
+        let path = source.file.as_ref().and_then(|written| paths::file(written, child(node, "file").span).ok());
+        let content = path.map(|path| GateContent { fact: FactKey::new("file", &json!(path)), text: path });
+        Condition::Approved(Gate { name: name.clone(), content })
+    }));
     if parts.len() == 1 { parts.pop() } else { (!parts.is_empty()).then_some(Condition::All(parts)) }
 }
 
@@ -130,7 +134,8 @@ fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts:
             text: format!("file {path} contains `{text}` {}", times(at_least, source.at_most)),
         }));
     }
-    if parts.len() == before {
+    // What is approved as it is now exists.
+    if parts.len() == before && source.approved.is_none() {
         parts.push(of_file(Comparison::Exists(true), existence(true).to_string()));
     }
 }

@@ -47,7 +47,7 @@ pub struct ConditionSource {
     pub at_least: Option<u64>,
     /// With `contains`: the maximum number of occurrences.
     pub at_most: Option<u64>,
-    /// A person approved this name with `phasegate approve`.
+    /// A person approved this name in the run with `phasegate approve`. With `file`: the file is what it was then.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub approved: Option<String>,
 }

@@ -11,6 +11,7 @@
 //!   the skill forbids everywhere;
 //! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
 //! * an `early` edge may be taken from the current phase, not from one that is passed over;
+//! * a name waits for approval if approving it now would change what the run may do next;
 //! * a return to a phase that rollback edges lead to is a step along one of them, failed or not;
 //! * a phase that was returned to is not left by returning again, and a phase entered by a rollback edge never is;
 //! * batch, prompt and stop close the calls of their own agent, the end of a subagent also what it launched;
@@ -131,7 +132,7 @@ proptest! {
 fn random_sessions_come_to_every_line() {
     let mut seen = BTreeMap::<String, u32>::new();
     let mut runner = TestRunner::deterministic();
-    for _ in 0..1_000 {
+    for _ in 0..1_500 {
         let genes = random::genes().new_tree(&mut runner).unwrap().current();
         let mut world = World::new(random::policy(&genes));
         for (event, facts) in sessions::events(&genes) {

@@ -33,6 +33,8 @@ pub(crate) struct Run {
     pub(crate) visits: u32,
     pub(crate) skipped: Vec<(String, By)>,
     pub(crate) backs: Vec<(usize, usize)>,
+    /// In which phase and visit a person approved the only name that there is.
+    pub(crate) approved: Option<(usize, u32)>,
 }
 
 impl Run {
@@ -64,7 +66,6 @@ pub(crate) struct World {
     pub(crate) policy: Policy,
     pub(crate) runs: Vec<Run>,
     pub(crate) log: Vec<Entry>,
-    pub(crate) approved: BTreeSet<String>,
     pub(crate) facts: Facts,
 }
 
@@ -74,7 +75,7 @@ pub(crate) fn asked(event: &Event) -> Option<Asked> {
 
 impl World {
     pub(crate) fn new(policy: Policy) -> Self {
-        Self { policy, runs: vec![], log: vec![], approved: BTreeSet::new(), facts: Facts::new() }
+        Self { policy, runs: vec![], log: vec![], facts: Facts::new() }
     }
 
     pub(crate) fn skill(&self, run: usize) -> &Skill {
@@ -133,7 +134,7 @@ impl World {
             Condition::Not(inner) => self.truth(run, inner, counts).negated(),
             Condition::Call(test) => Truth::of(self.seen(run, test, counts)),
             Condition::Fact(test) => test.truth(&self.facts[&test.fact]),
-            Condition::Approved(name) => Truth::of(self.approved.contains(name)),
+            Condition::Approved(_) => Truth::of(self.runs[run].approved.is_some()),
         }
     }
 

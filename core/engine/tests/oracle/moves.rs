@@ -74,6 +74,8 @@ impl World {
             Move::Returns => {
                 let left = self.runs[run].stays.pop().unwrap();
                 self.runs[run].skipped.truncate(left.skipped);
+                let own = |approved: &(usize, u32)| approved.1 != left.visit;
+                self.runs[run].approved = self.runs[run].approved.filter(own);
                 // One step: the phase returned to is not left that way again.
                 self.runs[run].stays.last_mut().unwrap().provisional = false;
             }
@@ -81,6 +83,7 @@ impl World {
                 let from = self.runs[run].stay().phase;
                 self.runs[run].backs.push((from, to));
                 self.runs[run].stays.retain(|stay| stay.phase < to);
+                self.runs[run].approved = self.runs[run].approved.filter(|approved| approved.0 < to);
                 self.enter(run, to, false, 0);
             }
         }
@@ -102,6 +105,7 @@ impl World {
         run.visits += 1;
         // A phase that is entered anew starts with nothing.
         run.stays.retain(|stay| stay.phase != phase);
+        run.approved = run.approved.filter(|approved| approved.0 != phase);
         run.stays.push(Stay { phase, visit: run.visits, provisional, skipped });
     }
 

@@ -153,6 +153,25 @@ impl World {
         }
     }
 
+    /// Whether an approval would change what the run may do next.
+    fn waits(&mut self, run: usize) -> bool {
+        if self.runs[run].approved.is_some() {
+            return false;
+        }
+        let ways = |world: &Self| {
+            let following = world.following(run);
+            let open = |to| following.iter().any(|(way, end)| *end == to && world.open(run, way));
+            let open: Vec<bool> = (0..world.skill(run).phases.len()).map(open).collect();
+            let back = world.phase(run).back.iter().map(|back| world.holds(run, back.when.as_ref())).collect();
+            (world.done(run), open, back)
+        };
+        let before: (Option<bool>, Vec<bool>, Vec<bool>) = ways(self);
+        self.runs[run].approved = Some((0, 0));
+        let after = ways(self);
+        self.runs[run].approved = None;
+        before != after
+    }
+
     fn invoke(&mut self, session: &str, name: &str) {
         let Some(skill) = self.policy.skills.iter().position(|skill| skill.name == name) else { return };
         if let Some(run) = self.live(session).into_iter().find(|run| self.runs[*run].skill == skill) {
@@ -175,6 +194,7 @@ impl World {
             visits: 1,
             skipped: vec![],
             backs: vec![],
+            approved: None,
         });
     }
 
@@ -184,7 +204,10 @@ impl World {
         let live = self.live(session);
         match name {
             "approve" if by == By::Human => {
-                self.approved.insert("go".to_string());
+                let waits = live.into_iter().rev().find(|run| self.waits(*run));
+                let Some(run) = waits else { return refused(Code::CommandInvalid) };
+                let stay = self.runs[run].stay();
+                self.runs[run].approved = Some((stay.phase, stay.visit));
                 None
             }
             "approve" => refused(Code::CommandRefused),

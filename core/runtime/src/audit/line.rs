@@ -38,7 +38,10 @@ pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
         Record::PhaseViolation { skill, phase, tool, code, .. } => {
             ("phase_violation", skill, phase, format!(" {}: {tool}", rule(*code)))
         }
-        Record::EvidenceSeen { .. } | Record::ToolChanged { .. } | Record::Approved { .. } => return None,
+        Record::EvidenceSeen { .. }
+        | Record::ToolChanged { .. }
+        | Record::Approved { .. }
+        | Record::ApprovalRevoked { .. } => return None,
     };
     let mut line = json!({
         "timestamp": timestamp(place.time),

@@ -217,8 +217,8 @@ fn event() -> impl Strategy<Value = Value> {
     let skill = prop_oneof![Just("work"), Just("plan"), Just("mild")];
     let skill = skill.prop_map(|skill| json!({"event": "skill", "name": skill, "by": "human"}));
     let command = prop_oneof![
-        Just(json!({"event": "command", "by": "human", "name": "approve", "args": {"id": "change"}})),
-        Just(json!({"event": "command", "by": "agent", "name": "approve", "args": {"id": "change"}})),
+        Just(json!({"event": "command", "by": "human", "name": "approve", "args": {"name": "change"}})),
+        Just(json!({"event": "command", "by": "agent", "name": "approve", "args": {"name": "change"}})),
         Just(json!({"event": "command", "by": "human", "name": "deactivate_skill", "args": {"skill_name": "work"}})),
         Just(json!({"event": "command", "by": "agent", "name": "get_skill_phase", "args": {}})),
         Just(json!({"event": "command", "by": "human", "name": "reload", "args": {}})),

@@ -1,0 +1,186 @@
+//! Approvals: what a person is waited for, and what their word is given for (rules 4).
+
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
+
+use crate::cause::By;
+use crate::change::Change;
+use crate::condition::{Condition, Gate};
+use crate::decide::Done;
+use crate::denial::{DenialKind, InvalidCommand};
+use crate::draft::Draft;
+use crate::eval::World;
+use crate::fact::FactValue;
+use crate::graph::{self, Here};
+use crate::pinning;
+use crate::policy::{Optional, Phase, Policy, Skill};
+use crate::state::{Approval, Run, State};
+
+/// What a run may do next, as far as an approval can change it.
+#[derive(PartialEq)]
+struct Ways {
+    done: Done,
+    /// For each phase of the skill, whether the way there is open.
+    forward: Vec<bool>,
+    /// For each rollback edge of the current phase, whether its condition holds.
+    back: Vec<bool>,
+}
+
+/// The gates of a run that wait for a person: were all others passed, or as they are now, passing this one would change
+/// what the run may do next.
+pub(crate) fn waiting<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) -> Vec<&'p Gate> {
+    let mut gates: Vec<&Gate> = Vec::new();
+    for condition in skill.phases.iter().flat_map(conditions) {
+        condition.each_gate(&mut |gate| {
+            if !gates.contains(&gate) {
+                gates.push(gate);
+            }
+        });
+    }
+    gates.retain(|gate| !world.passed(gate, run).holds());
+    let all: BTreeSet<Gate> = gates.iter().map(|gate| (*gate).clone()).collect();
+    gates.retain(|gate| {
+        let mut others = all.clone();
+        others.remove(*gate);
+        [others, BTreeSet::new()].into_iter().any(|mut assumed| {
+            let without = world.assuming(assumed.clone(), |world| ways(world, skill, run));
+            assumed.insert((*gate).clone());
+            without != world.assuming(assumed, |world| ways(world, skill, run))
+        })
+    });
+    gates
+}
+
+/// Every condition of a phase.
+fn conditions(phase: &Phase) -> impl Iterator<Item = &Condition> {
+    let optional = match &phase.optional {
+        Optional::When(condition) => Some(condition),
+        Optional::No | Optional::Yes => None,
+    };
+    let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
+    let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
+    phase.requires.iter().chain(&phase.done_when).chain(optional).chain(edges).chain(backs)
+}
+
+fn ways(world: &mut World<'_>, skill: &Skill, run: &Run) -> Ways {
+    let index = skill.phase_index(&run.phase).unwrap_or_default();
+    let Some(phase) = skill.phases.get(index) else {
+        return Ways { done: Done::NotAsked, forward: Vec::new(), back: Vec::new() };
+    };
+    let done = world.done(run, phase);
+    let mut open = |to: &Phase| {
+        let found = graph::find(world, skill, run, Here { index, done }, &mut |next| next.name == to.name);
+        found.is_some_and(|transition| transition.open)
+    };
+    let forward = skill.phases.iter().map(&mut open).collect();
+    let back = phase.back.iter().map(|back| world.holds(back.when.as_ref(), run)).collect();
+    Ways { done, forward, back }
+}
+
+/// A live run with its skill.
+struct Live<'a> {
+    run: &'a Run,
+    skill: &'a Skill,
+}
+
+/// The live runs whose skills are known, the one that began last first.
+fn live<'a>(policy: &'a Policy, state: &'a State) -> Vec<Live<'a>> {
+    let known = |run: &'a Run| Some(Live { run, skill: policy.skill_version(&run.skill, &run.version)? });
+    let mut runs: Vec<Live<'_>> = state.live_runs().filter_map(known).collect();
+    runs.reverse();
+    runs
+}
+
+/// A run that waits for the approval of a name.
+struct Waits {
+    run: Run,
+    /// The index of its phase.
+    phase: usize,
+    gates: Vec<Gate>,
+}
+
+/// Approves a name in the run that waits for it, or accepts a changed tool. Of several runs, the one that began last.
+pub(crate) fn approve(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    name: &str,
+    at: Option<i64>,
+) -> Result<Value, DenialKind> {
+    let invalid = |why| DenialKind::CommandInvalid(why);
+    if let Some(accepted) = pinning::accept(&draft.state().project, name) {
+        draft.change(accepted.ok_or_else(|| invalid(InvalidCommand::NoToolChanged { name: name.to_string() }))?);
+        return Ok(json!({"status": "approved", "name": name}));
+    }
+    let mut known: Vec<String> = Vec::new();
+    let mut found = None;
+    for Live { run, skill } in live(policy, draft.state()) {
+        let gates = waiting(world, skill, run);
+        let meant: Vec<Gate> = gates.iter().filter(|gate| gate.name == name).map(|gate| (*gate).clone()).collect();
+        if found.is_none() && !meant.is_empty() {
+            let phase = skill.phase_index(&run.phase).unwrap_or_default();
+            found = Some(Waits { run: run.clone(), phase, gates: meant });
+        }
+        known.extend(gates.into_iter().map(|gate| gate.name.clone()));
+    }
+    known.sort();
+    known.dedup();
+    let Some(Waits { run, phase, gates }) = found else {
+        return Err(invalid(InvalidCommand::NothingWaits { name: name.to_string(), waiting: known }));
+    };
+    let mut given = Vec::new();
+    for gate in gates {
+        let content = match &gate.content {
+            None => None,
+            Some(content) => match world.fact(&content.fact) {
+                Some(FactValue::Known(value)) => Some(value),
+                Some(FactValue::Absent | FactValue::Unknown) | None => {
+                    let what = content.text.clone();
+                    return Err(invalid(InvalidCommand::NothingToApprove { name: name.to_string(), what }));
+                }
+            },
+        };
+        given.push(Approval { gate, content, by: By::Human, at, phase, visit: run.visit });
+    }
+    for approval in given {
+        draft.change(Change::ApprovalGiven { run: run.id.clone(), approval });
+    }
+    Ok(json!({"status": "approved", "name": name, "skill": run.skill}))
+}
+
+/// Takes an approval back, in the run that has it and began last.
+pub(crate) fn revoke(draft: &mut Draft, name: &str) -> Result<Value, DenialKind> {
+    let has = |run: &&Run| run.approvals.iter().any(|approval| approval.gate.name == name);
+    let run = draft.state().live_runs().filter(has).last().map(|run| (run.id.clone(), run.skill.clone()));
+    let Some((run, skill)) = run else {
+        let all = draft.state().live_runs().flat_map(|run| &run.approvals);
+        let approved = all.map(|approval| approval.gate.name.clone()).collect();
+        let why = InvalidCommand::NothingApproved { name: name.to_string(), approved };
+        return Err(DenialKind::CommandInvalid(why));
+    };
+    draft.change(Change::ApprovalRevoked { run, name: name.to_string() });
+    Ok(json!({"status": "revoked", "name": name, "skill": skill}))
+}
+
+/// The gates that wait for a person, and the approvals that were given in live runs.
+pub(crate) fn list(world: &mut World<'_>, policy: &Policy, state: &State) -> Value {
+    let (mut waits, mut given) = (Vec::new(), Vec::new());
+    for Live { run, skill } in live(policy, state) {
+        for gate in waiting(world, skill, run) {
+            let what = gate.content.as_ref().map(|content| content.text.as_str());
+            waits.push(json!({"name": gate.name, "skill": run.skill, "phase": run.phase, "of": what}));
+        }
+        for approval in &run.approvals {
+            let what = approval.gate.content.as_ref().map(|content| content.text.as_str());
+            let holds = world.passed(&approval.gate, run).holds();
+            given.push(json!({
+                "name": approval.gate.name, "skill": run.skill, "of": what, "by": approval.by, "at": approval.at,
+                "holds": holds,
+            }));
+        }
+    }
+    json!({"waiting": waits, "approved": given})
+}
