@@ -24,6 +24,7 @@ static TABLE: Table = Table {
         fail_closed: Ability::Yes,
     },
     places: PlaceTable { settings: &[".echo/guard"], signs: &[".echo"], ..PlaceTable::NONE },
+    programs: &[],
     tools: &[ToolRow { native: "sh", canonical: "Bash", access: None, labels: &[] }],
     limits: &[],
 };

@@ -8,11 +8,17 @@ use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
+use crate::program::ClientProgram;
 
 /// Puts phasegate into a platform's settings, as data. An installer writes nothing: the caller applies the changes.
 pub trait Installer: Send + Sync {
     /// Where the platform keeps skills and settings.
     fn places(&self) -> Places;
+
+    /// The platform's own program, as an agent may run it.
+    fn programs(&self) -> &'static [ClientProgram] {
+        &[]
+    }
 
     /// The changes that make the platform start the guard.
     ///

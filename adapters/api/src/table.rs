@@ -5,6 +5,7 @@ use phasegate_core::analysis::Access;
 use crate::capability::Capabilities;
 use crate::examine::Limit;
 use crate::install::Places;
+use crate::program::ClientProgram;
 
 /// A platform as data: where it keeps things, what it calls its tools, and which ways to lose the guard stay open.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Table {
     pub capabilities: Capabilities,
     /// Where the platform keeps skills and settings.
     pub places: PlaceTable,
+    /// The platform's own program, as an agent may run it.
+    pub programs: &'static [ClientProgram],
     /// The platform's own tools.
     pub tools: &'static [ToolRow],
     /// The ways to lose the guard that the platform gives no means to close.

@@ -14,7 +14,7 @@ pub struct Verdict {
     pub warnings: Vec<Decision>,
     /// What the agent must be told, each obligation once.
     pub obligations: Vec<Obligation>,
-    /// The answer of the control command that the frame gave.
+    /// The answer of the control command that the frame gave, or what the person is told when a session starts.
     pub result: Option<Value>,
     /// The live runs after the frame; `None` if the session and its project never had a run.
     pub runs: Option<Vec<RunPosition>>,
@@ -47,7 +47,7 @@ impl Verdict {
         self.decision.as_ref().filter(|decision| !decision.lets_through())
     }
 
-    /// What a control command answers to the person who gave it, if the frame gave one.
+    /// What the person is told: what a control command answers to who gave it, or what a session starts with.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         self.result.as_ref()?.get("text")?.as_str()

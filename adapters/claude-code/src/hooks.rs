@@ -1,8 +1,8 @@
 //! The adapter of every host of the family.
 
 use phasegate_adapter::{
-    Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
-    Installer, Limit, Message, Places, Problem, Received, Reply, SessionView, Verdict,
+    Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
+    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Reply, SessionView, Verdict,
 };
 use phasegate_core::policy::Mode;
 use serde_json::Value;
@@ -77,6 +77,10 @@ impl Codec for Hooks {
 impl Installer for Hooks {
     fn places(&self) -> Places {
         self.host.table.places()
+    }
+
+    fn programs(&self) -> &'static [ClientProgram] {
+        self.host.table.programs
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {

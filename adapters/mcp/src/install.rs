@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstObject, CstRootNode};
-use phasegate_adapter::{Change, InstallRequest, InstallScope, Problem};
+use phasegate_adapter::{Change, ClientProgram, InstallRequest, InstallScope, Problem};
 use phasegate_core::Code;
 
 use self::entry::Entry;
@@ -21,6 +21,34 @@ const LISTS: [(&str, &str); 5] = [
     (".vscode/mcp.json", "servers"),
     ("~/.cursor/mcp.json", "mcpServers"),
     ("~/.codeium/windsurf/mcp_config.json", "mcpServers"),
+];
+
+/// Clients without an adapter of their own, whose lists of servers their own programs change.
+pub(crate) const PROGRAMS: &[ClientProgram] = &[
+    client(
+        &["codex", "@openai/codex"],
+        &["mcp add", "mcp remove", "mcp login", "mcp logout", "plugin", "mcp-server", "app-server"],
+    ),
+    client(
+        &["gemini", "@google/gemini-cli"],
+        &["mcp add", "mcp remove", "mcp enable", "mcp disable", "extensions", "extension", "hooks", "skills"],
+    ),
+    client(&["copilot", "@github/copilot"], &["mcp add", "mcp remove", "plugin"]),
+    client(&["cursor-agent"], &["mcp enable", "mcp disable", "mcp login"]),
+];
+
+const fn client(names: &'static [&'static str], changes: &'static [&'static str]) -> ClientProgram {
+    ClientProgram { names, changes, unhooks: &[], variables: &[], elsewhere: &[], searches: true }
+}
+
+/// Other files of such clients that name servers and programs.
+pub(crate) const UNSEEN: [&str; 6] = [
+    ".codex/config.toml",
+    "~/.codex/config.toml",
+    ".gemini/settings.json",
+    "~/.gemini/settings.json",
+    ".gemini/extensions/",
+    "~/.gemini/extensions/",
 ];
 
 /// The paths of the lists, as an adapter names its settings.

@@ -40,8 +40,8 @@ pub mod interceptor;
 use std::path::Path;
 
 use phasegate_adapter::{
-    Ability, Adapter, Capabilities, Change, Codec, Diagnostics, ExamineRequest, Examined, InstallRequest, Installer,
-    Limit, NoFrames, Places, Problem, Registered,
+    Ability, Adapter, Capabilities, Change, ClientProgram, Codec, Diagnostics, ExamineRequest, Examined,
+    InstallRequest, Installer, Limit, NoFrames, Places, Problem, Registered,
 };
 
 pub use id::Id;
@@ -107,7 +107,12 @@ impl Adapter for Mcp {
 
 impl Installer for Mcp {
     fn places(&self) -> Places {
-        Places { settings: install::places(), signs: vec![".mcp.json".to_owned()], ..Places::default() }
+        let unseen = install::UNSEEN.map(str::to_owned).into();
+        Places { settings: install::places(), unseen, signs: vec![".mcp.json".to_owned()], ..Places::default() }
+    }
+
+    fn programs(&self) -> &'static [ClientProgram] {
+        install::PROGRAMS
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {

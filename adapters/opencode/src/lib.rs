@@ -21,8 +21,8 @@ mod encode;
 use std::path::Path;
 
 use phasegate_adapter::{
-    Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
-    Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
+    Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
+    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
 };
 
 use crate::table::TABLE;
@@ -90,6 +90,10 @@ impl Codec for OpenCode {
 impl Installer for OpenCode {
     fn places(&self) -> Places {
         TABLE.places()
+    }
+
+    fn programs(&self) -> &'static [ClientProgram] {
+        TABLE.programs
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {

@@ -1,7 +1,7 @@
 //! OpenCode as data. `phasegate doctor`, the README and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table, ToolRow};
+use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, unhook};
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::{NETWORK, READ};
 
@@ -72,6 +72,10 @@ pub(crate) static TABLE: Table = Table {
             ".opencode/tools/",
             ".opencode/command/",
             ".opencode/commands/",
+            ".opencode/agent/",
+            ".opencode/agents/",
+            ".opencode/mode/",
+            ".opencode/modes/",
             ".opencode/node_modules/",
             ".opencode/package.json",
             ".opencode/tui.json",
@@ -86,6 +90,8 @@ pub(crate) static TABLE: Table = Table {
             "~/.opencode/tools/",
             "~/.opencode/command/",
             "~/.opencode/commands/",
+            "~/.opencode/agent/",
+            "~/.opencode/agents/",
             "~/.opencode/node_modules/",
             "~/.opencode/package.json",
             "~/.opencode/bin/",
@@ -98,6 +104,37 @@ pub(crate) static TABLE: Table = Table {
         installed: &[PLUGIN[0], PLUGIN[1]],
         signs: &[".opencode", "opencode.json", "opencode.jsonc", "~/.config/opencode"],
     },
+    programs: &[ClientProgram {
+        names: &["opencode", "opencode-ai"],
+        changes: &[
+            "mcp add",
+            "mcp auth",
+            "mcp logout",
+            "plugin",
+            "plug",
+            "agent create",
+            "upgrade",
+            "uninstall",
+            "import",
+            "db",
+            // Over these any program can ask for a shell that no plugin sees.
+            "serve",
+            "web",
+            "acp",
+        ],
+        unhooks: &[unhook("--pure")],
+        variables: &[
+            "OPENCODE_PURE",
+            "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_DIR",
+            "OPENCODE_CONFIG_CONTENT",
+            "OPENCODE_DISABLE_PROJECT_CONFIG",
+            "OPENCODE_PERMISSION",
+            "XDG_CONFIG_HOME",
+        ],
+        elsewhere: &["--dir", "--attach"],
+        searches: true,
+    }],
     tools: &[
         tool("bash", "Bash", None),
         tool("read", "Read", Some(Access::Read)),

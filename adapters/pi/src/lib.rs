@@ -15,8 +15,8 @@ mod install;
 mod examine;
 
 use phasegate_adapter::{
-    Adapter, Capabilities, Change, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame, InstallRequest,
-    Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
+    Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
+    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
 };
 
 use crate::table::TABLE;
@@ -84,6 +84,10 @@ impl Codec for Pi {
 impl Installer for Pi {
     fn places(&self) -> Places {
         TABLE.places()
+    }
+
+    fn programs(&self) -> &'static [ClientProgram] {
+        TABLE.programs
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {

@@ -1,7 +1,7 @@
 //! Pi as data. `phasegate doctor`, the README and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table, ToolRow};
+use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, unhook};
 use phasegate_core::analysis::Access;
 
 /// The extension's file in a project.
@@ -46,12 +46,17 @@ pub(crate) static TABLE: Table = Table {
     places: PlaceTable {
         skill_folders: &[".pi/skills", ".agents/skills", "~/.pi/agent/skills", "~/.agents/skills"],
         settings: &[".pi/settings.json", EXTENSION, "~/.pi/agent/settings.json", USER_EXTENSION],
-        // Extensions run in the client's own process; packages hold extensions; keys and models may be lines that the
+        // Extensions run in the client's own process; packages hold extensions; servers give evidence; keys and models may be lines that the
         // client runs; trust decides which extensions are loaded.
         unseen: &[
             ".pi/extensions/",
             ".pi/npm/",
             ".pi/git/",
+            ".pi/agents/",
+            ".pi/mcp.json",
+            "~/.pi/agent/agents/",
+            "~/.pi/agent/mcp.json",
+            "~/.pi/agent/mcp-auth.json",
             "~/.pi/agent/extensions/",
             "~/.pi/agent/npm/",
             "~/.pi/agent/git/",
@@ -64,6 +69,35 @@ pub(crate) static TABLE: Table = Table {
         session_variables: &["PHASEGATE_SESSION", "PI_SESSION_ID"],
         installed: &[],
     },
+    programs: &[ClientProgram {
+        names: &["pi", "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
+        changes: &[
+            "install",
+            "remove",
+            "uninstall",
+            "update",
+            "config",
+            "auth",
+            "mcp add",
+            "mcp remove",
+            "mcp login",
+            "mcp logout",
+            "mcp enable",
+            "mcp disable",
+            "mcp import",
+        ],
+        unhooks: &[
+            unhook("--no-extensions"),
+            unhook("-ne"),
+            unhook("--no-approve"),
+            unhook("-na"),
+            unhook("--extension"),
+            unhook("-e"),
+        ],
+        variables: &["PI_CODING_AGENT_DIR", "PI_PACKAGE_DIR"],
+        elsewhere: &[],
+        searches: false,
+    }],
     tools: &[
         tool("bash", "Bash", None),
         tool("edit", "Edit", Some(Access::Write)),

@@ -1,8 +1,10 @@
 //! `phasegate reload`: applies the current configs to live sessions.
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::event::By;
 use phasegate_core::policy::Mode;
 use phasegate_runtime::reload::Reload;
+use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
 use super::control::{Target, give};
@@ -34,6 +36,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
             .with_help("`phasegate status` lists the sessions of a project"));
     }
+    let less = runtime.weaker(&project)?;
     let due: Vec<_> = all.iter().filter(|reload| !reload.is_empty()).collect();
     if !context.out.json {
         due.iter().for_each(|reload| print(context, reload));
@@ -42,9 +45,22 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         for reload in &due {
             give(context, &Target { session: Some(reload.session.clone()) }, "reload", Value::Null)?;
         }
+        accept(context, &runtime, &project, &less)?;
     }
     finish(args, context, &due);
     Ok(Exit::Done)
+}
+
+/// Accepts that the configs ask for less than before. A session that read them anew has accepted it already.
+fn accept(context: &Context, runtime: &Runtime, project: &Project, less: &[String]) -> Result<(), Failure> {
+    if less.is_empty() || runtime.command_by(project)? != By::Human {
+        return Ok(());
+    }
+    runtime.accept_policy(project)?;
+    if !context.out.json {
+        context.out.line(format_args!("accepted, though the configs ask for less than before: {}", less.join("; ")));
+    }
+    Ok(())
 }
 
 fn finish(args: &Args, context: &Context, due: &[&Reload]) {

@@ -13,6 +13,16 @@ use crate::support::{Reply, World, reply};
 #[serde(deny_unknown_fields)]
 struct File {
     attack: Vec<Attack>,
+    harmless: Vec<Harmless>,
+}
+
+/// Calls that look like attacks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Harmless {
+    what: String,
+    tool: String,
+    inputs: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -25,6 +35,9 @@ struct Attack {
     tool: Option<String>,
     #[serde(default)]
     input: Value,
+    /// Other inputs of the same attack, which end as it does.
+    #[serde(default)]
+    also: Vec<Value>,
     /// The message that is sent in place of the one for the call.
     frame: Option<String>,
     /// A line that runs inside a program which the guard has let run.
@@ -99,19 +112,20 @@ fn kept(world: &World) -> Vec<Option<Vec<u8>>> {
     all
 }
 
-fn play(world: &World, attack: &Attack, at: usize) -> &'static str {
+fn play(world: &World, attack: &Attack, input: &Value, id: &str) -> &'static str {
     if let Some(line) = &attack.prepare {
         shell(world, line);
     }
     let before = kept(world);
-    let id = format!("a{at}");
     let passed = match (&attack.line, &attack.tool) {
-        (Some(line), None) => within(world, &id, || {
+        (Some(line), None) => within(world, id, || {
             shell(world, line);
             true
         }),
-        (None, Some(tool)) if attack.within => within(world, &format!("open-{id}"), || asked(world, attack, tool, &id)),
-        (None, Some(tool)) => asked(world, attack, tool, &id),
+        (None, Some(tool)) if attack.within => {
+            within(world, &format!("open-{id}"), || asked(world, attack, tool, input, id))
+        }
+        (None, Some(tool)) => asked(world, attack, tool, input, id),
         _ => panic!("{}: either a tool or a line", attack.what),
     };
     match (passed, stands(world) && kept(world) == before) {
@@ -132,12 +146,12 @@ fn within(world: &World, id: &str, act: impl FnOnce() -> bool) -> bool {
 }
 
 /// Whether the call was let through; a shell line is then run.
-fn asked(world: &World, attack: &Attack, tool: &str, id: &str) -> bool {
+fn asked(world: &World, attack: &Attack, tool: &str, input: &Value, id: &str) -> bool {
     let session = attack.session.as_deref().unwrap_or("s");
     if attack.session.is_some() {
         world.start(session);
     }
-    let mut fields = json!({"tool_name": tool, "tool_input": attack.input, "tool_use_id": id});
+    let mut fields = json!({"tool_name": tool, "tool_input": input, "tool_use_id": id});
     if let Some(agent) = &attack.agent {
         fields["agent_id"] = json!(agent);
         fields["agent_type"] = json!("general-purpose");
@@ -149,7 +163,7 @@ fn asked(world: &World, attack: &Attack, tool: &str, id: &str) -> bool {
     if matches!(reply(&answer), Reply::Denied(_)) {
         return false;
     }
-    if let Some(line) = attack.input["command"].as_str() {
+    if let Some(line) = input["command"].as_str() {
         shell(world, line);
     }
     true
@@ -164,12 +178,23 @@ fn every_attack_ends_as_the_table_says() {
     let mut wrong = Vec::new();
     for (at, attack) in file.attack.iter().enumerate() {
         assert!(!attack.why.is_empty(), "{}", attack.what);
-        let outcome = play(&world, attack, at);
-        if outcome != attack.outcome {
-            wrong.push(format!("{}: {outcome}, not {}", attack.what, attack.outcome));
+        for (number, input) in std::iter::once(&attack.input).chain(&attack.also).enumerate() {
+            let outcome = play(&world, attack, input, &format!("a{at}-{number}"));
+            if outcome != attack.outcome {
+                wrong.push(format!("{}: {outcome}, not {}: {input}", attack.what, attack.outcome));
+            }
+            if outcome == "through" || attack.prepare.is_some() {
+                world = self::world();
+            }
         }
-        if outcome == "through" || attack.prepare.is_some() {
-            world = self::world();
+    }
+    world.start("free");
+    for (at, row) in file.harmless.iter().enumerate() {
+        for (number, input) in row.inputs.iter().enumerate() {
+            let answer = world.call("free", &format!("h{at}-{number}"), &row.tool, input.clone());
+            if let Reply::Denied(text) = reply(&answer) {
+                wrong.push(format!("{}: denied: {input}: {text}", row.what));
+            }
         }
     }
     assert_eq!(wrong, Vec::<String>::new());

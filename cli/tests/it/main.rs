@@ -30,3 +30,4 @@ mod stress;
 mod support;
 mod tampering;
 mod version1;
+mod weaker;

@@ -68,6 +68,8 @@ pub enum Part {
     Settings,
     /// The program `phasegate`.
     Program,
+    /// No path: a client that is run to change what it obeys, or to work without the guard.
+    Client,
 }
 
 /// One simple command of a shell line.

@@ -76,7 +76,10 @@ fn render(kind: &DenialKind) -> Rendered {
         Kind::SelfProtection { tool, path, part } => Rendered {
             gate: Gate::Protection,
             code: Code::SelfProtection,
-            reason: format!("{tool} would change `{path}`, which {}", part_words(*part)),
+            reason: match part {
+                Part::Client => format!("{tool} would run `{path}`, which {}", part_words(*part)),
+                _ => format!("{tool} would change `{path}`, which {}", part_words(*part)),
+            },
             recovery: "It is the user's to change: ask them to do it themselves, outside of the session, or go on \
                        without it."
                 .to_string(),
@@ -254,5 +257,6 @@ fn part_words(part: Part) -> &'static str {
         Part::State => "is the guard's state",
         Part::Settings => "the client obeys without asking the guard",
         Part::Program => "is the guard's own program",
+        Part::Client => "changes what a client obeys, or starts one without the guard",
     }
 }

@@ -1,7 +1,10 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
 mod arguments;
+mod clients;
 mod copied;
+mod matched;
+mod rough;
 mod guarded;
 mod line;
 mod tools;

@@ -14,6 +14,7 @@ use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Event, EventKind, Outcome, State, state};
 use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
+use serde_json::json;
 
 use crate::analysis::{self, Shell};
 use crate::audit;
@@ -48,6 +49,8 @@ pub struct Driver<'a> {
     current: Option<Current>,
     /// What configs say of failures, where they were asked.
     configs: Option<FailureMode>,
+    /// What the person is to be told with the answer to this event.
+    notice: Option<String>,
 }
 
 /// What a driver has loaded: a process that stays keeps it between events.
@@ -139,7 +142,7 @@ impl<'a> Driver<'a> {
         let project_state = std::mem::take(&mut loaded.shared.snapshot.project);
         let state = State { session: session_state, project: project_state };
         let FirstLook { current, configs, .. } = look;
-        Self { runtime, store, project, session: session.to_string(), loaded, state, current, configs }
+        Self { runtime, store, project, session: session.to_string(), loaded, state, current, configs, notice: None }
     }
 
     /// What stays when the driver is done.
@@ -157,7 +160,11 @@ impl<'a> Driver<'a> {
     /// No policy can be used, or the record cannot be written.
     pub fn decide(&mut self, event: Event) -> Result<Outcome, Problem> {
         let (event, decided) = self.judge(event, false)?;
-        self.record(&event, decided)
+        let mut outcome = self.record(&event, decided)?;
+        if let Some(text) = self.notice.take() {
+            outcome.result.get_or_insert_with(|| json!({"text": text}));
+        }
+        Ok(outcome)
     }
 
     /// What the event would lead to, with nothing recorded. A call without arguments stands for every call of its tool.

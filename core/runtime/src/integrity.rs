@@ -141,7 +141,11 @@ pub fn forget(project: &Project) -> Result<(), Problem> {
             Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &Deadline::new(LIMIT))?;
         if journal.seq() > 0 {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            let changes = vec![ProjectChange::Guarded(false), ProjectChange::Synced(journal.seq() + 1)];
+            let changes = vec![
+                ProjectChange::Guarded(false),
+                ProjectChange::Strength(None),
+                ProjectChange::Synced(journal.seq() + 1),
+            ];
             changes.iter().for_each(|change| state.apply(change));
             let entry = Entry {
                 time: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use phasegate_adapter::Adapter;
+use phasegate_adapter::{Adapter, ClientProgram};
 
 /// The platforms of this build.
 #[derive(Clone, Default)]
@@ -19,6 +19,23 @@ pub struct PlatformPlaces {
     pub skill_folders: Vec<String>,
     /// Settings files, and what else the platforms obey; a folder ends with `/`.
     pub settings: Vec<String>,
+    /// The platforms' own programs.
+    pub clients: Vec<Client>,
+}
+
+/// A program of a platform.
+#[derive(Clone, Copy)]
+pub struct Client {
+    /// The platform.
+    pub adapter: &'static dyn Adapter,
+    /// The program.
+    pub program: &'static ClientProgram,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.program.fmt(f)
+    }
 }
 
 impl std::fmt::Debug for Platforms {
@@ -40,7 +57,10 @@ impl Platforms {
     pub fn places(&self) -> &PlatformPlaces {
         self.places.get_or_init(|| {
             let mut all = PlatformPlaces::default();
-            for places in self.adapters.iter().map(|adapter| adapter.installer().places()) {
+            for adapter in &self.adapters {
+                let programs = adapter.installer().programs().iter();
+                all.clients.extend(programs.map(|program| Client { adapter: *adapter, program }));
+                let places = adapter.installer().places();
                 all.skill_folders.extend(places.skill_folders);
                 all.settings.extend(places.settings);
                 all.settings.extend(places.unseen);

@@ -5,7 +5,7 @@
 
 mod snapshot;
 pub(crate) mod protected_path;
-mod pattern;
+pub(crate) mod pattern;
 pub(crate) mod places;
 mod descendants;
 
@@ -18,11 +18,15 @@ use phasegate_shell::{Pattern, Piece};
 
 use self::pattern::{anchored, heads, stands_for};
 use self::places::{Places, PlacesCache, Sources};
-use self::protected_path::{Change, Folded, Reach, files, fold, inner};
+use self::protected_path::{Change, Folded, Reach, existing, files, fold, inner};
+use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
-use crate::platforms::PlatformPlaces;
+use crate::platforms::{Client, PlatformPlaces};
 use crate::project::Project;
+
+/// The variables that name folders of the guard.
+const VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "PHASEGATE_CONFIG_DIR", "PHASEGATE_MACHINE_DIR"];
 
 /// The protected paths, as seen from one project.
 pub(crate) struct Protected<'a> {
@@ -60,7 +64,27 @@ impl<'a> Protected<'a> {
         let found = || self.places.paths.iter().find(|place| place.touched(&names, change)).map(|place| place.part);
         let elsewhere = || self.in_another_project(path, change);
         let led_to = || self.led_to(&names, change);
-        named.or_else(found).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path))
+        let nested = || self.nested(&names, change);
+        named.or_else(found).or_else(nested).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path))
+    }
+
+    /// Whether a client that is started in a folder below the root, or that looks there, would read the path.
+    fn nested(&self, path: &Folded, change: Change) -> Option<Part> {
+        let below = path.below_each(&Folded::of(self.root.as_deref()?));
+        let place = |path: &Folded| self.places.names.iter().find(|place| place.touched(path, change));
+        below.iter().find_map(place).map(|place| place.part)
+    }
+
+    /// The clients of the platforms, in a guarded project.
+    pub(crate) fn clients(&self) -> &'a [Client] {
+        if self.root.is_some() { &self.sources.platforms.clients } else { &[] }
+    }
+
+    /// Whether the client, started in this folder, would start the guard.
+    pub(crate) fn guards(&self, client: &Client, folder: &Path) -> bool {
+        let root = self.root.as_deref();
+        let below = |root: &Path| folder == root || (client.program.searches && folder.starts_with(root));
+        root.is_some_and(below) || { unguarded(client.adapter, self.sources.locations, folder).is_none() }
     }
 
     /// Whether a link among the configs or the skills leads to the path.
@@ -113,6 +137,7 @@ impl<'a> Protected<'a> {
         let text = |piece: &Piece| if let Piece::Text(text) = piece { fold(text) } else { "/".to_string() };
         let known: String = path.0.iter().map(text).collect();
         let loose = path.0.contains(&Piece::Any);
+        let searched = path.0.contains(&Piece::Tree);
         let anchored = anchored(path, base, self.home());
         let heads = heads(&anchored);
         let stands = |path: &Pattern, name: &str| stands_for(path, &fold(name), &fold(self.home()));
@@ -126,11 +151,12 @@ impl<'a> Protected<'a> {
             let last = |path: &Path| path.file_name().map(|name| fold(&name.to_string_lossy()));
             !loose || last(place).is_some_and(|name| known.contains(&name))
         };
-        // A file name pattern removes only existing files.
-        let there = |place: &Path| change != Change::Remove || place.symlink_metadata().is_ok();
+        // A file name pattern removes only existing files, and a search finds only those.
+        let there = |place: &Path| (change != Change::Remove && !searched) || place.symlink_metadata().is_ok();
         self.places.paths.iter().filter(|place| there(&place.path)).find_map(|protected| {
             let (place, reach) = (&protected.path, protected.reach);
-            let inner = inner(place, reach);
+            let inner = if searched { existing(place, reach) } else { inner(place, reach) };
+            let reach = if searched { Reach::Alone } else { reach };
             let above = place.ancestors().skip(1).filter(|_| change == Change::Remove);
             let found = above.into_iter().any(|place| named(place) && fits(place, Reach::Alone))
                 || (named(place) && fits(place, reach))
@@ -145,6 +171,11 @@ impl<'a> Protected<'a> {
         let has = |name: &str| !name.is_empty() && text.contains(&fold(name));
         if has(CONFIG_FOLDER) {
             return Some((Part::Policy, CONFIG_FOLDER.to_string()));
+        }
+        if let Some(variable) =
+            VARIABLES.iter().find(|variable| has(&format!("${variable}")) || has(&format!("${{{variable}")))
+        {
+            return Some((Part::State, format!("${variable}")));
         }
         if has("SKILL.md")
             && let Some(folder) =
@@ -199,6 +230,7 @@ mod tests {
             let platforms = PlatformPlaces {
                 skill_folders: SKILLS.map(str::to_owned).into(),
                 settings: SETTINGS.map(str::to_owned).into(),
+                ..PlatformPlaces::default()
             };
             let protected = Protected::new(&self.locations, &platforms, &self.cache, Some(&root), &[]);
             protected.part(&resolve(&root, Path::new(path)).unwrap(), change)

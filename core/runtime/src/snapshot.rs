@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::ancestors::Process;
 use crate::policy_store::KeptSettings;
+use crate::strength::Strength;
 
 /// How many checkpoints the project keeps; the oldest go first.
 const MAX_CHECKPOINTS: usize = 256;
@@ -80,6 +81,9 @@ pub struct ProjectSnapshot {
     /// start event is denied in block mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
+    /// How much the policy asked for that was seen first, or that a person accepted; more if it asked for more since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
 }
 
 /// How far the journal of a session had come: a journal that is shorter now was tampered with.
@@ -161,6 +165,8 @@ pub enum ProjectChange {
     Guarded(bool),
     /// Whether what was known of the project may be lost.
     Lost(bool),
+    /// How much the policy asks for.
+    Strength(Option<Box<Strength>>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -199,6 +205,7 @@ impl Tagged for ProjectChange {
             "synced" => Self::Synced(map.next_value()?),
             "guarded" => Self::Guarded(map.next_value()?),
             "lost" => Self::Lost(map.next_value()?),
+            "strength" => Self::Strength(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -263,6 +270,7 @@ impl JournalState for ProjectSnapshot {
             ProjectChange::Synced(seq) => self.synced = *seq,
             ProjectChange::Guarded(guarded) => self.guarded = *guarded,
             ProjectChange::Lost(lost) => self.lost = *lost,
+            ProjectChange::Strength(strength) => self.strength = strength.as_deref().cloned(),
         }
     }
 }
@@ -282,6 +290,7 @@ mod tests {
             ProjectChange::Synced(1),
             ProjectChange::Guarded(true),
             ProjectChange::Lost(true),
+            ProjectChange::Strength(None),
             ProjectChange::Engine(engine()),
         ];
         let session = [

@@ -6,7 +6,7 @@ mod builtin;
 mod date;
 pub(crate) mod find;
 mod forge;
-mod git;
+pub(crate) mod git;
 mod network;
 mod output;
 mod pager;
@@ -36,6 +36,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::LocalOperands => network::local_operands(command),
         Check::KnownInput => network::known_input(walk, command),
         Check::GitPaths => git::paths(walk, command),
+        Check::Recursive => find::recursive(walk, command),
         Check::Mirror => network::mirror(walk, command),
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
@@ -47,7 +48,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Names => builtin::names(walk, command),
         Check::Test => builtin::test(command),
         Check::Let => builtin::let_(walk, command),
-        Check::Set => builtin::set(command),
+        Check::Set => builtin::set(walk, command),
         Check::Trap => shell::trap(walk, command),
         Check::Alias => builtin::alias(command),
         Check::Date => date::check(command),
@@ -64,7 +65,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::KnownOperands => network::known_operands(command),
         Check::Verb => verb::verb(command),
         Check::Setting => verb::setting(command),
-        Check::Statement => statement::check(command),
+        Check::Statement => statement::check(walk, command),
         Check::Redis => statement::redis(command),
     }
 }

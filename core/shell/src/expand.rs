@@ -12,7 +12,7 @@ pub(crate) fn fields(word: &Word, scope: &Scope) -> Vec<Field> {
     let Some(words) = brace::expand(word) else { return vec![Field::any(word.span)] };
     let mut found = Vec::new();
     for word in &words {
-        let mut builder = Builder { fields: Vec::new(), current: None, span: word.span };
+        let mut builder = Builder { fields: Vec::new(), current: None, span: word.span, globs: true };
         builder.word(word, scope, true);
         found.extend(builder.finish());
     }
@@ -24,9 +24,18 @@ pub(crate) fn has_braces(word: &Word) -> bool {
     brace::expand(word).is_none_or(|words| words.len() != 1)
 }
 
-/// A word in a place where it stays one word: an assignment, a redirection, a `case`.
+/// A word in a place where it stays one word: an assignment, a `case`.
 pub(crate) fn single(word: &Word, scope: &Scope) -> Field {
-    let mut builder = Builder { fields: Vec::new(), current: None, span: word.span };
+    one(word, scope, false)
+}
+
+/// The target of a redirection: one word, which may be a file name pattern.
+pub(crate) fn target(word: &Word, scope: &Scope) -> Field {
+    one(word, scope, true)
+}
+
+fn one(word: &Word, scope: &Scope, globs: bool) -> Field {
+    let mut builder = Builder { fields: Vec::new(), current: None, span: word.span, globs };
     builder.word(word, scope, false);
     let mut fields = builder.finish();
     match fields.pop() {
@@ -53,6 +62,8 @@ struct Builder {
     fields: Vec<Field>,
     current: Option<Field>,
     span: crate::tree::Span,
+    /// Whether unquoted text is a file name pattern.
+    globs: bool,
 }
 
 impl Builder {
@@ -72,7 +83,7 @@ impl Builder {
                 Piece::Text { text, quoted: true } => self.current().push_text(text),
                 Piece::Text { text, quoted: false } => {
                     let text = if number == 0 { self.tilde(text, word.pieces.len() == 1) } else { text };
-                    self.unquoted(text, split, scope.distrusts);
+                    self.unquoted(text, scope.distrusts);
                 }
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
                 Piece::Command { quoted, .. } => self.bit(shape(piece, scope), *quoted || !split),
@@ -96,8 +107,8 @@ impl Builder {
     }
 
     /// Unquoted text of the line itself: not split, but a pattern. Names that others chose may look like options.
-    fn unquoted(&mut self, text: &str, split: bool, distrusts: bool) {
-        let Some((mut at, mut length)) = next_glob(text).filter(|_| split) else {
+    fn unquoted(&mut self, text: &str, distrusts: bool) {
+        let Some((mut at, mut length)) = next_glob(text).filter(|_| self.globs) else {
             self.current().push_text(text);
             return;
         };
@@ -109,10 +120,12 @@ impl Builder {
             if !before.is_empty() {
                 field.push_text(before);
             }
+            let hidden = |sign: &str| sign.contains("(.") || sign.contains("|.");
             let bit = match from.get(..length) {
                 _ if distrusts && field.bits.is_empty() => Bit::Any,
                 // Names with folders before them.
                 Some("**") => Bit::Tame,
+                Some(sign) if hidden(sign) => Bit::Tree,
                 _ => Bit::Glob,
             };
             if field.bits.last() != Some(&bit) {
@@ -178,7 +191,7 @@ impl Builder {
                 self.fields.extend(self.current.take());
             }
             if !part.is_empty() {
-                self.unquoted(part, true, distrusts);
+                self.unquoted(part, distrusts);
             }
         }
     }

@@ -15,6 +15,8 @@ pub(crate) enum Bit {
     Home,
     /// Any text.
     Any,
+    /// Any text, slashes included, that makes the word the path of something that exists.
+    Tree,
     /// Any text, given to the line by its environment.
     Given,
     /// One integer.
@@ -79,7 +81,7 @@ impl Field {
                 Bit::Text(text) if text.is_empty() => {}
                 Bit::Text(text) => return splits || text.starts_with('-'),
                 Bit::Number | Bit::Plain | Bit::Home | Bit::Glob => return splits,
-                Bit::Any | Bit::Given => return true,
+                Bit::Any | Bit::Given | Bit::Tree => return true,
             }
         }
         splits
@@ -131,11 +133,13 @@ impl Field {
             Bit::Text(text) => Piece::Text(text.clone()),
             Bit::Glob => Piece::Glob,
             Bit::Home => Piece::Home,
+            Bit::Tree => Piece::Tree,
             Bit::Any | Bit::Given | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame => Piece::Any,
         };
         let mut pieces: Vec<Piece> = self.bits.iter().map(piece).collect();
         pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
-        if self.many && !pieces.contains(&Piece::Any) && !pieces.contains(&Piece::Glob) {
+        let open = |piece: &Piece| matches!(piece, Piece::Any | Piece::Glob | Piece::Tree);
+        if self.many && !pieces.iter().any(open) {
             pieces.push(Piece::Any);
         }
         Pattern(pieces)

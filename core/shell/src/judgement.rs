@@ -56,6 +56,9 @@ pub struct Part {
     /// Whether it changes files of which it names none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unnamed: bool,
+    /// The folders that it may run in, from the one that the line starts in, each with a slash at its end.
+    #[serde(skip)]
+    pub folders: Vec<Pattern>,
 }
 
 /// A path that a line would touch.
@@ -84,6 +87,8 @@ pub enum Piece {
     Any,
     /// What a file name pattern can stand for: any text without a slash, also none.
     Glob,
+    /// Any text, also with slashes, that makes this the path of something that exists: what a search finds at any depth.
+    Tree,
     /// The home folder of the user.
     Home,
 }
@@ -111,7 +116,7 @@ impl Pattern {
         for piece in &self.0 {
             match piece {
                 Piece::Text(known) => text.push_str(known),
-                Piece::Any | Piece::Glob | Piece::Home => return None,
+                Piece::Any | Piece::Glob | Piece::Tree | Piece::Home => return None,
             }
         }
         Some(text)
@@ -130,7 +135,7 @@ impl Pattern {
             reached = match (piece, home) {
                 (Piece::Text(known), _) => advance(&reached, bytes, known.as_bytes()),
                 (Piece::Home, Some(home)) => advance(&reached, bytes, home.as_bytes()),
-                (Piece::Any | Piece::Home, _) => spread(&reached, bytes, |_| true),
+                (Piece::Any | Piece::Tree | Piece::Home, _) => spread(&reached, bytes, |_| true),
                 (Piece::Glob, _) => spread(&reached, bytes, |byte| byte != b'/'),
             };
         }

@@ -27,6 +27,8 @@ pub(crate) struct Scope {
     unsure: BTreeSet<String>,
     /// Names that any text may have been given to.
     all_unsure: bool,
+    /// Whether file name patterns may match names that begin with a dot.
+    pub(crate) dots: bool,
     /// How unquoted values are split is not known.
     pub(crate) splits_oddly: bool,
     /// Whether any name may be an array, to which a value in brackets is a list of words to expand.
@@ -52,6 +54,7 @@ impl Scope {
         Self {
             variables: BTreeMap::new(),
             splits_oddly: names.unsure.contains("IFS"),
+            dots: names.unsure.contains("GLOBIGNORE"),
             unsure: names.unsure,
             all_unsure: false,
             arrays: names.arrays,
@@ -135,9 +138,8 @@ impl Scope {
     }
 
     pub(crate) fn assign(&mut self, name: &str, value: Vec<Bit>) {
-        if name == "IFS" {
-            self.splits_oddly = true;
-        }
+        self.splits_oddly |= name == "IFS";
+        self.dots |= name == "GLOBIGNORE";
         self.variables.insert(name.to_owned(), value);
     }
 
@@ -157,9 +159,8 @@ impl Scope {
     }
 
     pub(crate) fn forget(&mut self, name: &str) {
-        if name == "IFS" {
-            self.splits_oddly = true;
-        }
+        self.splits_oddly |= name == "IFS";
+        self.dots |= name == "GLOBIGNORE";
         self.unsure.insert(name.to_owned());
     }
 

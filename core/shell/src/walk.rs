@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use phasegate_core::analysis::{Access, SimpleCommand, Status, Verdict};
 
 use crate::arguments::Given;
-use crate::field::Field;
+use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust};
 use crate::parse::Dialect;
 use crate::scope::{Names, Scope};
 use crate::table::Table;
 use crate::tree::Span;
-use path::paths;
+use path::{dotted, paths};
 
 /// A line with more parts than this is `unknown`.
 const MAX_PARTS: usize = 2048;
@@ -156,13 +156,21 @@ impl<'t> Walk<'t> {
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);
         let words: Vec<Pattern> = fields.iter().map(Field::to_pattern).collect();
         let unnamed = std::mem::take(&mut self.unnamed);
-        self.parts.push(Part { command, words, because: finding.because.clone(), decides: finding.span, unnamed });
+        let (because, decides) = (finding.because.clone(), finding.span);
+        let folder = |bits: &Vec<Bit>| Field { bits: bits.clone(), many: false, span: (0, 0) }.to_pattern();
+        let folders = self.scope.folders.iter().filter(|bits| !bits.is_empty()).map(folder).collect();
+        self.parts.push(Part { command, words, because, decides, unnamed, folders });
         self.note(finding);
     }
 
     /// Takes note of a path.
     pub(crate) fn touch(&mut self, field: &Field, access: Access) {
-        for path in paths(&self.scope, field) {
+        let mut all = paths(&self.scope, field);
+        if self.scope.dots {
+            let dotted: Vec<_> = all.iter().filter_map(dotted).collect();
+            all.extend(dotted);
+        }
+        for path in all {
             let touch = Touch { path, access, part: None };
             if self.touches.last() != Some(&touch) {
                 self.touches.push(touch);

@@ -1,7 +1,7 @@
 //! Claude Code as data. `phasegate doctor`, the README and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, LimitRow, PlaceTable, Table, ToolRow};
+use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, Unhook, unhook};
 use phasegate_core::analysis::Access;
 
 use crate::host::{Failing, Host};
@@ -39,11 +39,22 @@ pub(crate) static HOST: Host = Host {
                 "~/.claude/settings.json",
                 "/etc/claude-code/managed-settings.json",
             ],
-            // Lines in a command file that begin with an exclamation mark run without a hook; snapshots are read by each shell
-            // before its line; tasks become prompts.
+            // Lines in a command file that begin with an exclamation mark run without a hook, and so do the programs that
+            // agents, plugins and hooks name; servers give evidence; snapshots are read by each shell before its line; tasks
+            // become prompts.
             unseen: &[
                 ".claude/commands/",
                 "~/.claude/commands/",
+                ".claude/agents/",
+                "~/.claude/agents/",
+                ".claude/hooks/",
+                "~/.claude/hooks/",
+                ".claude/plugins/",
+                "~/.claude/plugins/",
+                "~/.claude.json",
+                "~/.claude/.claude.json",
+                ".mcp.json",
+                "/etc/claude-code/",
                 "~/.claude/shell-snapshots/",
                 "~/.claude/session-env/",
                 ".claude/scheduled_tasks.json",
@@ -53,6 +64,54 @@ pub(crate) static HOST: Host = Host {
             installed: &[COMMAND_FILES[0], COMMAND_FILES[1]],
             signs: &[".claude", "~/.claude"],
         },
+        programs: &[ClientProgram {
+            names: &["claude", "@anthropic-ai/claude-code"],
+            changes: &[
+                "mcp add",
+                "mcp add-json",
+                "mcp add-from-claude-desktop",
+                "mcp remove",
+                "mcp login",
+                "mcp logout",
+                "mcp reset-project-choices",
+                "mcp serve",
+                "plugin enable",
+                "plugin disable",
+                "plugin init",
+                "plugin new",
+                "plugin install",
+                "plugin i",
+                "plugin marketplace",
+                "plugin prune",
+                "plugin autoremove",
+                "plugin restore-set-aside",
+                "plugin uninstall",
+                "plugin remove",
+                "plugin update",
+                "plugins",
+                "config set",
+                "config add",
+                "config remove",
+                "import",
+                "install",
+                "update",
+                "upgrade",
+                "purge",
+            ],
+            unhooks: &[
+                unhook("--bare"),
+                unhook("--safe-mode"),
+                unhook("--settings"),
+                Unhook { option: "--setting-sources", unless: "project" },
+                unhook("--plugin-dir"),
+                unhook("--plugin-url"),
+                unhook("--agents"),
+                unhook("--cloud"),
+            ],
+            variables: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"],
+            elsewhere: &["--worktree", "-w"],
+            searches: false,
+        }],
         tools: &[
             tool("Read", "Read", Some(Access::Read)),
             tool("NotebookRead", "NotebookRead", Some(Access::Read)),

@@ -99,7 +99,7 @@ fn shown(path: &Pattern) -> String {
         .iter()
         .map(|piece| match piece {
             Piece::Text(text) => text.as_str(),
-            Piece::Any => "…",
+            Piece::Any | Piece::Tree => "…",
             Piece::Glob => "*",
             Piece::Home => "~",
         })

@@ -13,6 +13,12 @@ const CALLS: [&str; 8] = ["arguments", "args", "params", "parameters", "input", 
 /// How many times a text may be JSON that holds a text that is JSON.
 const MAX_JSON_DEPTH: usize = 4;
 
+/// The name that paths made of several arguments are found under.
+const PATH: &str = "path";
+/// The most arguments beside each other that may be parts of one path, and the longest of them in bytes.
+const MAX_PARTS: usize = 16;
+const MAX_PART: usize = 256;
+
 /// Whether an argument of this name holds a command line or a script.
 pub(super) fn is_script(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -41,7 +47,7 @@ fn walk(value: &Value, name: &str, depth: usize, found: &mut dyn FnMut(&str, &st
     match value {
         Value::String(text) => {
             found(name, text);
-            let call = depth > 0 && CALLS.contains(&name);
+            let call = depth > 0 && CALLS.contains(&name.to_ascii_lowercase().as_str());
             if let Some(inner) = if call { json_in(text) } else { None } {
                 walk(&inner, name, depth.saturating_sub(1), found);
             }
@@ -50,12 +56,17 @@ fn walk(value: &Value, name: &str, depth: usize, found: &mut dyn FnMut(&str, &st
             if let Some(line) = line_of(items) {
                 found("command", &line);
             }
+            let parts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            if parts.len() > 1 && parts.len() <= MAX_PARTS {
+                found(PATH, &parts.join("/"));
+            }
             items.iter().for_each(|item| walk(item, name, depth, found));
         }
         Value::Object(fields) => {
             if let Some(line) = program_of(fields) {
                 found("command", &line);
             }
+            paths_of(fields).iter().for_each(|path| found(PATH, path));
             for (name, item) in fields {
                 found("", name);
                 walk(item, name, depth, found);
@@ -65,9 +76,20 @@ fn walk(value: &Value, name: &str, depth: usize, found: &mut dyn FnMut(&str, &st
     }
 }
 
+/// The paths that two arguments beside each other are: a folder and a name.
+fn paths_of(fields: &Map<String, Value>) -> Vec<String> {
+    let short = |text: &&str| !text.is_empty() && text.len() <= MAX_PART && !text.contains(['\n', ' ']);
+    let texts: Vec<&str> = fields.values().filter_map(Value::as_str).filter(short).take(MAX_PARTS).collect();
+    let beside = |folder: &'_ &str| {
+        let folder = folder.trim_end_matches('/').to_string();
+        texts.iter().map(move |name| format!("{folder}/{name}"))
+    };
+    texts.iter().flat_map(beside).collect()
+}
+
 /// What a text is that holds a list or an object in JSON.
 fn json_in(text: &str) -> Option<Value> {
-    let text = text.trim_start();
+    let text = blanks_off(text);
     if text.starts_with(['{', '[']) { serde_json::from_str(text).ok() } else { None }
 }
 
@@ -115,7 +137,7 @@ pub(super) fn spellings(text: &str, home: &str) -> Vec<String> {
 }
 
 /// A text without the blanks at its ends, those that JavaScript counts as such included.
-fn blanks_off(text: &str) -> &str {
+pub(super) fn blanks_off(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 

@@ -6,14 +6,21 @@ use phasegate_core::analysis::{Access, Guarded, Part, PathUse, Verdict, Word};
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
-use super::arguments::{each_text, is_script, is_typed, removes, spellings};
+use super::arguments::{blanks_off, each_text, is_script, is_typed, removes, spellings};
 use super::line::Shell;
+use super::matched::matched;
+use super::rough::patterns;
 use crate::protected::Protected;
 use crate::protected::protected_path::Change;
 
 /// The longest text, in bytes, that may be a path: what a server makes shorter before it asks the system may be longer
 /// than the system takes.
 const LONGEST: usize = 32 * 1024;
+
+/// The most words of a text that are looked at as paths.
+const MAX_WORDS: usize = 256;
+/// The path by which a program reads what a process substitution prints.
+const SUBSTITUTED: &str = "/dev/fd/63";
 
 /// A folder that paths start from, and what is protected there.
 pub(super) struct Place<'a> {
@@ -40,7 +47,12 @@ impl Place<'_> {
             };
             found.extend(guarded);
         }
+        if judged.problem.is_some() {
+            let may_remove = |pattern: &Pattern| self.may_touch(pattern, Access::Remove);
+            found.extend(patterns(line).iter().filter_map(may_remove));
+        }
         found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
+        found.extend(self.clients(judged));
         found.extend(self.named(judged));
         found.extend(self.copied(judged));
         found.extend(self.through_descriptors(judged));
@@ -90,7 +102,7 @@ impl Place<'_> {
             if is_typed(text) {
                 found.push(Guarded { part: Part::State, path: text.chars().take(60).collect() });
             }
-            let path = !text.is_empty() && text.len() < LONGEST && !text.contains('\n');
+            let path = !text.is_empty() && text.len() < LONGEST && !blanks_off(text).contains('\n');
             if is_script(name) {
                 let judged = judge(text, &shell.table, shell.trust);
                 if judged.verdict != Verdict::Read {
@@ -148,7 +160,7 @@ impl Place<'_> {
             match piece {
                 Piece::Text(text) => known.push_str(text),
                 Piece::Home => known.push_str(self.protected.home()),
-                Piece::Any | Piece::Glob => break,
+                Piece::Any | Piece::Tree | Piece::Glob => break,
             }
         }
         if path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Home)) {
@@ -157,7 +169,11 @@ impl Place<'_> {
         let below = known
             .rsplit_once('/')
             .and_then(|(folder, _)| self.protected.part(&self.absolute(folder).join("\u{fffd}"), change));
-        let part = below.or_else(|| self.protected.could_mean(path, change, self.base))?;
+        let exists = || {
+            let paths = matched(path, self.base, self.protected.home());
+            paths.iter().find_map(|path| self.protected.part(&self.absolute(path.to_str()?), change))
+        };
+        let part = below.or_else(|| self.protected.could_mean(path, change, self.base)).or_else(exists)?;
         Some(Guarded { part, path: shown(path) })
     }
 
@@ -165,7 +181,10 @@ impl Place<'_> {
     fn spoken_of(&self, judged: &Judgement, line: &str) -> Option<Guarded> {
         let opaque = |verdict| matches!(verdict, Verdict::Execute | Verdict::Unknown);
         let loose = judged.touches.iter().any(|touch| change(touch.access).is_some() && touch.path.text().is_none());
-        let own = |text: &str| self.protected.spoken_of(text).map(|(part, path)| Guarded { part, path });
+        let own = |text: &str| {
+            let named = self.protected.spoken_of(text).map(|(part, path)| Guarded { part, path });
+            named.or_else(|| paths_in(text).find_map(|path| self.touched(path, Access::Write)))
+        };
         if loose || judged.problem.is_some() {
             return own(line);
         }
@@ -183,8 +202,15 @@ impl Place<'_> {
         });
         let text = words().map(shown).chain(assigned).collect::<Vec<_>>().join("\n");
         // What such a program gets as its input is not among its words.
-        own(&text).or_else(|| line.contains("<<").then(|| own(line)).flatten())
+        let fed = line.contains("<<") || text.contains(SUBSTITUTED);
+        own(&text).or_else(|| fed.then(|| own(line)).flatten())
     }
+}
+
+/// The words of a text that may be paths.
+fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |sign: char| sign.is_whitespace() || "'\"`()<>|;,=&${}[]".contains(sign);
+    text.split(ends).filter(|word| word.contains('/') && word.len() < LONGEST).take(MAX_WORDS)
 }
 
 /// The rest of a path through another process's folder or files, which this process cannot see.
@@ -217,7 +243,7 @@ fn change(access: Access) -> Option<Change> {
 fn shown(path: &Pattern) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
-        Piece::Any | Piece::Glob => "*".to_string(),
+        Piece::Any | Piece::Tree | Piece::Glob => "*".to_string(),
         Piece::Home => "~".to_string(),
     };
     path.0.iter().map(piece).collect()

@@ -34,6 +34,11 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
         }
         Err(problem) => found.push(Finding::new(Level::Problem, problem.message).with(problem.code.remedy())),
     }
+    let less = runtime.weaker(project).unwrap_or_default();
+    if !less.is_empty() {
+        let what = format!("the policy asks for less than the one that was accepted: {}", less.join("; "));
+        found.push(Finding::new(Level::Warning, what).with("restore the configs, or accept them: `phasegate reload`"));
+    }
     if let Some(memory) = remembered {
         let what = format!("remembered outside of the project: guarded, {} mode", word(memory.mode));
         found.push(Finding::new(Level::Ok, what));

@@ -14,6 +14,7 @@ use crate::policy_store::{Current, Ready, summary};
 use crate::project::Remembered;
 use crate::sessions::{is_strict, may_be_strict};
 use crate::snapshot::{ProjectChange, SessionChange};
+use crate::strength::{Strength, notice};
 
 impl Driver<'_> {
     /// A live session keeps its policy. A session that starts, or that a person reloads, gets the policy of the current
@@ -41,6 +42,7 @@ impl Driver<'_> {
         // A session that goes on does not begin anew, so what is lost of it stays lost.
         let anew = starts && !matches!(event.kind, EventKind::SessionStart { source: SessionSource::Resume, .. });
         self.set_lost(!anew && !reloads);
+        self.compare(&current, reloads);
         self.use_current(current)?;
         self.set_lost(strict);
         if self.loaded.own.snapshot.lost {
@@ -55,6 +57,21 @@ impl Driver<'_> {
     fn set_lost(&mut self, stays: bool) {
         let lost = self.loaded.own.snapshot.lost && stays;
         self.loaded.own.change(SessionChange::Lost(lost));
+    }
+
+    /// Notes how much the configs ask for, and has a person told where that is less than before. A reload accepts it.
+    fn compare(&mut self, current: &Current, accepts: bool) {
+        let Current::Ready(ready) = current else { return };
+        if !ready.own || ready.is_void() {
+            return;
+        }
+        let (now, before) = (Strength::of(ready), &self.loaded.shared.snapshot.strength);
+        let less = before.as_ref().map(|before| now.less_than(before)).unwrap_or_default();
+        if !less.is_empty() && !accepts {
+            self.notice = Some(notice(&less));
+        } else if before.as_ref() != Some(&now) {
+            self.loaded.shared.change(ProjectChange::Strength(Some(Box::new(now))));
+        }
     }
 
     /// From now on the session uses the current configs.

@@ -41,7 +41,7 @@ pub(super) fn heads(path: &Pattern) -> Vec<Pattern> {
 
 /// Whether the pattern can stand for the name, where a pattern of names stands for no name that begins with a dot unless
 /// it says so, as shells have it.
-pub(super) fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
+pub(crate) fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
     let name = name.as_bytes();
     let mut reached = vec![false; name.len() + 1];
     if let Some(first) = reached.first_mut() {
@@ -51,7 +51,7 @@ pub(super) fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
         let text = match piece {
             Piece::Text(text) => Some(fold(text)),
             Piece::Home => Some(home.to_string()),
-            Piece::Any | Piece::Glob => None,
+            Piece::Any | Piece::Tree | Piece::Glob => None,
         };
         let mut next = vec![false; reached.len()];
         for at in reached.iter().enumerate().filter_map(|(at, here)| here.then_some(at)) {
@@ -64,7 +64,7 @@ pub(super) fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
                         continue;
                     }
                 }
-                None if *piece == Piece::Any => 0..=rest.len(),
+                None if *piece != Piece::Glob => 0..=rest.len(),
                 None => 0..=names_end(at.checked_sub(1).and_then(|before| name.get(before)), rest),
             };
             next.iter_mut().skip(at + ends.start()).take(ends.end() - ends.start() + 1).for_each(|end| *end = true);

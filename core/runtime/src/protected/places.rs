@@ -33,6 +33,8 @@ type Key = (Option<PathBuf>, Vec<PathBuf>);
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) paths: Vec<ProtectedPath>,
+    /// What a project's places are called from its root: the client reads them in folders below, too.
+    pub(super) names: Vec<ProtectedPath>,
     /// Found when they are asked for.
     pub(super) targets: OnceLock<Vec<ProtectedPath>>,
     /// The lookups that found them, if a directory snapshot keeps them valid.
@@ -77,7 +79,8 @@ impl Places {
             found.project(sources, root);
         }
         logs.iter().for_each(|log| found.add(log, Part::State, Reach::Alone));
-        Self { paths: found.paths, ..Self::default() }
+        let names = if root.is_some() { names(sources) } else { Vec::new() };
+        Self { paths: found.paths, names, ..Self::default() }
     }
 
     /// The places of a project alone.
@@ -187,14 +190,21 @@ impl Found<'_> {
 
     fn project(&mut self, sources: Sources<'_>, root: &Path) {
         self.add(&root.join(CONFIG_FOLDER), Part::Policy, Reach::Tree);
-        for folder in sources.platforms.skill_folders.iter().filter(|folder| !folder.starts_with("~/")) {
-            self.add(&root.join(folder), Part::Skill, Reach::Skills);
-        }
-        let below = |file: &&String| !file.starts_with("~/") && !file.starts_with('/');
-        for file in sources.platforms.settings.iter().filter(below) {
-            self.add(&root.join(file), Part::Settings, reach_of(Path::new(file)));
-        }
+        names(sources).iter().for_each(|name| self.add(&root.join(&name.path), name.part, name.reach));
     }
+}
+
+/// A project's places of the platforms, from the folder that they are read in.
+fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
+    let own = |path: &&String| !path.starts_with("~/") && !path.starts_with('/');
+    let skills = sources.platforms.skill_folders.iter().filter(own).map(PathBuf::from);
+    let settings = sources.platforms.settings.iter().filter(own).map(PathBuf::from);
+    let mut all: Vec<_> = skills.map(|folder| ProtectedPath::new(folder, Part::Skill, Reach::Skills)).collect();
+    for file in settings {
+        let reach = reach_of(&file);
+        all.push(ProtectedPath::new(file, Part::Settings, reach));
+    }
+    all
 }
 
 /// The program that runs, and its name in every folder that a client may find it in: its own and those of `PATH`.
@@ -246,6 +256,7 @@ mod tests {
             let platforms = PlatformPlaces {
                 skill_folders: SKILLS.map(str::to_owned).into(),
                 settings: SETTINGS.map(str::to_owned).into(),
+                ..PlatformPlaces::default()
             };
             let protected = Protected::new(&locations, &platforms, &cache, Some(&root), &[]);
             protected.part(&protected.resolve(&root, path).unwrap(), Change::Write)

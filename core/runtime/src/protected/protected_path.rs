@@ -5,6 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 use phasegate_core::analysis::Part;
 
+/// The most paths of a place that a search is held against.
+const MAX_SEARCHED: usize = 4096;
+
 /// What a call does to a path, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -75,6 +78,13 @@ impl Folded {
         Self(if names.is_ascii() { names.to_ascii_lowercase() } else { fold(&names) })
     }
 
+    /// The path from each folder below the root; none if it does not lie there.
+    pub(super) fn below_each(&self, root: &Self) -> Vec<Self> {
+        let Some(below) = self.0.strip_prefix(&root.0) else { return Vec::new() };
+        let rest = below.match_indices('/').filter_map(|(at, _)| below.get(at + 1..));
+        rest.filter(|rest| !rest.is_empty()).map(|rest| Self(rest.to_string())).collect()
+    }
+
     /// Whether one of the names is this, which is folded.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.split('/').any(|own| own == name)
@@ -90,6 +100,21 @@ pub(super) fn inner(place: &Path, reach: Reach) -> Vec<PathBuf> {
     };
     let mut all = files(place, reach);
     all.extend(looked_for.iter().map(|name| place.join(name)));
+    all
+}
+
+/// Everything that a place reaches and that exists, as far as it is not more than can be looked at.
+pub(super) fn existing(place: &Path, reach: Reach) -> Vec<PathBuf> {
+    if reach != Reach::Tree {
+        return files(place, reach);
+    }
+    let mut all = vec![place.to_path_buf()];
+    let mut at = 0;
+    while let Some(folder) = all.get(at).cloned() {
+        at += 1;
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        all.extend(entries.map(|entry| entry.path()).take(MAX_SEARCHED.saturating_sub(all.len())));
+    }
     all
 }
 

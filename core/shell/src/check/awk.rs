@@ -28,6 +28,8 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     for field in programs {
         let Some(text) = script(field) else { return command.doubt(field, "the program") };
         if let Err((verdict, because)) = read(&text) {
+            // Which file that is, the program computes.
+            walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
             return Some(Finding::new(verdict, because, field.span));
         }
     }

@@ -200,12 +200,13 @@ const HARMLESS_SETTINGS: [&str; 20] = [
 ];
 
 /// `set`, `shopt`
-pub(super) fn set(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn set(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     for field in command.args {
         let Some(word) = field.known() else { return command.doubt(field, "an option") };
         if word == "--" && command.name == "set" {
             return None;
         }
+        walk.scope.dots |= matches!(word.to_ascii_lowercase().replace('_', "").as_str(), "dotglob" | "globdots");
         let letters = word.strip_prefix(['-', '+']);
         let harmless = match letters {
             Some(letters) if command.name == "set" => letters.chars().all(|letter| "euxfvoCEhT".contains(letter)),

@@ -1,6 +1,6 @@
 //! `find` and `fd`: tests are harmless, actions are not.
 
-mod bounds;
+pub(super) mod bounds;
 
 use phasegate_core::analysis::{Access, Verdict};
 
@@ -83,9 +83,10 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
     Some(worst)
 }
 
-/// The worst that is done to a path among those noted since.
+/// The worst that is done, among the paths noted since, to what was found: a path that is not wholly known.
 fn worst_access(walk: &Walk<'_>, before: usize) -> Option<Access> {
-    let added = walk.touches().get(before..).unwrap_or(&[]);
+    let added = walk.touches().get(before..).unwrap_or(&[]).iter().filter(|touch| touch.path.text().is_none());
+    let added: Vec<_> = added.collect();
     [Access::Remove, Access::Write].into_iter().find(|access| added.iter().any(|touch| touch.access == *access))
 }
 
@@ -166,4 +167,12 @@ pub(super) fn fd(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> 
         fields.push(Field::any(option.span));
     }
     Some(walk.wrapped(&fields, command.span))
+}
+
+/// `chmod`
+pub(super) fn recursive(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    if command.has(&["R", "recursive"]) {
+        command.scan.operands.iter().for_each(|folder| walk.touch(&bounds::below(folder), Access::Write));
+    }
+    None
 }

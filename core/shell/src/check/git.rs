@@ -3,6 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
+use super::find::bounds::pattern;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::walk::Walk;
@@ -128,6 +129,7 @@ pub(super) fn paths(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let folders: Vec<Field> =
         walk.globals.iter().filter(|given| given.name == "C").filter_map(|given| given.value.clone()).collect();
     for (number, operand) in operands.iter().enumerate() {
+        let operand = &pathspec(operand);
         let mut path = Field { bits: Vec::new(), many: operand.many, span: operand.span };
         for folder in &folders {
             path.bits.extend(folder.bits.iter().cloned());
@@ -142,4 +144,20 @@ pub(super) fn paths(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         walk.touch(&path, if target == Some(number) { Access::Write } else { Access::Remove });
     }
     None
+}
+
+/// An operand of git as a path: its wildcards stand for any text, and so does what its signs say of where it starts.
+pub(crate) fn pathspec(operand: &Field) -> Field {
+    let Some(text) = operand.known() else { return operand.clone() };
+    let Some(signs) = text.strip_prefix(':') else { return pattern(operand) };
+    let everything = Field { bits: vec![Bit::Tree], many: false, span: operand.span };
+    let rest = match signs.strip_prefix('(').and_then(|signs| signs.split_once(')')) {
+        Some((words, _)) if words.contains("exclude") => return everything,
+        Some((_, rest)) => rest,
+        None if signs.starts_with(['!', '^']) => return everything,
+        None => signs.trim_start_matches(['/', ':']),
+    };
+    let mut path = everything;
+    path.bits.extend(pattern(&Field::text(rest, operand.span)).bits);
+    path
 }

@@ -3,6 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
+use crate::field::Field;
 use crate::finding::Finding;
 use crate::walk::Walk;
 
@@ -23,19 +24,26 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         text.push('\n');
     }
     let span = scripts.first().map_or(command.span, |field| field.span);
-    let mut reader = Reader { rest: &text };
-    while let Some(problem) = reader.step() {
-        if let Err((verdict, because)) = problem {
-            return Some(Finding::new(verdict, because, span));
+    let mut reader = Reader { rest: &text, written: Vec::new() };
+    let mut problem = None;
+    while let Some(step) = reader.step() {
+        if let Err((verdict, because)) = step {
+            problem = Some(Finding::new(verdict, because, span));
+            break;
         }
     }
-    None
+    let files: Vec<Field> = reader.written.iter().map(|file| Field::text(file, span)).collect();
+    files.iter().for_each(|file| walk.touch(file, Access::Write));
+    let writes = || Finding::new(Verdict::Write, "the `sed` command `w` writes a file", span);
+    problem.or_else(|| (!files.is_empty()).then(writes))
 }
 
 type Step = Result<(), (Verdict, String)>;
 
 struct Reader<'t> {
     rest: &'t str,
+    /// The files that `w` names.
+    written: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -194,10 +202,11 @@ impl Reader<'_> {
 
     fn file(&mut self) -> Step {
         let name = self.line();
-        if matches!(name.trim(), "/dev/stdout" | "/dev/stderr" | "/dev/null") {
-            return Ok(());
+        let name = name.trim();
+        if !matches!(name, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
+            self.written.push(name.to_owned());
         }
-        Err((Verdict::Write, "the `sed` command `w` writes a file".to_owned()))
+        Ok(())
     }
 
     /// A label or a version: it ends at a blank, and a command may follow at once.

@@ -1,10 +1,11 @@
 //! Databases: which statements only select.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
 use crate::field::Field;
 use crate::finding::Finding;
+use crate::walk::Walk;
 
 /// What a statement that only selects starts with.
 const STARTS: &str = "select show describe desc explain values table with pragma";
@@ -37,7 +38,7 @@ const SHOWS: &str = ".tables .schema .indexes .indices .databases .fullschema .h
     .dbinfo .dump .nullvalue .separator \\d \\d+ \\dt \\dt+ \\di \\dv \\df \\df+ \\du \\du+ \\dn \\dn+ \\l \\l+ \\conninfo \\ds \\dx \\dp \\z \\x";
 
 /// `sqlite3`, `psql`, `mysql`
-pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     if command.has(&["version", "V", "help"]) {
         return None;
     }
@@ -51,6 +52,8 @@ pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
     if local && !command.scan.operands.first().and_then(|field| field.known()).is_some_and(stays) {
         let because =
             "`sqlite3` makes files beside the database, unless it is named as `file:NAME?mode=ro&immutable=1`";
+        // A statement can name another file.
+        walk.touch(&Field { many: false, ..Field::any(command.span) }, Access::Write);
         return Some(Finding::new(Verdict::Write, because, command.span));
     }
     if statements.is_empty() && !(command.name == "psql" && command.has(&["l"])) {
@@ -63,6 +66,8 @@ pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
     for field in statements {
         let Some(text) = field.known() else { return command.doubt(field, "a statement") };
         if !only_selects(text) {
+            // A statement can name a file.
+            walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
             return Some(Finding::new(Verdict::Write, "the statement is not known to only select", field.span));
         }
     }

@@ -6,7 +6,7 @@ use phasegate_core::analysis::{Access, Verdict};
 
 use crate::arguments::{Given, Scan, same, scan};
 use crate::check::command::Command;
-use crate::check::{self, find, tar};
+use crate::check::{self, find, git, tar};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
 use crate::judgement::Touch;
@@ -58,7 +58,7 @@ impl Walk<'_> {
         if rule.wraps.is_some() && !asks {
             keep_worse(&mut worst, self.wrap(name, rule, &scan, span));
         }
-        self.touch_operands(rule, &scan, worst.verdict);
+        self.touch_operands(name, rule, &scan, worst.verdict);
         let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
         let named = self.touches().iter().skip(before).any(changes);
         self.unnamed |= worst.verdict == Verdict::Write && !named && !rule.elsewhere;
@@ -137,7 +137,7 @@ impl Walk<'_> {
                     }
                     None => {
                         let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
-                        self.touch_unknown(rest);
+                        self.touch_unknown(name, rest);
                         self.unnamed |= !rule.elsewhere;
                         Finding::new(verdict, format!("`{full}` is not known to only read"), command.span)
                     }
@@ -175,7 +175,7 @@ impl Walk<'_> {
         Some(Finding::new(Verdict::Execute, because, span))
     }
 
-    fn touch_operands(&mut self, rule: &Rule, scan: &Scan<'_>, does: Verdict) {
+    fn touch_operands(&mut self, name: &str, rule: &Rule, scan: &Scan<'_>, does: Verdict) {
         let into = scan.options.iter().find(|given| matches!(given.name.as_str(), "t" | "target-directory"));
         let into = into
             .and_then(|given| given.value.as_ref())
@@ -199,7 +199,10 @@ impl Walk<'_> {
                 Operands::FirstNone => Access::Read,
                 Operands::FirstNoneWrite => Access::Write,
             };
-            self.touch(field, access);
+            match name.strip_prefix("git ") {
+                Some(_) if access != Access::Read => self.touch(&git::pathspec(field), access),
+                _ => self.touch(field, access),
+            }
         }
         for given in &scan.options {
             let writes = rule
@@ -212,9 +215,13 @@ impl Walk<'_> {
         }
     }
 
-    fn touch_unknown(&mut self, args: &[Field]) {
+    fn touch_unknown(&mut self, name: &str, args: &[Field]) {
         for field in args.iter().filter(|field| !field.start().starts_with('-')) {
-            self.touch(field, Access::Write);
+            if name == "git" {
+                self.touch(&git::pathspec(field), Access::Write)
+            } else {
+                self.touch(field, Access::Write)
+            }
         }
     }
 }

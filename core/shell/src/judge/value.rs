@@ -25,6 +25,12 @@ impl Walk<'_> {
         expand::single(word, &self.scope)
     }
 
+    /// The target of a redirection: what it becomes.
+    pub(crate) fn target(&mut self, word: &Word) -> Field {
+        self.inside(word);
+        expand::target(word, &self.scope)
+    }
+
     /// Judges what runs while a word is expanded.
     pub(crate) fn inside(&mut self, word: &Word) {
         for piece in &word.pieces {

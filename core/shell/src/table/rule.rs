@@ -250,6 +250,8 @@ pub enum Check {
     GitFormat,
     /// `git clean`, `git rm`, `git mv`: which paths they remove.
     GitPaths,
+    /// `chmod` and its like, which with `-R` also change what lies below their operands.
+    Recursive,
     /// `rsync`, which can remove what the source lacks.
     Mirror,
     /// `gh api`.

@@ -21,6 +21,25 @@ pub(super) fn paths(scope: &Scope, field: &Field) -> Vec<Pattern> {
         .collect()
 }
 
+/// The pattern with a dot before each file name pattern that a name begins with; `None` if there is none.
+pub(super) fn dotted(path: &Pattern) -> Option<Pattern> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut any = false;
+    for piece in &path.0 {
+        let begins = match pieces.last() {
+            None => true,
+            Some(Piece::Text(text)) => text.ends_with('/'),
+            Some(_) => false,
+        };
+        if begins && *piece == Piece::Glob {
+            pieces.push(Piece::Text(".".to_owned()));
+            any = true;
+        }
+        pieces.push(piece.clone());
+    }
+    any.then_some(tidy(Pattern(pieces)))
+}
+
 /// Joins adjacent texts and removes `.` and empty components.
 fn tidy(pattern: Pattern) -> Pattern {
     let mut pieces: Vec<Piece> = Vec::new();

@@ -52,6 +52,9 @@ impl Bounds {
         for start in starts {
             if !bounded {
                 walk.touch(start, access);
+                if access == Access::Write {
+                    walk.touch(&below(start), access);
+                }
                 continue;
             }
             for name in alternatives().flatten() {
@@ -59,18 +62,18 @@ impl Bounds {
                 if last.is_some_and(|last| name.to_pattern().could_be(last, None)) {
                     walk.touch(start, access);
                 }
-                let mut below = (*start).clone();
-                below.push_text("/");
-                below.bits.push(Bit::Any);
-                below.bits.extend(name.bits.iter().cloned());
-                walk.touch(&below, access);
+                for mut found in [(*start).clone(), below(start)] {
+                    found.push_text("/");
+                    found.bits.extend(name.bits.iter().cloned());
+                    walk.touch(&found, access);
+                }
             }
         }
     }
 }
 
-/// A pattern of names as a word: the wildcards of `find` stand for any text.
-fn pattern(value: &Field) -> Field {
+/// A pattern of names as a word: the wildcards of `find` and of git stand for any text.
+pub(crate) fn pattern(value: &Field) -> Field {
     let Some(text) = value.known() else { return value.clone() };
     let mut bits = Vec::new();
     let mut rest = text;
@@ -79,7 +82,7 @@ fn pattern(value: &Field) -> Field {
         if !before.is_empty() {
             bits.push(Bit::Text(before.to_owned()));
         }
-        bits.push(Bit::Any);
+        bits.push(Bit::Tree);
         let end =
             if wild.starts_with('[') { wild.find(']').map_or(wild.len(), |end| end.saturating_add(1)) } else { 1 };
         let end = if wild.starts_with('\\') { 1 + wild.chars().nth(1).map_or(0, char::len_utf8) } else { end };
@@ -89,4 +92,12 @@ fn pattern(value: &Field) -> Field {
         bits.push(Bit::Text(rest.to_owned()));
     }
     Field { bits, many: false, span: value.span }
+}
+
+/// What lies below a folder, at any depth.
+pub(crate) fn below(folder: &Field) -> Field {
+    let mut below = Field { many: false, ..folder.clone() };
+    below.push_text("/");
+    below.bits.push(Bit::Tree);
+    below
 }

@@ -1,0 +1,75 @@
+//! A policy that asks for less than before: the person is told when a session starts, until they accept it.
+
+use serde_json::{Value, json};
+
+use crate::support::{SKILL, World};
+
+const CONFIG: &str = ".phasegate/config.yaml";
+const CAREFUL: &str = ".phasegate/skills/careful.yaml";
+
+/// What the client shows its user when this session starts.
+fn told(world: &World, session: &str) -> String {
+    let output = world.start(session);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    answer["systemMessage"].as_str().unwrap_or_default().to_owned()
+}
+
+fn doctor(world: &World) -> String {
+    let output = world.phasegate(&["doctor"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A project in block mode that a session has seen.
+fn seen() -> World {
+    let world = World::guarded("block");
+    assert_eq!(told(&world, "first"), "");
+    world
+}
+
+#[test]
+fn less_is_told_at_each_start_and_by_the_doctor_until_a_person_accepts_it() {
+    for (path, text, what) in [
+        (CONFIG, "mode: warn\n".to_owned(), "block mode is gone"),
+        (
+            CONFIG,
+            "mode: block\nprograms:\n  ship:\n    does: read\n".to_owned(),
+            "the settings trust the program `ship`",
+        ),
+        (CAREFUL, SKILL.replace("skill: careful", "skill: other"), "skill `careful` is gone"),
+        (CAREFUL, SKILL.replace("    forbidden: [Edit, Write]\n", ""), "skill `careful` has fewer forbidden calls"),
+    ] {
+        let world = seen();
+        world.write(path, &text);
+        for session in ["second", "third"] {
+            let told = told(&world, session);
+            assert!(told.contains("asks for less") && told.contains(what), "{what}: {told:?}");
+        }
+        assert!(doctor(&world).contains(what), "{what}");
+        let answer = world.run(&["reload"], 0);
+        assert!(
+            answer.contains("accepted, though the configs ask for less") && answer.contains(what),
+            "{what}: {answer}"
+        );
+        assert_eq!(told(&world, "fourth"), "", "{what}");
+        assert!(!doctor(&world).contains(what), "{what}");
+    }
+}
+
+#[test]
+fn as_much_or_more_is_not_told_and_sets_the_mark() {
+    let world = seen();
+    world.write(".phasegate/skills/more.yaml", &SKILL.replace("skill: careful", "skill: more"));
+    assert_eq!(told(&world, "second"), "");
+    std::fs::remove_file(world.root().join(".phasegate/skills/more.yaml")).unwrap();
+    let told = told(&world, "third");
+    assert!(told.contains("skill `more` is gone"), "{told:?}");
+}
+
+#[test]
+fn the_agent_cannot_accept_it() {
+    let world = seen();
+    world.write(CONFIG, "mode: warn\n");
+    world.call("first", "t1", "Bash", json!({"command": "phasegate reload"}));
+    assert_ne!(world.phasegate(&["reload"]).output().unwrap().status.code(), Some(0));
+    assert!(told(&world, "second").contains("block mode is gone"));
+}

@@ -1,0 +1,129 @@
+//! Clients that a line starts, and what that would change: what they obey, or whether they start the guard.
+
+use std::path::{Path, PathBuf};
+
+use phasegate_core::analysis::{Guarded, Part as Kind, Word};
+use phasegate_shell::{Judgement, Part, Pattern, Piece};
+
+use super::guarded::Place;
+use crate::platforms::Client;
+
+/// Programs that run a program of a package, or one that a file holds.
+const RUNNERS: [&str; 14] =
+    ["npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "deno", "node", "nodejs", "uvx", "mise", "volta", "fnm"];
+/// Commands of theirs that only fetch a package, or take it away.
+const MANAGES: [&str; 9] = ["install", "i", "add", "remove", "rm", "uninstall", "update", "info", "view"];
+/// Options that make a client print something and end.
+const ASKS: [&str; 4] = ["--version", "-v", "--help", "-h"];
+
+impl Place<'_> {
+    /// The clients that a line runs to change what they obey, or without the guard.
+    pub(super) fn clients(&self, judged: &Judgement) -> Vec<Guarded> {
+        let clients = self.protected.clients();
+        let started = |part: &Part| {
+            let words: Vec<Option<String>> = part.words.iter().map(text).collect();
+            clients.iter().find_map(|client| self.started(client, &words, part, judged))
+        };
+        judged.parts.iter().filter_map(started).collect()
+    }
+
+    fn started(&self, client: &Client, words: &[Option<String>], part: &Part, judged: &Judgement) -> Option<Guarded> {
+        let at = place_of(client, words)?;
+        let program = client.program;
+        let name = *program.names.first()?;
+        let guarded = |what: &str| Some(Guarded { part: Kind::Client, path: format!("{name} {what}") });
+        let arguments: Vec<&str> = words.iter().skip(at + 1).filter_map(|word| word.as_deref()).collect();
+        let operands: Vec<&str> = arguments.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        let runs = |change: &&&str| {
+            let wanted: Vec<&str> = change.split(' ').collect();
+            operands.windows(wanted.len()).any(|words| words == wanted)
+        };
+        if arguments.iter().any(|word| ASKS.contains(word)) {
+            return None;
+        }
+        if let Some(change) = program.changes.iter().find(runs) {
+            return guarded(change);
+        }
+        let unhooks = program.unhooks.iter().find(|unhook| {
+            let given = value_of(&arguments, unhook.option);
+            given.is_some_and(|value| unhook.unless.is_empty() || !value.contains(unhook.unless))
+        });
+        if let Some(unhook) = unhooks {
+            return guarded(unhook.option);
+        }
+        if let Some(variable) = program.variables.iter().find(|variable| sets(judged, variable)) {
+            return Some(Guarded { part: Kind::Client, path: format!("{variable}=... {name}") });
+        }
+        let elsewhere = program.elsewhere.iter().find(|option| value_of(&arguments, option).is_some());
+        let folders = || part.folders.iter().map(|folder| self.folder(folder)).collect::<Vec<_>>();
+        let here = if part.folders.is_empty() { vec![Some(self.absolute("."))] } else { folders() };
+        let folders = if elsewhere.is_some() { vec![None] } else { here };
+        // Of a folder that is not known the user's own settings must start the guard.
+        let anywhere = || self.base.join("\u{fffd}").join(".");
+        let lost = |folder: &Option<PathBuf>| !self.protected.guards(client, folder.as_deref().unwrap_or(&anywhere()));
+        folders.iter().any(lost).then(|| guarded("in another folder")).flatten()
+    }
+
+    /// Where a folder of a line is, if that is known.
+    fn folder(&self, folder: &Pattern) -> Option<PathBuf> {
+        folder.text().map(|text| self.absolute(text.trim_end_matches('/')))
+    }
+}
+
+/// A word that is wholly known but for the home folder.
+fn text(word: &Pattern) -> Option<String> {
+    let known = word.0.iter().map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Home => Some("~"),
+        Piece::Any | Piece::Glob | Piece::Tree => None,
+    });
+    known.collect()
+}
+
+/// Which of the words is the client's program.
+fn place_of(client: &Client, words: &[Option<String>]) -> Option<usize> {
+    let is = |word: &Option<String>| word.as_deref().is_some_and(|word| names(client, word));
+    let first = words.first()?;
+    if is(first) {
+        return Some(0);
+    }
+    let runner = first.as_deref().is_some_and(|word| RUNNERS.contains(&last(word)));
+    let manages = |word: &Option<String>| word.as_deref().is_some_and(|word| MANAGES.contains(&word));
+    let at = words.iter().position(is).filter(|_| runner)?;
+    if words.iter().take(at).any(manages) { None } else { Some(at) }
+}
+
+fn names(client: &Client, word: &str) -> bool {
+    let versioned = word.char_indices().skip(1).find(|(_, sign)| *sign == '@').map(|(at, _)| at);
+    let bare = versioned.and_then(|at| word.get(..at)).unwrap_or(word);
+    let inside = |package: &str| package.contains('/') && word.contains(&format!("{package}/"));
+    client.program.names.iter().any(|name| bare == *name || last(bare) == *name || inside(name))
+}
+
+/// The last name of a path, without the ending of a program.
+fn last(word: &str) -> &str {
+    let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or(word);
+    [".exe", ".cmd", ".ps1"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+}
+
+/// The value of an option, which may be the next word; empty where it has none.
+fn value_of<'a>(arguments: &[&'a str], option: &str) -> Option<&'a str> {
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        let rest = word.strip_prefix(option)?;
+        match rest.strip_prefix('=') {
+            Some(value) => Some(value),
+            None => rest.is_empty().then(|| arguments.get(at + 1).copied().unwrap_or_default()),
+        }
+    })
+}
+
+/// Whether a line gives the variable a value, in whatever place.
+fn sets(judged: &Judgement, variable: &str) -> bool {
+    let gives = |text: &str| text.strip_prefix(variable).is_some_and(|rest| rest.starts_with('='));
+    let known = |word: &Word| matches!(word, Word::Known(text) if gives(text));
+    judged
+        .parts
+        .iter()
+        .map(|part| &part.command)
+        .any(|command| command.assignments.iter().any(|(name, _)| name == variable) || command.words.iter().any(known))
+}

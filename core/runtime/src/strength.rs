@@ -1,0 +1,119 @@
+//! How much a policy asks for, so that one that asks for less is noticed when a session starts (rules 4).
+
+use std::collections::BTreeMap;
+
+use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
+use phasegate_store::digest::sha256_hex;
+use serde::{Deserialize, Serialize};
+
+use crate::policy_store::Ready;
+
+/// How much a policy asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Strength {
+    /// The strictest mode that a run can begin with unasked.
+    pub mode: Mode,
+    /// The skills, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skills: BTreeMap<String, SkillStrength>,
+    /// The programs that shell lines may name beside the shipped table, each with the digest of what is said of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<String, String>,
+    /// Whether the repository's own configuration may name programs that no person chose.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub distrust_repository: bool,
+}
+
+/// How much a skill asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SkillStrength {
+    /// The least strict mode that a run may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// How calls that no line lists are answered.
+    pub unlisted: Unlisted,
+    /// Who may leave it.
+    pub leave: LeaveSkill,
+    /// The phases.
+    pub phases: usize,
+    /// What is forbidden, in every phase or in one.
+    pub forbidden: usize,
+    /// The conditions on entering and on leaving phases.
+    pub conditions: usize,
+}
+
+impl Strength {
+    /// How much these configs ask for.
+    #[must_use]
+    pub fn of(ready: &Ready) -> Self {
+        let digest = |rule: &phasegate_shell::Rule| sha256_hex(&serde_json::to_vec(rule).unwrap_or_default());
+        Self {
+            mode: ready.strictest(),
+            skills: ready.policy.skills.iter().map(|skill| (skill.name.clone(), SkillStrength::of(skill))).collect(),
+            programs: ready.settings.programs.iter().map(|(name, rule)| (name.clone(), digest(rule))).collect(),
+            distrust_repository: ready.settings.distrust_repository,
+        }
+    }
+
+    /// In what it asks for less than `before`, each as a fragment; empty if it does not.
+    #[must_use]
+    pub fn less_than(&self, before: &Self) -> Vec<String> {
+        let mut less = Vec::new();
+        if self.mode < before.mode {
+            less.push("block mode is gone".to_owned());
+        }
+        for (name, was) in &before.skills {
+            match self.skills.get(name) {
+                None => less.push(format!("skill `{name}` is gone")),
+                Some(is) => less.extend(is.less_than(was).into_iter().map(|what| format!("skill `{name}` has {what}"))),
+            }
+        }
+        let new = |(name, digest): &(&String, &String)| before.programs.get(*name) != Some(digest);
+        less.extend(
+            self.programs.iter().filter(new).map(|(name, _)| format!("the settings trust the program `{name}`")),
+        );
+        if before.distrust_repository && !self.distrust_repository {
+            less.push("the repository's configuration is trusted".to_owned());
+        }
+        less
+    }
+}
+
+impl SkillStrength {
+    fn of(skill: &Skill) -> Self {
+        let conditions = skill.phases.iter().flat_map(|phase| [&phase.requires, &phase.done_when]);
+        Self {
+            mode: skill.mode,
+            unlisted: skill.unlisted,
+            leave: skill.leave_skill,
+            phases: skill.phases.len(),
+            forbidden: skill.global_forbidden.len()
+                + skill.phases.iter().map(|phase| phase.forbidden.len()).sum::<usize>(),
+            conditions: conditions.flatten().count(),
+        }
+    }
+
+    fn less_than(&self, was: &Self) -> Vec<&'static str> {
+        let all = [
+            (self.mode < was.mode, "a weaker mode"),
+            (self.unlisted < was.unlisted, "more calls allowed that it does not list"),
+            (self.leave < was.leave, "fewer limits on who may leave it"),
+            (self.phases < was.phases, "fewer phases"),
+            (self.forbidden < was.forbidden, "fewer forbidden calls"),
+            (self.conditions < was.conditions, "fewer conditions"),
+        ];
+        all.into_iter().filter_map(|(less, what)| less.then_some(what)).collect()
+    }
+}
+
+/// What a person is told of a policy that asks for less.
+#[must_use]
+pub fn notice(less: &[String]) -> String {
+    format!(
+        "phasegate: the policy of this project asks for less than the one that was accepted: {}. If you did not make \
+         this change, restore the configs; `phasegate reload` accepts it.",
+        less.join("; ")
+    )
+}
