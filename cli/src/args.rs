@@ -2,6 +2,7 @@
 
 use anstream::ColorChoice;
 use clap::ValueEnum;
+use phasegate_core::policy::Mode;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -36,6 +37,15 @@ pub enum ModeArg {
 }
 
 impl ModeArg {
+    /// The mode.
+    #[must_use]
+    pub fn mode(self) -> Mode {
+        match self {
+            Self::Warn => Mode::Warn,
+            Self::Block => Mode::Block,
+        }
+    }
+
     /// The mode's word.
     #[must_use]
     pub fn word(self) -> &'static str {

@@ -9,6 +9,7 @@ pub mod completions;
 pub mod control;
 pub mod deactivate;
 pub mod doctor;
+pub mod end;
 pub mod explain;
 pub mod gc;
 pub mod hook;
@@ -17,6 +18,7 @@ pub mod init;
 pub mod mcp;
 pub mod mode;
 pub mod reload;
+pub mod repair;
 pub mod replay;
 pub mod schema;
 pub mod serve;
@@ -93,6 +95,10 @@ commands! {
     Audit(audit);
     /// Apply the current configs to live sessions
     Reload(reload);
+    /// Go on where a journal is damaged or gone: set it aside, by what a person says was active
+    Repair(repair);
+    /// End a session whose client is gone
+    End(end);
     /// Remove old state of ended sessions, in every project
     Gc(gc);
     /// Find errors in configs

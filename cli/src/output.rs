@@ -48,12 +48,8 @@ impl Failure {
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
-        Self {
-            exit: Exit::Failed,
-            code: Some(problem.code),
-            message: problem.message,
-            help: Some(problem.code.remedy().to_string()),
-        }
+        let help = Some(problem.remedy().to_string());
+        Self { exit: Exit::Failed, code: Some(problem.code), message: problem.message, help }
     }
 }
 

@@ -10,19 +10,34 @@ pub struct Problem {
     pub code: Code,
     /// What exactly is wrong, as a sentence without a full stop.
     pub message: String,
+    /// What to do about it, where that is not what the code says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
 }
 
 impl Problem {
     /// A problem of this kind.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), remedy: None }
+    }
+
+    /// The same problem with a remedy of its own, as a sentence without a full stop.
+    #[must_use]
+    pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+
+    /// What to do about it, as a sentence without a full stop.
+    #[must_use]
+    pub fn remedy(&self) -> &str {
+        self.remedy.as_deref().unwrap_or_else(|| self.code.remedy())
     }
 
     /// The text for an agent or a user: code, message and remedy.
     #[must_use]
     pub fn text(&self) -> String {
-        format!("phasegate [{}]: {}. {}.", self.code, self.message, capitalised(self.code.remedy()))
+        format!("phasegate [{}]: {}. {}.", self.code, self.message, capitalised(self.remedy()))
     }
 }
 

@@ -81,7 +81,7 @@ pub fn problem(tool: &str, problem: &Problem) -> Denied {
         "current_phase": "",
         "error": problem.code.id(),
         "reason": problem.message,
-        "recovery": problem.code.remedy(),
+        "recovery": problem.remedy(),
         "skill": "",
         "tool": tool,
     });

@@ -1,6 +1,8 @@
 //! What `activate`, `deactivate`, `approve`, `skip` and `mode` share: a command of a person, given to one session or to
 //! the project.
 
+use std::io::IsTerminal as _;
+
 use phasegate_core::event::By;
 use phasegate_core::{Code, Decision, Event, EventKind, Outcome};
 use phasegate_runtime::attribution::Sign;
@@ -114,6 +116,30 @@ fn refused(decision: &Decision, sign: Option<&Sign>) -> Failure {
     }
 }
 
+/// The refusal of a command that is for a person.
+pub(crate) fn refused_to_agent(command: &str, sign: &Sign) -> Failure {
+    Failure {
+        exit: Exit::No,
+        code: Some(Code::CommandRefused),
+        message: format!("only a person may run `phasegate {command}`; {}, so it counts as the agent's", because(sign)),
+        help: Some(instead(sign)),
+    }
+}
+
+/// Checks that standard input is a terminal: a command that helps where nothing shows whether an agent is at work.
+///
+/// # Errors
+///
+/// It is none.
+pub(crate) fn in_a_terminal(command: &str) -> Result<(), Failure> {
+    if std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    let message = format!("`phasegate {command}` is for a person in a terminal, and standard input is none");
+    let help = Some("give the command in a terminal".to_string());
+    Err(Failure { exit: Exit::No, code: Some(Code::CommandRefused), message, help })
+}
+
 /// What makes a command the agent's, as a part of a sentence.
 pub(crate) fn because(sign: &Sign) -> String {
     match sign {
@@ -139,10 +165,12 @@ pub(crate) fn instead(sign: &Sign) -> String {
                 .into()
         }
         Sign::Call(call) => {
-            format!("let that call end, stop it or end session `{}`, then give the command again", call.session)
+            let session = &call.session;
+            format!(
+                "let that call end, stop it or end session `{session}`, by `phasegate end {session}` if its client is gone; \
+                 then give the command again"
+            )
         }
-        Sign::Journal(_) => {
-            "restore the journal; a damaged one counts for an hour, a missing or shortened one for a day".into()
-        }
+        Sign::Journal(_) => "run `phasegate repair` in a terminal, or restore the journal".into(),
     }
 }

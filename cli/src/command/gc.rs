@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::Code;
 use phasegate_runtime::retention::{Kept, Removed, Report, Why, retention};
 use serde_json::{Value, json};
 
-use super::control::{because, instead};
+use super::control::refused_to_agent;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Failure, duration};
@@ -37,12 +36,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if !args.dry_run
         && let Some(sign) = runtime.sign_of_an_agent_anywhere()?
     {
-        return Err(Failure {
-            exit: Exit::No,
-            code: Some(Code::CommandRefused),
-            message: format!("only a person may run `phasegate gc`; {}, so it counts as the agent's", because(&sign)),
-            help: Some(instead(&sign)),
-        });
+        return Err(refused_to_agent("gc", &sign));
     }
     let mut bar = Progress::new(context.out, "look at journals");
     let report = retention(&runtime.locations, DAY * args.older_than, args.dry_run, &mut |done, total| {

@@ -59,8 +59,12 @@ impl Finding {
     pub(crate) fn hides_a_mode(&self) -> bool {
         let suggestion = self.suggestion.as_deref().unwrap_or_default();
         // A mistake about a mode names the key or lists the modes, in its message or in what it suggests.
-        let about_mode =
-            || ["`mode`", "`block`"].iter().any(|word| self.message.contains(word) || suggestion.contains(word));
+        let about_mode = || {
+            let named =
+                ["`mode`", "`block`"].iter().any(|word| self.message.contains(word) || suggestion.contains(word));
+            // A word that nearly equals `warn` asks for nothing stricter.
+            named && suggestion != "did you mean `warn`?"
+        };
         match self.code {
             Code::ConfigSyntax => self.severity == Severity::Error,
             Code::ConfigValue | Code::ConfigKeyUnknown | Code::ConfigKeyDuplicate => about_mode(),

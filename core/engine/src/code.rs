@@ -137,20 +137,20 @@ codes! {
         "the config has errors, so phasegate cannot decide",
         "run `phasegate check` and correct what it lists";
     StateUnreadable = "state-unreadable", Fault,
-        "the session's journal is damaged",
-        "ask the user to look at the journal named in the message and to start a new session";
+        "a journal is damaged",
+        "ask the user to run `phasegate repair` in a terminal: it sets the damaged journal aside, and the session goes on";
     StateMissing = "state-missing", Fault,
         "a journal is missing or shorter than before",
-        "ask the user to restore the state folder, to start a new session, or to run `phasegate init` again";
+        "ask the user to run `phasegate repair` in a terminal: the session then goes on by what the user says was active";
     StateVersion = "state-version", Fault,
         "a newer version of phasegate wrote the journal",
-        "use the newer version, or start a new session";
+        "use the newer version, or ask the user to run `phasegate repair` in a terminal, which sets the journal aside";
     StateBusy = "state-busy", Fault,
         "another process held the journal's lock too long",
-        "try the call again";
+        "try the call again; if it stays so, ask the user to end the process that holds the journal";
     StateExposed = "state-exposed", Fault,
         "the state folder or a file in it is not private to the user",
-        "ask the user to look at what is there, and to make it theirs alone (`chown`, `chmod -R go-w`) or to let `PHASEGATE_STATE_DIR` name another folder";
+        "ask the user to look at what is there, and to make it theirs alone (`chown`, `chmod -R go-w`); where a link or no file stands in a journal's place, `phasegate repair` in a terminal sets it aside";
     StateDisk = "state-disk", Fault,
         "the file system of the state folder cannot lock or sync files",
         "set `PHASEGATE_STATE_DIR` to a folder on a local disk";
@@ -159,7 +159,7 @@ codes! {
         "make room on the disk or correct the permissions of the state folder, then try again";
     Deadline = "deadline", Fault,
         "phasegate did not decide before its deadline",
-        "try the call again; if it happens often, look for a slow disk or a huge project config";
+        "try the call again; if it happens often, look for a slow disk, a huge project config or a low `PHASEGATE_DEADLINE_MS`";
     Internal = "internal", Fault,
         "phasegate has an internal error",
         "try the call again; report the message together with a log (set `PHASEGATE_LOG_FILE`)";

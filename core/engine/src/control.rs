@@ -15,6 +15,7 @@ use crate::eval::{World, texts};
 use crate::graph::{self, Here};
 use crate::in_force;
 use crate::moves;
+use crate::observe;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
 use crate::slash_command;
 use crate::state::{Run, State, Status};
@@ -84,6 +85,12 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let mode = mode_of(args.required("mode")?)?;
             set_mode(draft, args.text("skill_name")?, mode)
         }
+        "end_session" => {
+            only(&[])?;
+            human(by, name)?;
+            observe::ended(draft);
+            Ok(json!({"status": "ended"}))
+        }
         // The runtime has chosen the policy anew before it stepped this.
         "reload" => {
             only(&[])?;
@@ -132,7 +139,7 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 9] = [
+pub const COMMANDS: [&str; 10] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
@@ -141,6 +148,7 @@ pub const COMMANDS: [&str; 9] = [
     "approvals",
     "skip_phase",
     "set_mode",
+    "end_session",
     "reload",
 ];
 

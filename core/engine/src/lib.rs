@@ -103,6 +103,7 @@ mod approving;
 mod observe;
 mod call;
 mod inheritance;
+mod new_run;
 pub mod slash_command;
 mod control;
 mod obligation;

@@ -40,10 +40,7 @@ pub(crate) fn observe(draft: &mut Draft, event: &Event) {
             pinning::seen(&draft.state().project, server, tools).into_iter().for_each(|change| draft.change(change));
         }
         EventKind::Join { from, .. } => draft.change(Change::SessionJoined { from: from.clone() }),
-        EventKind::SessionEnd {} => {
-            draft.change(Change::SessionEnded {});
-            give_up(draft, |_| true);
-        }
+        EventKind::SessionEnd {} => ended(draft),
         EventKind::SubagentStart { id, kind, call, .. } => {
             draft.change(started(draft.state(), id, kind, call.as_deref()))
         }
@@ -58,6 +55,12 @@ pub(crate) fn observe(draft: &mut Draft, event: &Event) {
         | EventKind::State { .. }
         | EventKind::Command { .. } => {}
     }
+}
+
+/// The session ends, and what is open in it has no outcome.
+pub(crate) fn ended(draft: &mut Draft) {
+    draft.change(Change::SessionEnded {});
+    give_up(draft, |_| true);
 }
 
 fn seen(session: &Session, event: &Event) -> Change {

@@ -6,9 +6,9 @@ use phasegate_adapter::Problem;
 use phasegate_core::event::By;
 
 use crate::ancestors::own_ancestors;
-use crate::project::Project;
+use crate::project::{Project, session_key};
 use crate::runtime::Runtime;
-use crate::sessions::{OpenProgram, SessionInfo, Sessions, live_sessions};
+use crate::sessions::{OpenProgram, SessionInfo, Sessions, live_sessions, readable_sessions};
 
 /// What makes a command count as the agent's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,47 @@ impl Runtime {
         Ok(None)
     }
 
+    /// As [`Runtime::sign_of_an_agent`], for a command that ends this session: a call that is open in it, of which no
+    /// process is known, is what the command is to end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`crate::sessions::sessions`].
+    pub fn sign_against_an_end(&self, project: &Project, session: &str) -> Result<Option<Sign>, Problem> {
+        if let Some(sign) = self.sign_on_this_process()? {
+            return Ok(Some(sign));
+        }
+        let mut found = live_sessions(project)?;
+        found.known.retain(|other| other.id != session || other.is_at_work());
+        Ok(sign_in(found))
+    }
+
+    /// As [`Runtime::sign_of_an_agent`], for the repair of sessions with these names. Their journals may hide who is at
+    /// work, so every process above this one counts that was started as a program of an agent.
+    #[must_use]
+    pub fn sign_against_a_repair(&self, project: &Project, repaired: &[&str]) -> Option<Sign> {
+        let names = self.platforms.session_variables();
+        let own =
+            names.iter().find_map(|name| Some((name.clone(), std::env::var(name).ok().filter(|id| !id.is_empty())?)));
+        let above = || {
+            let processes = own_ancestors();
+            processes.into_iter().find_map(|process| {
+                let found = process.variables(&names).into_iter().find(|(_, session)| !session.is_empty());
+                found.map(|(name, session)| (name.to_string(), session))
+            })
+        };
+        if let Some((name, session)) = own.or_else(above) {
+            return Some(Sign::Variable { name, session });
+        }
+        if let Ok(Some(sign)) = self.sign_on_this_process() {
+            return Some(sign);
+        }
+        let mut found = readable_sessions(project);
+        found.known.retain(|session| !repaired.contains(&session_key(&session.id).as_str()));
+        found.hidden = None;
+        sign_in(found)
+    }
+
     /// A guarded session, of whatever project, that this process or one above it belongs to.
     fn sign_on_this_process(&self) -> Result<Option<Sign>, Problem> {
         for name in self.platforms.session_variables() {
@@ -80,8 +121,7 @@ impl Runtime {
         }
         let above = own_ancestors();
         for project in self.projects() {
-            // A project with a damaged journal names no sessions; the current project's journal is read again.
-            let found = live_sessions(&project).unwrap_or_default();
+            let found = readable_sessions(&project);
             let serving = |session: &&SessionInfo| session.clients.iter().any(|client| above.contains(client));
             if let Some(session) = found.known.iter().find(serving) {
                 return Ok(Some(Sign::Ancestor { session: session.id.clone() }));

@@ -23,7 +23,7 @@ use crate::decide::{Decided, decide};
 use crate::facts;
 use crate::failure_mode::Known;
 use crate::first_look::{FirstLook, first_look};
-use crate::integrity::IntegrityCheck;
+use crate::integrity::{IntegrityCheck, repairable};
 use crate::lineage::{self, Origin, Reached};
 use crate::loaded::{LoadedProject, LoadedSession};
 use crate::policy_store::Current;
@@ -114,7 +114,7 @@ impl<'a> Driver<'a> {
         let path = project.session_journal(session);
         let Some(look) = first_look(runtime, &project, &remembered, &path)? else { return Ok(None) };
         let load = || {
-            let remembered = remembered?;
+            let remembered = remembered.clone()?;
             project.check_folders(&runtime.locations.state)?;
             let (project_journal, snapshot) = Journal::open(store, &project.journal(), deadline)?;
             let shared = LoadedProject { snapshot, remembered, ..LoadedProject::default() };
@@ -124,7 +124,9 @@ impl<'a> Driver<'a> {
             loaded.check(&project, session, &|| kept_root(&runtime.locations, session))?;
             Ok(loaded)
         };
-        let loaded = load().map_err(|problem| runtime.refuse(&project, look.failure_mode, problem))?;
+        let loaded = load().map_err(|problem| repairable(problem, session));
+        let unopened = || look.unopened(&project, remembered.as_ref().copied(), session);
+        let loaded = loaded.map_err(|problem| runtime.refuse(&project, unopened(), problem))?;
         Ok(Some(Self::new(runtime, store, project, session, loaded, look)))
     }
 

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::deadline::{Deadline, LIMIT};
 use crate::project::{Project, Remembered, session_key};
-use crate::snapshot::{ProjectChange, ProjectSnapshot};
+use crate::snapshot::{Checkpoint, ProjectChange, ProjectSnapshot};
 
 /// What was found when a session's journals were opened.
 pub struct IntegrityCheck<'a> {
@@ -58,11 +58,11 @@ impl IntegrityCheck<'_> {
     pub fn check(&self) -> Result<Presence, Problem> {
         let (project, session) = (self.project_journal.seq(), self.session_journal.seq());
         self.check_checkpoint()?;
-        check_project_journal(self.project, self.remembered, self.project_journal.seq(), self.saw)?;
+        check_project_journal(self.project, self.remembered, self.snapshot.base + self.project_journal.seq(), self.saw)?;
         let root = (self.root)()?;
         let rooted = root.is_some_and(|root| root == self.project.root);
         if session == 0 && rooted {
-            return Err(missing(format!("the journal of session `{}` is gone", self.session)));
+            return Err(session_gone(self.session));
         }
         let unknown = project == 0 && session == 0 && self.remembered.is_none();
         let lost = self.lost || unknown || (session == 0 && self.snapshot.lost);
@@ -72,17 +72,7 @@ impl IntegrityCheck<'_> {
     /// The session's journal, as far as the project's journal knows of it.
     fn check_checkpoint(&self) -> Result<(), Problem> {
         let Some(checkpoint) = self.snapshot.sessions.get(&session_key(self.session)) else { return Ok(()) };
-        let (seq, head) = (self.session_journal.seq(), self.session_journal.head());
-        let session = self.session;
-        if seq < checkpoint.seq {
-            let message = format!("the journal of session `{session}` had {} records and has {seq}", checkpoint.seq);
-            return Err(missing(message));
-        }
-        if seq == checkpoint.seq && head != checkpoint.head {
-            let message = format!("record {seq} of the journal of session `{session}` is not the one that it was");
-            return Err(missing(message));
-        }
-        Ok(())
+        compared(self.session, self.session_journal.seq(), &self.session_journal.head(), checkpoint)
     }
 }
 
@@ -107,8 +97,7 @@ pub fn check_project_journal(
     let written = |path: &PathBuf| path.metadata().is_ok_and(|data| data.len() > 0);
     let sessions = project.session_journals().iter().any(written);
     if sessions || remembered.is_some_and(|memory| memory.sessions) {
-        let message = format!("the project's journal is gone from `{folder}`, which to remove is to begin anew");
-        return Err(missing(message));
+        return Err(project_gone(project));
     }
     Ok(())
 }
@@ -144,7 +133,7 @@ pub fn forget(project: &Project) -> Result<(), Problem> {
             let changes = vec![
                 ProjectChange::Guarded(false),
                 ProjectChange::Strength(None),
-                ProjectChange::Synced(journal.seq() + 1),
+                ProjectChange::Synced(state.base + journal.seq() + 1),
             ];
             changes.iter().for_each(|change| state.apply(change));
             let entry = Entry {
@@ -161,15 +150,61 @@ pub fn forget(project: &Project) -> Result<(), Problem> {
     Ok(FileStore.remove(&project.memory())?)
 }
 
+/// Whether a session's journal, of which the last record has this number and chain hash, has what the checkpoint says.
+///
+/// # Errors
+///
+/// `state-missing`: it has not.
+pub(crate) fn compared(session: &str, seq: u64, head: &str, checkpoint: &Checkpoint) -> Result<(), Problem> {
+    if seq < checkpoint.seq {
+        let message = format!("the journal of session `{session}` had {} records and has {seq}", checkpoint.seq);
+        return Err(missing(message));
+    }
+    if seq == checkpoint.seq && head != checkpoint.head {
+        let message = format!("record {seq} of the journal of session `{session}` is not the one that it was");
+        return Err(missing(message));
+    }
+    Ok(())
+}
+
+/// The problem with a session that is known to have begun and has no journal.
+pub(crate) fn session_gone(session: &str) -> Problem {
+    missing(format!("the journal of session `{session}` is gone"))
+}
+
+/// The problem with a project that has sessions and no journal of its own.
+pub(crate) fn project_gone(project: &Project) -> Problem {
+    missing(format!(
+        "the project's journal in `{}` is gone, or has fewer records than it had",
+        project.folder.display()
+    ))
+}
+
 /// The problem with a project that this process saw guarded, and of which neither a config nor state is left.
 pub(crate) fn removed(project: &Project) -> Problem {
     let root = project.root.display();
     Problem::new(Code::PolicyMissing, format!("`{root}` was guarded, and both its config and its state are gone"))
 }
 
+/// The problem, with the command that repairs this session where one does.
+#[must_use]
+pub fn repairable(problem: Problem, session: &str) -> Problem {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let named = !session.is_empty() && !session.starts_with('-') && session.chars().all(is_plain);
+    let repairs = matches!(problem.code, Code::StateUnreadable | Code::StateMissing | Code::PolicyMissing);
+    if !named || problem.remedy.is_some() || !repairs {
+        return problem;
+    }
+    problem.with_remedy(format!(
+        "ask the user to run `phasegate repair {session}` in a terminal: the session then goes on by what the user says \
+         was active"
+    ))
+}
+
 /// The problem with a session that was not seen to start, in a project in block mode of which nothing is known.
 pub fn lost(session: &str) -> Problem {
-    missing(format!("nothing is kept of this project, and session `{session}` was under way: its state may be lost"))
+    let what = format!("nothing is kept of this project, and session `{session}` was under way: its state may be lost");
+    repairable(missing(what), session)
 }
 
 fn missing(message: String) -> Problem {

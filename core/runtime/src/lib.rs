@@ -49,6 +49,7 @@ pub mod acceptance;
 pub mod doctor;
 pub mod verify;
 pub mod retention;
+pub mod repair;
 pub mod replay;
 
 pub use phasegate_store::{digest, files};

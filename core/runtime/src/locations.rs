@@ -31,7 +31,7 @@ impl Locations {
     ///
     /// # Errors
     ///
-    /// `state-unreadable`: no home folder and no variable says where the state lives.
+    /// `state-unreadable`: no variable says by an absolute path where the state lives.
     pub fn from_environment() -> Result<Self, Problem> {
         Self::from_variables(|name| std::env::var_os(name))
     }
@@ -46,11 +46,21 @@ impl Locations {
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Problem> {
         let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let xdg = |name: &str| folder(name).filter(|path| path.is_absolute()).map(|path| path.join("phasegate"));
-        let home = folder("HOME");
+        let home = folder("HOME").filter(|home| home.is_absolute());
+        let state = folder("PHASEGATE_STATE_DIR");
+        if let Some(relative) = state.as_ref().filter(|state| !state.is_absolute()) {
+            return Err(unplaced(&format!(
+                "`PHASEGATE_STATE_DIR` is `{}`, which is no absolute path",
+                relative.display()
+            )));
+        }
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
-        let missing = || Problem::new(Code::StateUnreadable, "neither `HOME` nor `PHASEGATE_STATE_DIR` names a folder");
+        let missing = || match folder("HOME") {
+            Some(relative) => unplaced(&format!("`HOME` is `{}`, which is no absolute path", relative.display())),
+            None => unplaced("`HOME` is not set, so nothing says where the state is"),
+        };
         Ok(Self {
-            state: folder("PHASEGATE_STATE_DIR")
+            state: state
                 .or_else(|| xdg("XDG_STATE_HOME"))
                 .or_else(|| below_home(".local/state/phasegate"))
                 .ok_or_else(missing)?,
@@ -62,6 +72,13 @@ impl Locations {
             home: home.unwrap_or_default(),
         })
     }
+}
+
+/// The problem with an environment that does not say where the state lives.
+fn unplaced(what: &str) -> Problem {
+    let remedy = "ask the user to set `HOME` to the home folder where the client is started, or `PHASEGATE_STATE_DIR` to a \
+                  folder by its absolute path, and to start the client again";
+    Problem::new(Code::StateUnreadable, what).with_remedy(remedy)
 }
 
 #[cfg(test)]
@@ -90,6 +107,9 @@ mod tests {
 
     #[test]
     fn without_a_home_the_state_has_no_place() {
-        assert_eq!(locate(&[]).unwrap_err().code, Code::StateUnreadable);
+        let text = |variables: &[(&str, &str)]| locate(variables).unwrap_err().text();
+        assert!(text(&[]).contains("`HOME` is not set") && text(&[]).contains("set `HOME`"));
+        assert!(text(&[("HOME", "h")]).contains("`HOME` is `h`, which is no absolute path"));
+        assert!(text(&[("HOME", "/h"), ("PHASEGATE_STATE_DIR", "s")]).contains("`PHASEGATE_STATE_DIR` is `s`"));
     }
 }

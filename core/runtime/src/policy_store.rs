@@ -66,6 +66,8 @@ pub enum Current {
         mode: Option<Mode>,
         /// Whether a mode may be asked for that could not be understood.
         unclear: bool,
+        /// Whether the configs speak of block mode, also where that could not be understood.
+        speaks_of_block: bool,
         /// The mistakes.
         diagnostics: Vec<Diagnostic>,
     },
@@ -102,6 +104,12 @@ impl Ready {
 #[must_use]
 pub fn strictest(policy: &Policy, all: Option<Mode>) -> Mode {
     policy.skills.iter().filter_map(|skill| skill.mode).chain(all).max().unwrap_or(Mode::Warn)
+}
+
+/// Whether a config has the word `block`, or a word that nearly equals it in the place of a mode.
+fn speak_of_block(files: &[SourceFile], diagnostics: &[Diagnostic]) -> bool {
+    let meant = |diagnostic: &Diagnostic| diagnostic.suggestion.as_deref() == Some("did you mean `block`?");
+    files.iter().any(|file| file.text.to_ascii_lowercase().contains("block")) || diagnostics.iter().any(meant)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -148,7 +156,8 @@ impl PolicyStore {
             diagnostics.extend(compiled.diagnostics);
             let modes = compiled.policy.skills.iter().filter_map(|skill| skill.mode).chain(compiled.settings.mode);
             let unclear = compiled.settings.mode_unclear || !found.problems.is_empty();
-            return Ok(Current::Invalid { mode: modes.max(), unclear, diagnostics });
+            let speaks_of_block = speak_of_block(&found.files, &diagnostics);
+            return Ok(Current::Invalid { mode: modes.max(), unclear, speaks_of_block, diagnostics });
         }
         let Settings { mode, audit_log, redact, programs, trust_repository, mcp, .. } = compiled.settings;
         let settings = KeptSettings { mode, audit_log, redact, programs, distrust_repository: !trust_repository, mcp };
@@ -157,6 +166,15 @@ impl PolicyStore {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))
         })?;
         Ok(Current::Ready(Box::new(ready)))
+    }
+
+    /// The strictest mode that these configs ask for; `None` if they have errors. Nothing is stored.
+    #[must_use]
+    pub fn mode(found: &Found) -> Option<Mode> {
+        let compiled = compile(&found.files);
+        let modes = compiled.policy.skills.iter().filter_map(|skill| skill.mode).chain(compiled.settings.mode);
+        let is_whole = found.problems.is_empty() && !compiled.has_errors();
+        is_whole.then(|| modes.max().unwrap_or(Mode::Warn))
     }
 
     /// The policy of this version that is stored in the file with this digest, with the skills that live runs of

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
+use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -199,8 +200,16 @@ fn read_small(path: &Path) -> Result<Option<Vec<u8>>, Problem> {
     match read_own(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(no_folder(path)),
         Err(error) => Err(StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be read", &error).into()),
     }
+}
+
+/// The problem with a file that lies below something that is no folder.
+fn no_folder(path: &Path) -> Problem {
+    let found = path.ancestors().skip(1).find(|above| above.exists()).unwrap_or(path).display();
+    let text = format!("`{found}` is no folder, and the state lies below it");
+    Problem::new(Code::StateUnreadable, text).with_remedy(format!("ask the user to move `{found}` away"))
 }
 
 /// The projects that anything is kept about. The root of one that was never guarded by configs of its own is empty.

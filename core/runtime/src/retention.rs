@@ -158,6 +158,7 @@ impl Work<'_> {
             if !self.dry_run {
                 self.remove(&session_root_file(self.locations, &candidate.key))?;
                 self.remove(&candidate.removed.path)?;
+                set_aside(&candidate.removed.path).iter().try_for_each(|path| self.remove(path))?;
             }
             self.report.removed.push(candidate.removed);
         }
@@ -211,7 +212,7 @@ impl Work<'_> {
             engine: env!("CARGO_PKG_VERSION").to_string(),
             policy: own.policy().to_string(),
             event: json!({"event": "removed", "sessions": keys}),
-            changes: vec![ProjectChange::Removed(keys), ProjectChange::Synced(own.seq() + 1)],
+            changes: vec![ProjectChange::Removed(keys), ProjectChange::Synced(state.base + own.seq() + 1)],
             ..Entry::default()
         };
         entry.changes.iter().for_each(|change| state.apply(change));
@@ -260,6 +261,14 @@ impl Work<'_> {
         self.done += 1;
         (self.progress)(self.done, self.total);
     }
+}
+
+/// The files that keep what was set aside of this journal (rules 8.9).
+fn set_aside(journal: &Path) -> Vec<PathBuf> {
+    let entries = journal.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let is_damaged = |path: &PathBuf| path.extension().is_some_and(|end| end.to_string_lossy().starts_with("damaged-"));
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.file_stem() == journal.file_stem() && is_damaged(path)).collect()
 }
 
 fn size_and_time(path: &Path) -> (u64, SystemTime) {

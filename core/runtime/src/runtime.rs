@@ -90,7 +90,8 @@ impl Runtime {
     /// What happens in this project to a frame whose session cannot be asked.
     #[must_use]
     pub fn failure_mode(&self, project: &Project) -> FailureMode {
-        let configs = || self.current(project).ok().and_then(|current| of_configs(&current));
+        let unsaved = || PolicyStore::mode(&self.discover(project)).map(of_mode);
+        let configs = || self.current(project).map_or_else(|_| unsaved(), |current| of_configs(&current));
         match (project.remembered(), self.seen.mode(&project.root)) {
             (Ok(Some(memory)), _) => of_mode(memory.mode),
             (Ok(None), Some(seen)) => configs().filter(|mode| *mode != FailureMode::Open).unwrap_or(seen),

@@ -76,6 +76,11 @@ impl SessionInfo {
         self.open_programs().max_by_key(|call| call.age)
     }
 
+    /// Whether a process that serves the session is known to run.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.clients.iter().any(|client| client.alive())
+    }
+
     /// The open calls that can run programs: those not older than a day, or an hour where they were started in the
     /// background. A call of a relay that is gone is over.
     pub fn open_programs(&self) -> impl Iterator<Item = OpenProgram> {
@@ -152,9 +157,18 @@ pub(crate) fn busy_sessions(project: &Project) -> Result<Sessions, Problem> {
     read(project, |path| since(written(path)) < OPEN_FOR)
 }
 
+/// As [`live_sessions`], also where the project's own journal cannot be read.
+pub(crate) fn readable_sessions(project: &Project) -> Sessions {
+    let shared = read_last::<ProjectSnapshot>(&FileStore, &project.journal()).ok().flatten();
+    read_by(project, shared.map(|last| last.state).unwrap_or_default(), |path| since(written(path)) < LIVE_FOR)
+}
+
 fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, Problem> {
-    let shared =
-        read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state).unwrap_or_default();
+    let shared = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?;
+    Ok(read_by(project, shared.map(|last| last.state).unwrap_or_default(), wanted))
+}
+
+fn read_by(project: &Project, shared: ProjectSnapshot, wanted: impl Fn(&Path) -> bool) -> Sessions {
     let (mut found, mut empty) = (Sessions::default(), Vec::new());
     for path in project.session_journals() {
         if !wanted(&path) {
@@ -177,7 +191,7 @@ fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, P
     }
     found.known.sort_by(|a, b| b.active.cmp(&a.active).then_with(|| a.id.cmp(&b.id)));
     found.damaged.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(found)
+    found
 }
 
 /// A session's journal that is gone, or shorter than a checkpoint of the last day says.
@@ -200,10 +214,12 @@ pub(crate) fn is_strict(state: &State) -> bool {
     state.live_runs().map(|run| run.mode).chain(in_force()).any(|mode| mode == Mode::Block)
 }
 
-/// Whether a run in block mode may be live in some session of the project: one is, or a journal cannot be read.
+/// Whether a run in block mode may be live in some session of the project: one is, or a journal cannot be read or is gone.
 pub(crate) fn may_be_strict(project: &Project) -> bool {
-    live_sessions(project)
-        .map_or(true, |found| !found.damaged.is_empty() || found.known.iter().any(|session| is_strict(&session.state)))
+    live_sessions(project).map_or(true, |found| {
+        let hides = !found.damaged.is_empty() || found.hidden.is_some();
+        hides || found.known.iter().any(|session| is_strict(&session.state))
+    })
 }
 
 /// When a file's content, name or permissions last changed. Programs cannot set this time.

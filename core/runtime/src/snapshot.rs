@@ -74,6 +74,9 @@ pub struct ProjectSnapshot {
     pub sessions: BTreeMap<String, Checkpoint>,
     /// The number of the last record that was on the disk for good when its answer went out.
     pub synced: u64,
+    /// How many records the journals had that were set aside before this one (rules 8.9).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub base: u64,
     /// Whether the project is remembered as guarded, so that its memory must be there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guarded: bool,

@@ -12,7 +12,9 @@ use phasegate_adapter::Problem;
 use phasegate_core::state::Run;
 use phasegate_core::{Change, Code};
 use phasegate_formats::journal::Record;
+use phasegate_store::digest::sha256_hex;
 use phasegate_store::file_store::FileStore;
+use phasegate_store::ownership::read_own;
 use phasegate_store::scan::Scan;
 use phasegate_store::state::JournalState;
 use serde_json::Value;
@@ -31,6 +33,8 @@ pub struct Report {
     pub policies: u64,
     /// What does not fit, in the order of the journals.
     pub findings: Vec<Finding>,
+    /// The journals that a person had set aside, in the order of the project's records.
+    pub seals: Vec<Seal>,
 }
 
 impl Report {
@@ -56,6 +60,23 @@ pub struct Verified {
     pub bytes: u64,
     /// How many bytes of a torn record follow: the answer to it never went out. The next record cuts them off.
     pub torn: u64,
+}
+
+/// A damaged journal that a person had set aside (rules 8.9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seal {
+    /// The session; `None` for the project's own journal.
+    pub session: Option<String>,
+    /// The file that keeps what was damaged; `None` where nothing was left.
+    pub path: Option<PathBuf>,
+    /// How many records could be read.
+    pub readable: u64,
+    /// What the person said was active: `keep`, `run` or `no_run`.
+    pub said: String,
+    /// The skills that went on.
+    pub skills: Vec<String>,
+    /// The digest of the file, where it is a regular one.
+    sha256: Option<String>,
 }
 
 /// Something that does not fit.
@@ -93,6 +114,7 @@ pub fn verify(locations: &Locations, project: &Project, progress: &mut dyn FnMut
         present.insert(key);
     }
     work.absent(locations, project, &present);
+    work.seals();
     work.policies(&PolicyStore::new(&locations.state));
     work.report
 }
@@ -162,15 +184,16 @@ impl Work<'_> {
         self.found(problem.code, path, record, problem.message);
     }
 
-    /// Reads the project's own journal; the number of its last record.
+    /// Reads the project's own journal; the number of its last record, with those that were set aside.
     fn project(&mut self, project: &Project, has_sessions: bool) -> u64 {
         let path = project.journal();
         if !path.exists() && !has_sessions {
             return 0;
         }
         let mut before = BTreeMap::new();
-        self.read::<ProjectSnapshot>(&path, |work, record, scan| {
+        let read = self.read::<ProjectSnapshot>(&path, |work, record, scan| {
             let state = scan.state();
+            work.note_seal(project, record);
             work.note_checkpoints(record, &before, state);
             if record.version == 1 {
                 before.clone_from(&state.sessions);
@@ -179,7 +202,8 @@ impl Work<'_> {
                 work.note_policies(&path, names_of_project(state));
             }
         });
-        self.report.journals.first().map_or(0, |journal| journal.records)
+        let records = self.report.journals.first().map_or(0, |journal| journal.records);
+        read.map_or(0, |state| state.base) + records
     }
 
     /// Notes the checkpoints that a record of the project sets. A record of version 1 does not list them: they are
@@ -203,6 +227,43 @@ impl Work<'_> {
         }
         for removed in removed_sessions(&record.entry.event) {
             self.checkpoints.remove(&removed);
+            self.report.seals.retain(|seal| seal.session.as_deref().map(session_key).as_ref() != Some(&removed));
+        }
+    }
+
+    /// Notes that a journal was set aside: what was noted of it before holds no longer.
+    fn note_seal(&mut self, project: &Project, record: &Record<ProjectChange>) {
+        let event = &record.entry.event;
+        if event.get("event").is_none_or(|name| name != "sealed") {
+            return;
+        }
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_string);
+        let session = text(event.get("session"));
+        if let Some(session) = &session {
+            self.checkpoints.remove(&session_key(session));
+        }
+        let folder = if session.is_some() { project.sessions() } else { project.folder.clone() };
+        let aside = event.get("aside");
+        let skills = event.get("skills").and_then(Value::as_array).into_iter().flatten();
+        self.report.seals.push(Seal {
+            path: text(aside.and_then(|aside| aside.get("file"))).map(|name| folder.join(name)),
+            sha256: text(aside.and_then(|aside| aside.get("sha256"))),
+            readable: event.get("readable").and_then(Value::as_u64).unwrap_or_default(),
+            said: text(event.get("said")).unwrap_or_default(),
+            skills: skills.filter_map(|skill| text(Some(skill))).collect(),
+            session,
+        });
+    }
+
+    /// Whether what was set aside is as it was then.
+    fn seals(&mut self) {
+        for seal in self.report.seals.clone() {
+            let (Some(path), Some(digest)) = (seal.path, seal.sha256) else { continue };
+            match read_own(&path) {
+                Ok(bytes) if sha256_hex(&bytes) == digest => {}
+                Ok(_) => self.found(Code::StateUnreadable, &path, None, "what was set aside was changed"),
+                Err(_) => self.found(Code::StateMissing, &path, None, "what was set aside is gone"),
+            }
         }
     }
 

@@ -24,6 +24,7 @@ use phasegate_runtime::deadline::{Deadline, broken};
 use phasegate_runtime::driver::{Driver, Loaded};
 use phasegate_runtime::first_look::{FirstLook, first_look};
 use phasegate_runtime::frames::{self, Framed};
+use phasegate_runtime::integrity::repairable;
 use phasegate_runtime::loaded::{LoadedProject, LoadedSession, SyncedRecord};
 use phasegate_runtime::other_projects;
 use phasegate_runtime::project::Project;
@@ -324,9 +325,8 @@ impl SessionCache {
         let remembered = self.small_files.remembered(&self.project);
         let path = self.project.session_journal(session);
         let Some(look) = first_look(&self.runtime, &self.project, &remembered, &path)? else { return Ok(None) };
-        let loaded = remembered.and_then(|remembered| {
-            // Folders are checked when the project is loaded. Later each journal is checked as it is opened.
-            if self.batch.is_none() && self.shared.is_none() {
+        let loaded = remembered.clone().and_then(|remembered| {
+            if self.batch.is_none() {
                 self.project.check_folders(&self.runtime.locations.state)?;
             }
             self.lock_project(deadline)?;
@@ -335,7 +335,9 @@ impl SessionCache {
             }
             self.lock_session(session, deadline)
         });
-        loaded.map_err(|problem| self.runtime.refuse(&self.project, look.failure_mode, problem))?;
+        let loaded = loaded.map_err(|problem| repairable(problem, session));
+        let unopened = || look.unopened(&self.project, remembered.as_ref().copied(), session);
+        loaded.map_err(|problem| self.runtime.refuse(&self.project, unopened(), problem))?;
         Ok(Some(look))
     }
 

@@ -51,6 +51,8 @@ impl StoreError {
             StoreErrorKind::Exposed
         } else if is_unsupported(error) {
             StoreErrorKind::Unsupported
+        } else if kind == StoreErrorKind::Unreadable && is_refused(error) {
+            StoreErrorKind::NotSaved
         } else {
             kind
         };
@@ -108,6 +110,12 @@ fn is_link(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 fn is_link(_error: &io::Error) -> bool {
     false
+}
+
+/// Whether permissions or a full disk stand in the way, so that the content is not to blame.
+fn is_refused(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(error.kind(), Kind::PermissionDenied | Kind::ReadOnlyFilesystem | Kind::StorageFull | Kind::QuotaExceeded)
 }
 
 /// Whether the file system does not support the operation at all.

@@ -15,6 +15,7 @@ pub mod faulty;
 pub mod active_disk;
 mod fingerprint;
 pub mod mark;
+pub mod aside;
 pub mod state;
 pub mod store;
 pub mod file_store;

@@ -1,7 +1,7 @@
 //! `phasegate audit verify`: whether every journal of the project can be believed.
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::verify::{Finding, Report, verify};
+use phasegate_runtime::verify::{Finding, Report, Seal, verify};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -48,6 +48,21 @@ fn print(context: &Context, report: &Report) {
         out.line(format_args!("{}: {} {text}", "note".cyan(), journal.torn));
         out.line(format_args!("  {} `{}`", "in:".cyan(), journal.path.display()));
     }
+    for seal in &report.seals {
+        let whose = seal.session.as_ref().map_or_else(|| "the project".to_string(), |id| format!("session {id}"));
+        let said = match seal.skills.join(", ") {
+            none if none.is_empty() => "no skill was active".to_string(),
+            skills => format!("{skills} was active"),
+        };
+        let readable = seal.readable;
+        out.line(format_args!(
+            "{}: a person repaired {whose}, said that {said}; {readable} records could be read",
+            "note".cyan()
+        ));
+        if let Some(path) = &seal.path {
+            out.line(format_args!("  {} `{}`", "set aside:".cyan(), path.display()));
+        }
+    }
     let records: u64 = report.journals.iter().map(|journal| journal.records).sum();
     let verdict = match report.findings.len() {
         0 => "everything fits".green().to_string(),
@@ -80,8 +95,14 @@ fn as_json(report: &Report) -> Value {
         "fits": report.fits(),
         "journals": journals,
         "policies": report.policies,
+        "seals": report.seals.iter().map(seal).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
     })
+}
+
+fn seal(seal: &Seal) -> Value {
+    let path = seal.path.as_ref().map(|path| path.display().to_string());
+    json!({"session": seal.session, "path": path, "readable": seal.readable, "said": seal.said, "skills": seal.skills})
 }
 
 fn finding(finding: &Finding) -> Value {

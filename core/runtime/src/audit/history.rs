@@ -168,7 +168,8 @@ impl ProjectScan {
     /// that time, which is the event's own if the event changed the project or set a checkpoint there.
     fn before(&mut self, session: &str, entry: &journal::Entry<SessionChange>) -> state::Project {
         let wanted = entry.project_seq.unwrap_or_default();
-        while self.last.as_ref().map_or(0, |last| last.0) < wanted {
+        // Numbers go on from the records that were set aside.
+        while self.scan.state().base + self.last.as_ref().map_or(0, |last| last.0) < wanted {
             self.before.clone_from(&self.scan.state().project);
             let Some(Ok(record)) = self.scan.next() else { break };
             let part = |name: &str| record.entry.event.get(name).cloned().unwrap_or_default();
@@ -176,7 +177,10 @@ impl ProjectScan {
         }
         let name = entry.event.get("event").cloned().unwrap_or_default();
         let own = self.last.as_ref().is_some_and(|(seq, time, theirs, whose)| {
-            *seq == wanted && *time == entry.time && *theirs == name && whose.as_str() == Some(session)
+            self.scan.state().base + *seq == wanted
+                && *time == entry.time
+                && *theirs == name
+                && whose.as_str() == Some(session)
         });
         if own { self.before.clone() } else { self.scan.state().project.clone() }
     }

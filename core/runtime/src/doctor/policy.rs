@@ -16,7 +16,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     let remembered = match project.remembered() {
         Ok(remembered) => remembered,
         Err(problem) => {
-            found.push(Finding::new(Level::Problem, problem.message).with(problem.code.remedy()));
+            found.push(Finding::new(Level::Problem, problem.message.clone()).with(problem.remedy()));
             None
         }
     };
@@ -32,7 +32,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
             };
             found.push(Finding::new(Level::Problem, what).with("run `phasegate init`"));
         }
-        Err(problem) => found.push(Finding::new(Level::Problem, problem.message).with(problem.code.remedy())),
+        Err(problem) => found.push(Finding::new(Level::Problem, problem.message.clone()).with(problem.remedy())),
     }
     let less = runtime.weaker(project).unwrap_or_default();
     if !less.is_empty() {

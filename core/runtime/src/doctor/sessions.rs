@@ -18,7 +18,7 @@ const MOST: usize = 5;
 pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     let all = match sessions(project) {
         Ok(all) => all,
-        Err(problem) => return vec![Finding::new(Level::Problem, problem.message).with(problem.code.remedy())],
+        Err(problem) => return vec![Finding::new(Level::Problem, problem.message.clone()).with(problem.remedy())],
     };
     if all.known.is_empty() && all.damaged.is_empty() {
         let what = "no event of any session ever arrived here";

@@ -17,7 +17,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project, progress: &mut dyn F
     }
     let mut found = vec![match project.check_folders(folder) {
         Ok(()) => Finding::new(Level::Ok, format!("only this user can write to `{}`", folder.display())),
-        Err(problem) => Finding::new(Level::Problem, problem.message).with(problem.code.remedy()),
+        Err(problem) => Finding::new(Level::Problem, problem.message.clone()).with(problem.remedy()),
     }];
     if std::env::var_os("PHASEGATE_STATE_DIR").is_some_and(|value| !value.is_empty()) {
         let what = "`PHASEGATE_STATE_DIR` is set here: a client that is started without it keeps its state elsewhere";

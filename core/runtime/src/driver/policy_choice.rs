@@ -28,7 +28,8 @@ impl Driver<'_> {
                 self.with_earlier(&self.state)?
             } else {
                 let digest = &self.loaded.own.snapshot.policy_digest;
-                Arc::new(self.runtime.policies.load(&version, digest, &self.state)?)
+                let loaded = self.runtime.policies.load(&version, digest, &self.state);
+                Arc::new(loaded.map_err(|problem| integrity::repairable(problem, &self.session))?)
             };
             return Ok(());
         }
@@ -88,9 +89,11 @@ impl Driver<'_> {
                 self.loaded.own.policy = Arc::new(policy);
                 Ok(())
             }
-            Current::Invalid { ref diagnostics, .. } => {
+            Current::Invalid { ref diagnostics, speaks_of_block, .. } => {
                 let problem = Problem::new(Code::PolicyInvalid, summary(diagnostics));
-                if of_configs(&current) == Some(FailureMode::Closed) {
+                // Before the mistake the configs asked for no more than warnings.
+                let warned = remembered.is_some_and(|memory| memory.mode == Mode::Warn) && !speaks_of_block;
+                if of_configs(&current) == Some(FailureMode::Closed) && !warned {
                     self.configs = Some(FailureMode::Closed);
                 }
                 Err(problem)

@@ -111,7 +111,7 @@ impl Driver<'_> {
             time: (self.runtime.now)(),
             engine: env!("CARGO_PKG_VERSION").to_string(),
             policy,
-            project_seq: Some(self.loaded.project_journal.seq()),
+            project_seq: Some(self.loaded.shared.snapshot.base + self.loaded.project_journal.seq()),
             ..Entry::default()
         }
     }
@@ -192,7 +192,7 @@ impl Driver<'_> {
             shared.change(ProjectChange::Guarded(true));
         }
         if durability == Durability::Synced {
-            shared.change(ProjectChange::Synced(journal.seq() + 1));
+            shared.change(ProjectChange::Synced(shared.snapshot.base + journal.seq() + 1));
         }
         let entry = Entry {
             time,

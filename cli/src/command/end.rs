@@ -1,0 +1,49 @@
+//! `phasegate end SESSION`.
+
+use phasegate_core::event::By;
+use phasegate_core::{Event, EventKind};
+use phasegate_runtime::sessions::sessions;
+use serde_json::{Value, json};
+
+use super::control::{in_a_terminal, refused_to_agent};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate end`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The session
+    pub session: String,
+}
+
+/// Ends a session whose client is gone and did not say so. Its open calls end without an outcome, and count as the
+/// agent's no longer. If its client goes on all the same, so does the session, with its runs.
+///
+/// # Errors
+///
+/// The session is unknown, its client runs, the command counts as the agent's, or the guard could not work.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let id = &args.session;
+    let known = sessions(&project)?.known;
+    let session = known.iter().find(|session| session.id == *id).ok_or_else(|| {
+        Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
+            .with_help("`phasegate status` lists the sessions of a project")
+    })?;
+    if let Some(sign) = runtime.sign_against_an_end(&project, id)? {
+        return Err(refused_to_agent("end", &sign));
+    }
+    if session.open_program().is_some() {
+        in_a_terminal("end")?;
+    }
+    let kind = EventKind::Command { by: By::Human, name: "end_session".to_string(), args: Value::Null };
+    runtime.handle_event(project, id, Event::new(id, kind))?;
+    if context.out.json {
+        context.out.value(&json!({"status": "ended", "session": id}));
+    } else {
+        context.out.line(format_args!("session {id} has ended"));
+    }
+    Ok(Exit::Done)
+}
