@@ -76,25 +76,27 @@ fn a_journal_that_cannot_be_read_or_locked_denies_also_where_only_warnings_are_r
 }
 
 #[test]
-fn a_mode_that_is_not_understood_is_not_one_that_is_absent() {
+fn a_mistake_in_a_config_denies_in_warn_mode_only_where_it_may_ask_for_block_mode() {
     let world = World::guarded("warn");
     start(&world, "s");
     for (number, config, denies) in [
         (0, "mode: Block\n", true),
         (1, "mode:\n  Block\n", true),
         (2, "mode: [block]\n", true),
-        (3, "mode: 5\n", true),
-        (4, "mode: ~\n", true),
+        (3, "mode: 5\n", false),
+        (4, "mode: ~\n", false),
         (5, "Mode: block\n", true),
         (6, "modus: block\n", true),
         (7, "mode: warn\nmode: block\n", true),
         (8, "mode: block\nuse: [no-such-skill]\n", true),
         (9, "mode: warn\nuse: [{skill: careful, mode: Block}]\n", true),
-        (10, "mode: [\n", true),
-        (11, "- mode\n", true),
+        (10, "mode: [\n", false),
+        (11, "- mode\n", false),
         (12, "use: [no-such-skill]\n", false),
         (13, "mode: warn\nuse: [no-such-skill]\n", false),
         (14, "mode: warn\nlocked: perhaps\n", false),
+        (15, "mode: warm\n", false),
+        (16, "mode: blok\n", true),
     ] {
         world.write(".phasegate/config.yaml", config);
         let session = format!("s{number}");

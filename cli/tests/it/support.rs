@@ -104,6 +104,17 @@ impl World {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Runs the program with a terminal, as a person does. What it says on both outputs is in both.
+    pub(crate) fn in_terminal(&self, args: &[&str]) -> Output {
+        let program = self.phasegate(args).get_program().to_string_lossy().into_owned();
+        let line: Vec<String> = std::iter::once(program.as_str()).chain(args.iter().copied()).map(quoted).collect();
+        let mut terminal = std::process::Command::new("script");
+        terminal.args(["-qec", &line.join(" "), "/dev/null"]).current_dir(self.root()).env_clear();
+        let terminal = terminal.envs(self.variables()).env("SHELL", "/bin/sh").stdin(std::process::Stdio::null());
+        let output = terminal.output().unwrap();
+        Output { stderr: output.stdout.clone(), ..output }
+    }
+
     /// Sends bytes to the hook.
     pub(crate) fn hook(&self, bytes: impl Into<Vec<u8>>) -> Output {
         self.phasegate(&["hook", "claude-code"]).write_stdin(bytes).output().unwrap()
@@ -157,6 +168,11 @@ fn collect(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// A word of a shell line.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// What the client does with a reply to PreToolUse.

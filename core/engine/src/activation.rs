@@ -9,7 +9,7 @@ use crate::denial::DenialKind;
 use crate::draft::Draft;
 use crate::moves;
 use crate::policy::{Mode, Policy, Scope, Skill};
-use crate::state::{Children, Run, Status};
+use crate::state::{Run, Status};
 
 /// The skill of this name in the present policy.
 pub(crate) fn known<'p>(policy: &'p Policy, name: &str) -> Result<&'p Skill, DenialKind> {
@@ -45,36 +45,8 @@ pub(crate) fn begin(draft: &mut Draft, skill: &Skill, beginning: Beginning) -> M
         Scope::Project => format!("p{}", state.project.runs_begun.saturating_add(1)),
     };
     let mode = mode.unwrap_or(Mode::Warn).max(skill.mode.unwrap_or(Mode::Warn));
-    let phase = skill.phases.first().map(|phase| phase.name.clone()).unwrap_or_default();
     draft.announce(&id);
-    draft.begin(Run {
-        id,
-        skill: skill.name.clone(),
-        version: skill.version.clone(),
-        mode,
-        scope: skill.scope,
-        parent: None,
-        branch: None,
-        visit_budget: None,
-        children: Children::None,
-        by,
-        in_force,
-        call,
-        status: Status::Active,
-        phase_before: phase.clone(),
-        phase,
-        visit: 1,
-        visits: 1,
-        kept: [(0, 1)].into(),
-        provisional: None,
-        evidence: Vec::new(),
-        approvals: Vec::new(),
-        skipped: Vec::new(),
-        backs: Vec::new(),
-        failed: false,
-        variables: Default::default(),
-        history: Default::default(),
-    });
+    draft.begin(Run { call, in_force, ..Run::begun(skill, id, mode, by) });
     mode
 }
 
