@@ -78,7 +78,7 @@ impl SessionInfo {
 
     /// Whether a process that serves the session is known to run.
     pub(crate) fn is_at_work(&self) -> bool {
-        self.clients.iter().any(|client| client.alive())
+        self.is_served() || self.clients.iter().any(|client| client.alive())
     }
 
     /// The open calls that can run programs: those not older than a day, or an hour where they were started in the

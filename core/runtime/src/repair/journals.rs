@@ -259,6 +259,7 @@ fn carried_over(before: &SessionSnapshot, id: &str) -> Vec<SessionChange> {
     vec![
         SessionChange::Engine(seen),
         SessionChange::Clients(before.clients.clone()),
+        SessionChange::Guards(before.guards.clone()),
         SessionChange::Principal(before.principal.clone()),
         SessionChange::Memory(before.memory.clone()),
         SessionChange::Settings(Box::new(before.settings.clone())),
