@@ -58,7 +58,12 @@ impl IntegrityCheck<'_> {
     pub fn check(&self) -> Result<Presence, Problem> {
         let (project, session) = (self.project_journal.seq(), self.session_journal.seq());
         self.check_checkpoint()?;
-        check_project_journal(self.project, self.remembered, self.snapshot.base + self.project_journal.seq(), self.saw)?;
+        check_project_journal(
+            self.project,
+            self.remembered,
+            self.snapshot.base + self.project_journal.seq(),
+            self.saw,
+        )?;
         let root = (self.root)()?;
         let rooted = root.is_some_and(|root| root == self.project.root);
         if session == 0 && rooted {
