@@ -61,7 +61,7 @@ async fn serve(args: Args) -> Result<(), Failure> {
     let (catalogue, shared) = (Arc::new(Catalogue::load()?), Arc::new(Shared::default()));
     let plain = move || Server::new(Arc::clone(&catalogue), Arc::clone(&shared));
     match args.guarded.as_deref().map(phasegate_guard::from_environment).transpose()? {
-        Some(gate) => over(args, guarded(gate, plain)).await,
+        Some(gate) => over(args, guarded(gate.handles(true), plain)).await,
         None => over(args, plain).await,
     }
 }

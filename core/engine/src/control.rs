@@ -56,10 +56,6 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
                 None => deactivate(world, policy, draft, skill, by),
             }
         }
-        "get_skill_phase" => {
-            only(&[])?;
-            Ok(status(world, policy, draft.state()))
-        }
         "approve" => {
             let args = only(&["name"])?;
             human(by, name)?;
@@ -69,10 +65,6 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let args = only(&["name"])?;
             human(by, name)?;
             approving::revoke(draft, args.required("name")?)
-        }
-        "approvals" => {
-            only(&[])?;
-            Ok(approving::list(world, policy, draft.state()))
         }
         "skip_phase" => {
             let args = only(&["skill_name"])?;
@@ -85,20 +77,26 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let mode = mode_of(args.required("mode")?)?;
             set_mode(draft, args.text("skill_name")?, mode)
         }
-        "end_session" => {
+        "get_skill_phase" | "approvals" | "end_session" | "reload" => {
             only(&[])?;
-            human(by, name)?;
-            observe::ended(draft);
-            Ok(json!({"status": "ended"}))
-        }
-        // The runtime has chosen the policy anew before it stepped this.
-        "reload" => {
-            only(&[])?;
-            human(by, name)?;
-            Ok(json!({"status": "reloaded", "policy_version": policy.version}))
+            without_arguments(world, policy, draft, by, name)
         }
         _ => Err(DenialKind::CommandUnknown { name: name.to_string() }),
     }
+}
+
+fn without_arguments(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, by: By, name: &str) -> Answer {
+    match name {
+        "get_skill_phase" => return Ok(status(world, policy, draft.state())),
+        "approvals" => return Ok(approving::list(world, policy, draft.state())),
+        _ => human(by, name)?,
+    }
+    if name == "end_session" {
+        observe::ended(draft);
+        return Ok(json!({"status": "ended"}));
+    }
+    // The runtime has chosen the policy anew before it stepped `reload`.
+    Ok(json!({"status": "reloaded", "policy_version": policy.version}))
 }
 
 /// A prompt that may be a command.

@@ -43,7 +43,9 @@ impl Driver<'_> {
         // A session that goes on does not begin anew, so what is lost of it stays lost.
         let anew = starts && !matches!(event.kind, EventKind::SessionStart { source: SessionSource::Resume, .. });
         self.set_lost(!anew && !reloads);
-        self.compare(&current, reloads);
+        if starts || reloads {
+            self.compare(&current, reloads);
+        }
         self.use_current(current)?;
         self.set_lost(strict);
         if self.loaded.own.snapshot.lost {
