@@ -43,9 +43,7 @@ impl Driver<'_> {
         // A session that goes on does not begin anew, so what is lost of it stays lost.
         let anew = starts && !matches!(event.kind, EventKind::SessionStart { source: SessionSource::Resume, .. });
         self.set_lost(!anew && !reloads);
-        if starts || reloads {
-            self.compare(&current, reloads);
-        }
+        let strength = self.compare(&current, reloads);
         self.use_current(current)?;
         self.set_lost(strict);
         if self.loaded.own.snapshot.lost {
@@ -53,6 +51,10 @@ impl Driver<'_> {
             return Err(integrity::lost(&self.session));
         }
         self.loaded.own.without_policy = false;
+        // Only now: what a start that fails would note stays in a guard that goes on, and not in a hook.
+        if let Some(strength) = strength {
+            self.loaded.shared.change(ProjectChange::Strength(Some(Box::new(strength))));
+        }
         Ok(())
     }
 
@@ -63,18 +65,19 @@ impl Driver<'_> {
     }
 
     /// Notes how much the configs ask for, and has a person told where that is less than before. A reload accepts it.
-    fn compare(&mut self, current: &Current, accepts: bool) {
-        let Current::Ready(ready) = current else { return };
+    /// What to keep of it, where that is new.
+    fn compare(&mut self, current: &Current, accepts: bool) -> Option<Strength> {
+        let Current::Ready(ready) = current else { return None };
         if !ready.own || ready.is_void() {
-            return;
+            return None;
         }
         let (now, before) = (Strength::of(ready), &self.loaded.shared.snapshot.strength);
         let less = before.as_ref().map(|before| now.less_than(before)).unwrap_or_default();
         if !less.is_empty() && !accepts {
             self.notice = Some(notice(&less));
-        } else if before.as_ref() != Some(&now) {
-            self.loaded.shared.change(ProjectChange::Strength(Some(Box::new(now))));
+            return None;
         }
+        (before.as_ref() != Some(&now)).then_some(now)
     }
 
     /// From now on the session uses the current configs.
