@@ -70,6 +70,15 @@ impl LoadedProject {
         self.snapshot.apply(&change);
         self.pending.push(change);
     }
+
+    /// Takes back what an event that failed noted of the policy's strength, as the end of a hook does.
+    pub fn forget_strength(&mut self) {
+        let waiting = self.pending.len();
+        self.pending.retain(|change| !matches!(change, ProjectChange::Strength(_)));
+        if self.pending.len() != waiting {
+            self.snapshot.strength = None;
+        }
+    }
 }
 
 impl LoadedSession {

@@ -20,6 +20,7 @@ impl Driver<'_> {
     /// A live session keeps its policy. A session that starts, or that a person reloads, gets the policy of the current
     /// configs.
     pub(super) fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
+        self.loaded.shared.forget_strength();
         let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
         let reloads = slash_command::reloads(event);
         let version = self.version();
