@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,9 @@ pub struct Process(
     pub u32,
     /// When it was started, in the system's ticks since its own start.
     pub u64,
+    /// The namespace in which it has that number; 0 where that is not known, as for one that an earlier version noted.
+    #[serde(default)]
+    pub u64,
 );
 
 impl Process {
@@ -32,7 +36,7 @@ impl Process {
         // One that has ended and was not waited for is still listed.
         let parent = fields.next().filter(|state| !matches!(*state, "Z" | "X")).and(fields.next())?.parse().ok()?;
         let start = fields.nth(17)?.parse().ok()?;
-        Some((Self(pid, start), parent))
+        Some((Self(pid, start, namespace()), parent))
     }
 
     /// The process with this id; `None` if there is none or the system does not show it.
@@ -51,13 +55,19 @@ impl Process {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let (pid, start) = name.split_once('-')?;
-        Some(Self(pid.parse().ok()?, start.parse().ok()?))
+        Some(Self(pid.parse().ok()?, start.parse().ok()?, namespace()))
     }
 
-    /// Whether it still runs.
+    /// Whether it is seen to run.
     #[must_use]
     pub fn alive(self) -> bool {
         Self::read(self.0).is_some_and(|(now, _)| now == self)
+    }
+
+    /// Whether it is known to have ended. One of another namespace is never seen here, whether it runs or not.
+    #[must_use]
+    pub fn gone(self) -> bool {
+        self.2 != 0 && self.2 == namespace() && !self.alive()
     }
 
     /// What it was started with under these names; nothing where that is not shown.
@@ -81,6 +91,19 @@ impl Process {
     pub fn ancestors(self) -> Vec<Self> {
         Self::read(self.0).map(|(_, parent)| upwards(parent).collect()).unwrap_or_default()
     }
+}
+
+/// The namespace of the processes that the system shows to this one; 0 where that is not known.
+fn namespace() -> u64 {
+    static OWN: OnceLock<u64> = OnceLock::new();
+    let read = || {
+        // Where `/proc` is that of another namespace, the numbers in it are not those of this one.
+        let own = fs::read_link("/proc/self").ok()?;
+        own.to_str().filter(|pid| *pid == std::process::id().to_string())?;
+        let link = fs::read_link("/proc/self/ns/pid").ok()?;
+        link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+    };
+    *OWN.get_or_init(|| read().unwrap_or_default())
 }
 
 /// This process; `None` where the system shows none.
@@ -120,7 +143,7 @@ pub fn note(clients: &mut Vec<Process>, client: Process) {
     if clients.contains(&client) {
         return;
     }
-    clients.retain(|known| known.alive());
+    clients.retain(|known| !known.gone());
     clients.push(client);
     let surplus = clients.len().saturating_sub(CLIENTS);
     clients.drain(..surplus);
@@ -152,7 +175,9 @@ mod tests {
     #[test]
     fn a_process_is_known_by_number_and_start_and_its_ancestors_are_found() {
         let (own, parent) = Process::read(std::process::id()).unwrap();
-        assert!(own.alive() && !Process(own.0, own.1 + 1).alive());
+        let (ended, elsewhere) = (Process(own.0, own.1 + 1, own.2), Process(own.0, own.1 + 1, own.2 + 1));
+        assert!(own.alive() && !own.gone() && !ended.alive() && ended.gone());
+        assert!(!elsewhere.alive() && !elsewhere.gone(), "what runs in another namespace is not seen");
         assert_eq!(own.ancestors(), own_ancestors());
         assert_eq!(own_ancestors().first().map(|process| process.0), Some(parent).filter(|parent| *parent > 1));
         assert!(near(&own_ancestors()) && !near(&[own]) && !near(&[]));
@@ -170,7 +195,7 @@ mod tests {
     #[test]
     fn processes_that_have_ended_make_room() {
         let (own, _) = Process::read(std::process::id()).unwrap();
-        let mut clients = vec![Process(own.0, own.1 + 1)];
+        let mut clients = vec![Process(own.0, own.1 + 1, own.2)];
         note(&mut clients, own);
         note(&mut clients, own);
         assert_eq!(clients, [own]);

@@ -11,6 +11,9 @@ use crate::lineage::Origin;
 use crate::sessions::is_of;
 use crate::snapshot::{SessionChange, SessionSnapshot};
 
+/// The most guards that one session is remembered to be served by: of those in another namespace the end is never seen.
+const GUARDS: usize = 64;
+
 /// Decides an event that the guard in the process `guard` gives, and notes that this guard serves the session, or lets it
 /// go: [`EventKind::Idle`] says so.
 ///
@@ -33,11 +36,12 @@ fn note(driver: &mut Driver<'_>, guard: Process, event: &mut Event) {
         return;
     }
     let others: Vec<Process> = own.guards.iter().copied().filter(|known| *known != guard).collect();
-    if turns && !own.session.ended && others.iter().any(|other| other.alive()) {
+    if turns && !own.session.ended && others.iter().any(|other| !other.gone()) {
         event.kind = EventKind::Idle {};
     }
-    let kept = others.into_iter().filter(|other| other.alive() || calls(own, *other).next().is_some());
-    let guards = kept.chain((!leaves).then_some(guard)).collect();
+    let kept = others.into_iter().filter(|other| !other.gone() || calls(own, *other).next().is_some());
+    let mut guards: Vec<Process> = kept.chain((!leaves).then_some(guard)).collect();
+    guards.drain(..guards.len().saturating_sub(GUARDS));
     driver.loaded.own.change(SessionChange::Guards(guards));
 }
 

@@ -76,9 +76,9 @@ impl SessionInfo {
         self.open_programs().max_by_key(|call| call.age)
     }
 
-    /// Whether a process that serves the session is known to run.
+    /// Whether a process that serves the session may run.
     pub(crate) fn is_at_work(&self) -> bool {
-        self.is_served() || self.clients.iter().any(|client| client.alive())
+        self.guards.iter().chain(&self.clients).any(|process| !process.gone())
     }
 
     /// The open calls that can run programs: those not older than a day, or an hour where they were started in the
@@ -101,10 +101,10 @@ pub(crate) fn is_of(call: &OpenCall, guard: Process) -> bool {
     call.id.as_deref().and_then(process_of) == Some(guard.0)
 }
 
-/// Whether the guard that let the call through is gone, so that nobody tells of the call's end.
+/// Whether the guard that let the call through is known to be gone, so that nobody tells of the call's end.
 fn is_abandoned(call: &OpenCall, guards: &[Process]) -> bool {
     let mut own = guards.iter().filter(|guard| is_of(call, **guard)).peekable();
-    own.peek().is_some() && own.all(|guard| !guard.alive())
+    own.peek().is_some() && own.all(|guard| guard.gone())
 }
 
 fn moment(milliseconds: i64) -> SystemTime {
@@ -259,6 +259,37 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
+    fn with_calls(calls: Value) -> SessionInfo {
+        let mut state = State::default();
+        state.session.calls = serde_json::from_value(calls).unwrap();
+        SessionInfo {
+            id: "s".to_string(),
+            records: 1,
+            active: SystemTime::now(),
+            policy: String::new(),
+            policy_digest: String::new(),
+            clients: Vec::new(),
+            guards: Vec::new(),
+            principal: None,
+            state,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_call_is_over_only_where_its_relay_is_known_to_be_gone() {
+        let own = crate::ancestors::own_process().unwrap();
+        let call = json!([{"tool": "run", "input": "", "may_execute": true, "id": format!("call-{}-1-1", own.0)}]);
+        let open = |guard: Process| {
+            let session = SessionInfo { guards: vec![guard], ..with_calls(call.clone()) };
+            (session.open_program().is_some(), session.is_at_work())
+        };
+        assert_eq!(open(own), (true, true));
+        assert_eq!(open(Process(own.0, own.1 + 1, own.2)), (false, false));
+        assert_eq!(open(Process(own.0, own.1 + 1, own.2 + 1)), (true, true), "nobody here sees another namespace");
+        assert_eq!(open(Process(own.0, own.1 + 1, 0)), (true, true), "an earlier version did not note the namespace");
+    }
+
     #[test]
     fn a_calls_age_is_its_own_and_not_that_of_the_journals_last_record() {
         let hours = |hours: u64| SystemTime::now() - Duration::from_secs(hours * 60 * 60);
@@ -266,19 +297,7 @@ mod tests {
             |moment: SystemTime| moment.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64;
         let call = |tool: &str, launched: bool, ago: u64| json!({"tool": tool, "input": "", "may_execute": true, "launched": launched, "since": milliseconds(hours(ago))});
         let open = |calls: Value, written: u64| {
-            let mut state = State::default();
-            state.session.calls = serde_json::from_value(calls).unwrap();
-            let session = SessionInfo {
-                id: "s".to_string(),
-                records: 1,
-                active: hours(written),
-                policy: String::new(),
-                policy_digest: String::new(),
-                clients: Vec::new(),
-                guards: Vec::new(),
-                principal: None,
-                state,
-            };
+            let session = SessionInfo { active: hours(written), ..with_calls(calls) };
             session.open_program().map(|call| call.tool)
         };
         assert_eq!(open(json!([call("Bash", false, 25)]), 0), None, "a call that is forgotten locks nobody out");

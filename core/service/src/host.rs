@@ -163,7 +163,7 @@ mod tests {
         let parent = own_ancestors().first().copied().unwrap();
         let start = |source: &str| json!({"event": "session_start", "source": source});
         assert_eq!(asked(), None, "there is no journal yet");
-        place.give("else", Some(Process(parent.0, parent.1 + 1)), start("startup"));
+        place.give("else", Some(Process(parent.0, parent.1 + 1, parent.2)), start("startup"));
         assert_eq!(asked(), None, "another process had that number");
         place.give("one", Some(parent), start("startup"));
         assert_eq!(asked().as_deref(), Some("one"));

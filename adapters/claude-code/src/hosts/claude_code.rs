@@ -162,7 +162,7 @@ pub(crate) static HOST: Host = Host {
             LimitRow {
                 way: "the guard hangs or is stopped past the hook's timeout under a client without `onFailure` \
                (2.1.197)",
-                then: "the client runs the call; the guard's own deadline is far below the timeout, so a running guard \
+                then: "the client runs the call; the guard's own deadline is half of the timeout, so a running guard \
                always answers; update the client",
                 shown: &["hang", "stopped"],
             },
