@@ -7,7 +7,7 @@
 //! | fault | the call |
 //! |---|---|
 //! | the guard answers with a problem | denied with the problem's code |
-//! | the session cannot begin | denied with that problem's code; the next event tries again |
+//! | the session cannot begin, or a skill not be put in force in it | denied with that problem's code; the next event tries again |
 //! | the guard panics | denied with `internal` |
 //! | the guard answers without a decision | denied with `internal` |
 //! | nothing guards the project, now or before | runs, and nothing is recorded |
@@ -21,9 +21,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use phasegate_core::event::{CallOutcome, SessionSource};
+use phasegate_core::event::{By, CallOutcome, SessionSource};
+use phasegate_core::policy::Mode;
 use phasegate_core::{Code, Decision, Effect, Event, EventKind, Outcome};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Guard, Problem, text};
 
@@ -60,6 +61,15 @@ impl GuardedSession {
     pub fn event(&self, kind: EventKind) -> Event {
         Event { principal: self.principal.clone(), ..Event::new(&self.id, kind) }
     }
+}
+
+/// A skill that is in force in each session of a server, put there by who started the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its name.
+    pub skill: String,
+    /// The least strict mode of its runs; `None`: as the configs say.
+    pub mode: Option<Mode>,
 }
 
 /// A call that runs, and whose outcome is recorded when it ends.
@@ -159,7 +169,10 @@ pub struct GuardedCalls {
     guard: Arc<dyn Guard>,
     /// What the ids of this process's calls and sessions begin with.
     process: String,
-    /// The sessions that begin here. The inner lock is fair, so events keep their order while a session begins.
+    /// The skills that are put in force in each session before its first event.
+    held: Vec<Held>,
+    /// The sessions that begin here, or in which a skill is put in force. The inner lock is fair, so events keep their
+    /// order meanwhile.
     begun: Mutex<HashMap<String, Arc<tokio::sync::Mutex<bool>>>>,
 }
 
@@ -174,7 +187,13 @@ impl GuardedCalls {
     pub fn new(guard: Arc<dyn Guard>, kind: &str) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let process = format!("{kind}-{}-{}", std::process::id(), since.as_nanos());
-        Self { guard, process, begun: Mutex::default() }
+        Self { guard, process, held: Vec::new(), begun: Mutex::default() }
+    }
+
+    /// The same, with skills that each session has in force from its first event on.
+    #[must_use]
+    pub fn holding(self, held: Vec<Held>) -> Self {
+        Self { held, ..self }
     }
 
     /// The guard.
@@ -195,26 +214,50 @@ impl GuardedCalls {
         format!("{}-{}", self.process, CALLS.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Begins a session, unless it has begun or begins elsewhere.
+    /// Begins a session, unless it has begun or begins elsewhere, and puts the skills in force that it is to have.
     ///
     /// # Errors
     ///
-    /// The guard could not record the start. The session's next event tries again.
+    /// The guard could not record that, or the configs have no such skill. The session's next event tries again.
     pub async fn begin(&self, session: &GuardedSession) -> Result<(), Problem> {
-        let Some(source) = session.begins else { return Ok(()) };
+        if session.begins.is_none() && self.held.is_empty() {
+            return Ok(());
+        }
         let begun = Arc::clone(self.begun().entry(session.id.clone()).or_default());
         let mut begun = begun.lock().await;
         if !*begun {
-            drop(self.handle(session, EventKind::SessionStart { source, parent: None }).await?);
+            if let Some(source) = session.begins {
+                drop(self.handle(session, EventKind::SessionStart { source, parent: None }).await?);
+            }
+            for held in &self.held {
+                self.put_in_force(session, held).await?;
+            }
             *begun = true;
         }
         Ok(())
     }
 
+    async fn put_in_force(&self, session: &GuardedSession, held: &Held) -> Result<(), Problem> {
+        let mut args = json!({"skill_name": held.skill, "scope": "session"});
+        if let (Some(mode), Some(fields)) = (held.mode, args.as_object_mut()) {
+            fields.insert("mode".to_owned(), mode.word().into());
+        }
+        let command = EventKind::Command { by: By::Human, name: "activate_skill".to_owned(), args };
+        let step = self.handle(session, command).await?;
+        match step.decision {
+            Some(decision) if decision.effect == Effect::Deny => {
+                let text = format!("the skill `{}` cannot be put in force: {}", held.skill, decision.reason);
+                Err(Problem::new(decision.code.unwrap_or(Code::Internal), text))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Records the end of a session that began here. A later event under its id begins it anew.
     pub async fn end(&self, session: &GuardedSession) {
         let begun = self.begun().remove(&session.id);
-        if let Some(begun) = begun
+        if session.begins.is_some()
+            && let Some(begun) = begun
             && *begun.lock().await
         {
             // A session whose end is not recorded is one that is silent.

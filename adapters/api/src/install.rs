@@ -27,19 +27,23 @@ pub trait Installer: Send + Sync {
     /// An existing settings file cannot be parsed, and rewriting it would lose something.
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem>;
 
-    /// As [`Installer::install`], for the named parts of the platform's settings only, such as servers by name.
+    /// As [`Installer::install`], for parts of the platform's settings only, such as servers by name.
     ///
     /// # Errors
     ///
     /// As for [`Installer::install`]; the settings have no such part.
-    fn install_parts(&self, request: &InstallRequest, parts: &[String]) -> Result<Vec<Change>, Problem> {
-        match parts.first() {
-            None => self.install(request),
-            Some(part) => {
-                let what = format!("the settings of this platform have no server `{part}` to put the guard before");
-                Err(Problem::new(Code::ConfigValue, what))
+    fn install_parts(&self, request: &InstallRequest, parts: &Parts) -> Result<Vec<Change>, Problem> {
+        let what = match (parts.servers.first(), parts.in_force.first()) {
+            (None, None) => return self.install(request),
+            (Some(server), _) => {
+                format!("the settings of this platform have no server `{server}` to put the guard before")
             }
-        }
+            (None, Some(skill)) => format!(
+                "the settings of this platform cannot put `{skill}` in force; `phasegate activate {skill}` does, for all \
+                 sessions of the project"
+            ),
+        };
+        Err(Problem::new(Code::ConfigValue, what))
     }
 
     /// The changes that undo [`Installer::install`]. They remove only what phasegate added.
@@ -114,6 +118,15 @@ impl Places {
 fn files(names: &[String], project: &Path, home: &Path) -> Vec<PathBuf> {
     let whole = |name: &String| name.strip_prefix("~/").map_or_else(|| project.join(name), |below| home.join(below));
     names.iter().map(whole).collect()
+}
+
+/// The parts of a platform's settings that are meant, and what is particular to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// The servers before which the guard is put; none: all.
+    pub servers: Vec<String>,
+    /// The skills that each session of these servers has in force; none: as it is.
+    pub in_force: Vec<String>,
 }
 
 /// What an installation is asked to do.

@@ -36,7 +36,7 @@ pub use codec::{Codec, Decoded, NoFrames};
 pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit};
 pub use frame::{Frame, Message, Received};
 pub use guard::{Guard, Standing, current_session, process_of};
-pub use install::{Change, InstallRequest, InstallScope, Installer, Places};
+pub use install::{Change, InstallRequest, InstallScope, Installer, Parts, Places};
 pub use playback::Playback;
 pub use problem::Problem;
 pub use program::{ClientProgram, Unhook, unhook};

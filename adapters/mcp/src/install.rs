@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstObject, CstRootNode};
-use phasegate_adapter::{Change, ClientProgram, InstallRequest, InstallScope, Problem};
+use phasegate_adapter::{Change, ClientProgram, InstallRequest, InstallScope, Parts, Problem};
 use phasegate_core::Code;
 
-use self::entry::Entry;
+use self::entry::{Entry, Relay};
 
 /// The lists that are known, and the key of their servers. Those that begin with `~/` are the user's.
 const LISTS: [(&str, &str); 5] = [
@@ -57,7 +57,8 @@ pub(crate) fn places() -> Vec<String> {
 }
 
 /// The changes that put the relay before these servers; without names, before all.
-pub(crate) fn install(request: &InstallRequest, names: &[String]) -> Result<Vec<Change>, Problem> {
+pub(crate) fn install(request: &InstallRequest, parts: &Parts) -> Result<Vec<Change>, Problem> {
+    let Parts { servers: names, in_force: skills } = parts;
     let (mut changes, mut seen) = (Vec::new(), BTreeSet::new());
     let mut lists = 0;
     for list in lists_of(request, Some(request.scope))? {
@@ -71,7 +72,7 @@ pub(crate) fn install(request: &InstallRequest, names: &[String]) -> Result<Vec<
                     return Err(problem(&list.path, &format!("the server `{name}` {why}")));
                 }
                 Entry::Odd(_) | Entry::Own => {}
-                kind => entry::put(&object, &kind, &name, &request.command),
+                kind => entry::put(&object, &kind, &Relay { name: &name, guard: &request.command, skills }),
             }
             seen.insert(name);
         }

@@ -41,7 +41,7 @@ use std::path::Path;
 
 use phasegate_adapter::{
     Ability, Adapter, Capabilities, Change, ClientProgram, Codec, Diagnostics, ExamineRequest, Examined,
-    InstallRequest, Installer, Limit, NoFrames, Places, Problem, Registered,
+    InstallRequest, Installer, Limit, NoFrames, Parts, Places, Problem, Registered,
 };
 
 pub use id::Id;
@@ -116,10 +116,10 @@ impl Installer for Mcp {
     }
 
     fn install(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
-        install::install(request, &[])
+        install::install(request, &Parts::default())
     }
 
-    fn install_parts(&self, request: &InstallRequest, parts: &[String]) -> Result<Vec<Change>, Problem> {
+    fn install_parts(&self, request: &InstallRequest, parts: &Parts) -> Result<Vec<Change>, Problem> {
         install::install(request, parts)
     }
 

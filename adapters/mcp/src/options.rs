@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use phasegate_adapter::guarded::Held;
+
 /// How a relay works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -15,6 +17,8 @@ pub struct Options {
     /// Offer the guard as a validator that others ask before they forward a call; with no server behind only.
     #[cfg(feature = "interceptor")]
     pub interceptor: Option<crate::interceptor::Mode>,
+    /// The skills that each session has in force from its first message on.
+    pub held: Vec<Held>,
     /// How long servers may go on to answer after the client has closed its end.
     pub grace: Duration,
 }
@@ -28,6 +32,7 @@ impl Default for Options {
             handles: false,
             #[cfg(feature = "interceptor")]
             interceptor: None,
+            held: Vec::new(),
             grace: Duration::from_secs(2),
         }
     }

@@ -1,6 +1,7 @@
 //! `phasegate activate SKILL`.
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::Policy;
 use serde_json::{Map, Value};
 
 use super::control::{Target, give, give_project};
@@ -70,4 +71,15 @@ fn put_in_force(mut command: Map<String, Value>, context: &Context) -> Result<Ex
     context.out.line("  each session has a run of it from its next event on, and so has each session to come");
     context.out.line(format_args!("  `phasegate deactivate {skill}` ends that"));
     Ok(Exit::Done)
+}
+
+/// Fails if the configs do not have one of these skills.
+pub(crate) fn known(skills: &[String], policy: &Policy) -> Result<(), Failure> {
+    let Some(unknown) = skills.iter().find(|skill| policy.skill(skill).is_none()) else { return Ok(()) };
+    let names: Vec<String> = policy.skills.iter().map(|skill| format!("`{}`", skill.name)).collect();
+    let help = match names.as_slice() {
+        [] => "the configs of this project have no skill".to_owned(),
+        names => format!("the skills of this project: {}", names.join(", ")),
+    };
+    Err(Failure::new(format!("there is no skill `{unknown}`")).with_help(help))
 }

@@ -75,7 +75,7 @@ impl<'a> Plan<'a> {
     fn new(setting: Setting<'a>, config: Option<Change>) -> Result<Self, Failure> {
         let mut changes: Vec<Change> = config.into_iter().collect();
         for adapter in &setting.adapters {
-            changes.extend(adapter.installer().install_parts(&setting.request(*adapter)?, &setting.args.servers)?);
+            changes.extend(adapter.installer().install_parts(&setting.request(*adapter)?, &setting.args.parts())?);
         }
         changes.retain(|change| change.before != change.after);
         Ok(Self { setting, changes })
@@ -87,7 +87,7 @@ fn print(setting: &Setting<'_>) -> Result<Exit, Failure> {
     let mut texts = BTreeMap::new();
     for adapter in &setting.adapters {
         let request = setting.request(*adapter)?;
-        let changes = adapter.installer().install_parts(&request, &setting.args.servers)?;
+        let changes = adapter.installer().install_parts(&request, &setting.args.parts())?;
         texts.extend(changes.into_iter().filter_map(|change| Some((change.path, change.after?))));
     }
     let out = setting.context.out;

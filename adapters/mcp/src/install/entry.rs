@@ -38,11 +38,7 @@ pub(crate) fn of(object: &CstObject, guard: &str) -> Entry {
         let Some(args) = words(&entry) else { return Entry::Odd("has `args` that are not a list of texts".into()) };
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         return match args.as_slice() {
-            [one, two, three, _, "--", _, ..] | [one, two, three, _, "--url", _, ..]
-                if is_guard(&program, guard) && [*one, *two, *three] == WORDS =>
-            {
-                Entry::Behind
-            }
+            words if is_guard(&program, guard) && own_at(words).is_some() => Entry::Behind,
             ["mcp", ..] if is_guard(&program, guard) => Entry::Own,
             _ => Entry::Command(program),
         };
@@ -59,13 +55,39 @@ pub(crate) fn of(object: &CstObject, guard: &str) -> Entry {
     }
 }
 
-/// Puts the relay before a server, or updates the guard's program if the relay is already there.
-pub(crate) fn put(object: &CstObject, entry: &Entry, name: &str, guard: &str) {
+/// Where a server's own command or address begins, behind the words of the relay; `None` if the relay stands in no form
+/// that `init` writes.
+fn own_at<T: AsRef<str>>(args: &[T]) -> Option<usize> {
+    let words: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+    let rest = words.strip_prefix(&WORDS).filter(|rest| !rest.is_empty())?;
+    let options = rest.get(1..)?.chunks(2).take_while(|pair| matches!(pair, ["--skill" | "--mode", _])).count();
+    let at = WORDS.len() + 1 + 2 * options;
+    matches!(words.get(at..), Some(["--" | "--url", _, ..])).then_some(at)
+}
+
+/// The words that put these skills in force.
+fn skill_words(skills: &[String]) -> impl Iterator<Item = String> + '_ {
+    skills.iter().flat_map(|skill| ["--skill".to_owned(), skill.clone()])
+}
+
+/// How the relay is put before a server.
+pub(crate) struct Relay<'a> {
+    /// The server's name.
+    pub(crate) name: &'a str,
+    /// The command that runs the guard.
+    pub(crate) guard: &'a str,
+    /// The skills that are in force from the start; none: as it is.
+    pub(crate) skills: &'a [String],
+}
+
+/// Puts the relay before a server, or updates the guard's program and the skills if the relay is already there.
+pub(crate) fn put(object: &CstObject, entry: &Entry, relay: &Relay<'_>) {
+    let Relay { name, guard, skills } = *relay;
     let set = |key: &str, value: CstInputValue| match object.get(key) {
         Some(property) => property.set_value(value),
         None => drop(object.append(key, value)),
     };
-    let before = WORDS.into_iter().chain([name]).map(str::to_owned);
+    let before = WORDS.into_iter().chain([name]).map(str::to_owned).chain(skill_words(skills));
     match entry {
         Entry::Command(program) => {
             let args = object.array_value_or_create("args");
@@ -100,23 +122,49 @@ pub(crate) fn put(object: &CstObject, entry: &Entry, name: &str, guard: &str) {
             {
                 set("command", CstInputValue::String(guard.to_owned()));
             }
+            if !skills.is_empty() {
+                put_skills(object, skills);
+            }
         }
         Entry::Own | Entry::Odd(_) => {}
+    }
+}
+
+/// Puts these skills in force in a relay, instead of those that are.
+fn put_skills(object: &CstObject, skills: &[String]) {
+    let args = object.to_serde_value().as_ref().and_then(words).unwrap_or_default();
+    let (Some(list), Some(at)) = (object.array_value("args"), own_at(&args)) else { return };
+    let first = WORDS.len() + 1;
+    let present: Vec<usize> =
+        (first..at).step_by(2).filter(|place| args.get(*place).is_some_and(|word| word == "--skill")).collect();
+    let wanted: Vec<String> = skill_words(skills).collect();
+    if present.iter().flat_map(|place| args.get(*place..place + 2).unwrap_or_default()).eq(&wanted) {
+        return;
+    }
+    let elements = list.elements();
+    for place in present.into_iter().flat_map(|place| [place, place + 1]) {
+        if let Some(word) = elements.get(place) {
+            word.clone().remove();
+        }
+    }
+    for (place, word) in wanted.into_iter().enumerate() {
+        list.insert(first + place, CstInputValue::String(word));
     }
 }
 
 /// Takes the relay away from before a server.
 pub(crate) fn take(object: &CstObject) {
     let args = object.to_serde_value().as_ref().and_then(words).unwrap_or_default();
-    match args.get(4).map(String::as_str) {
+    let Some(at) = own_at(&args) else { return };
+    match args.get(at).map(String::as_str) {
         Some("--") => {
-            if let (Some(command), Some(program)) = (object.get("command"), args.get(5)) {
+            if let (Some(command), Some(program)) = (object.get("command"), args.get(at + 1)) {
                 command.set_value(CstInputValue::String(program.clone()));
             }
             let list = object.array_value("args");
             let words = list.map(|list| list.elements()).unwrap_or_default();
-            let bare = words.len() == WORDS.len() + 3;
-            for word in words.into_iter().take(WORDS.len() + 3) {
+            let bare = words.len() == at + 2;
+            for word in words.into_iter().take(at + 2) {
                 word.remove();
             }
             if bare {
@@ -124,8 +172,8 @@ pub(crate) fn take(object: &CstObject) {
             }
         }
         Some("--url") => {
-            let url = args.get(5).cloned().unwrap_or_default();
-            let headers = args.iter().skip(6).filter_map(|word| word.split_once(": "));
+            let url = args.get(at + 1).cloned().unwrap_or_default();
+            let headers = args.iter().skip(at + 2).filter_map(|word| word.split_once(": "));
             let headers: Vec<(String, CstInputValue)> =
                 headers.map(|(name, value)| (name.to_owned(), CstInputValue::String(value.to_owned()))).collect();
             remove(object, &["command", "args"]);

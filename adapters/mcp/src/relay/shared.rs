@@ -52,9 +52,9 @@ impl Shared {
             #[cfg(feature = "interceptor")]
             interceptor: options.interceptor.filter(|_| servers.is_empty()).map(crate::interceptor::Interceptor::new),
             servers,
+            calls: GuardedCalls::new(guard, "mcp").holding(options.held.clone()),
             options,
             session,
-            calls: GuardedCalls::new(guard, "mcp"),
             table: Mutex::default(),
             client,
             heard: AtomicBool::new(false),
@@ -128,10 +128,10 @@ impl Shared {
         }
     }
 
-    /// Begins the session with the client's first message, if it begins here. What fails is met again by the first call,
+    /// Begins the session with the client's first message, as far as that is to be done here. What fails is met again by the first call,
     /// which is then denied.
     pub(super) async fn begin(&self) {
-        if self.session.owned && !self.heard.swap(true, Ordering::Relaxed) {
+        if !self.heard.swap(true, Ordering::Relaxed) {
             let _ = self.calls.begin(&self.session_now()).await;
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Diagnostics, ExamineRequest, InstallRequest, InstallScope, Installer, Level};
+use phasegate_adapter::{Diagnostics, ExamineRequest, InstallRequest, InstallScope, Installer, Level, Parts};
 use phasegate_mcp::Mcp;
 use serde::Deserialize;
 
@@ -17,6 +17,7 @@ struct Asked {
     file: PathBuf,
     user: bool,
     servers: Vec<String>,
+    in_force: Vec<String>,
     /// Undoing gives back the list as it was, but for blanks.
     restores: bool,
     /// The code of the problem that is met instead.
@@ -30,6 +31,7 @@ impl Default for Asked {
             file: ".mcp.json".into(),
             user: false,
             servers: Vec::new(),
+            in_force: Vec::new(),
             restores: true,
             problem: None,
         }
@@ -69,7 +71,8 @@ fn lists_change_as_expected() {
     for folder in folders() {
         let (asked, name) = (asked(&folder), folder.display());
         let before = read(&folder.join("before.json"));
-        let changes = match (Mcp.install_parts(&request(&asked, before.as_deref()), &asked.servers), &asked.problem) {
+        let parts = Parts { servers: asked.servers.clone(), in_force: asked.in_force.clone() };
+        let changes = match (Mcp.install_parts(&request(&asked, before.as_deref()), &parts), &asked.problem) {
             (Err(problem), Some(code)) => {
                 assert_eq!(problem.code.id(), code, "{name}: {problem}");
                 assert!(!folder.join("after.json").exists(), "{name}: not used");
@@ -87,7 +90,7 @@ fn lists_change_as_expected() {
         }
         assert_eq!(read(&expected), after, "{name}: PHASEGATE_BLESS=1 cargo test -p phasegate-mcp accepts it");
         let again = request(&asked, after.as_deref());
-        assert_eq!(Mcp.install_parts(&again, &asked.servers), Ok(Vec::new()), "{name}: a second time changes nothing");
+        assert_eq!(Mcp.install_parts(&again, &parts), Ok(Vec::new()), "{name}: a second time changes nothing");
         let undone = Mcp.uninstall(&again).unwrap();
         let undone = undone.first().map_or_else(|| after.clone(), |change| change.after.clone());
         let left = undone.unwrap();

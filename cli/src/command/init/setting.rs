@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, InstallRequest, InstallScope};
+use phasegate_adapter::{Adapter, InstallRequest, InstallScope, Parts};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
@@ -28,6 +28,10 @@ pub struct Args {
     /// A server to guard, if the platform lists servers; may be given several times (default: all)
     #[arg(long = "server", value_name = "NAME")]
     pub servers: Vec<String>,
+    /// A skill that each session of the guarded servers has in force from its first message on, if the platform lists
+    /// servers; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub in_force: Vec<String>,
     /// Print the entries for the platforms' settings and change nothing; for settings elsewhere
     #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
     pub print: bool,
@@ -41,8 +45,15 @@ pub struct Args {
     #[arg(long)]
     pub dry_run: bool,
     /// Revert what `init` changed
-    #[arg(long, conflicts_with_all = ["skills", "mode", "servers"])]
+    #[arg(long, conflicts_with_all = ["skills", "mode", "servers", "in_force"])]
     pub undo: bool,
+}
+
+impl Args {
+    /// The parts of a platform's settings that are meant.
+    pub(crate) fn parts(&self) -> Parts {
+        Parts { servers: self.servers.clone(), in_force: self.in_force.clone() }
+    }
 }
 
 /// What `init` works on.

@@ -10,6 +10,7 @@ use phasegate_runtime::policy_store::strictest;
 use super::setting::{Setting, read};
 use super::starter;
 use crate::args::ModeArg;
+use crate::command::activate::known;
 use crate::exit::Exit;
 use crate::output::Failure;
 
@@ -39,6 +40,9 @@ pub(crate) fn changes(setting: &Setting<'_>) -> Result<(Option<Change>, Mode), F
             message: format!("the config would have errors, so nothing is written:\n{}", mistakes.join("\n")),
             help,
         });
+    }
+    if setting.scope == InstallScope::Project {
+        known(&setting.args.in_force, &compiled.policy)?;
     }
     let mode = strictest(&compiled.policy, compiled.settings.mode);
     Ok(((before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) }), mode))

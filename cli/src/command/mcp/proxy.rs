@@ -8,7 +8,7 @@ use phasegate_mcp::proxy::{Origin, Spec};
 use phasegate_mcp::stdio::Command;
 
 use super::listen;
-use super::setting::{Setting, serve_here};
+use super::setting::{InForce, Setting, serve_here};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -32,6 +32,9 @@ pub struct Args {
     /// The command that starts the server, and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+    /// What holds for clients that activate nothing.
+    #[command(flatten)]
+    pub in_force: InForce,
     /// How clients come over HTTP.
     #[command(flatten)]
     pub http: listen::Listening,
@@ -45,7 +48,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let listening = args.http.settings()?;
     let mut specs = specs(args)?;
-    let setting = Setting::of(context, &mut specs)?;
+    let setting = Setting::of(context, &mut specs, &args.in_force)?;
     match listening {
         Some(listening) => listen::serve(listening.address, listening.settings, specs, setting, context),
         None => serve_here(&specs, setting),

@@ -3,7 +3,7 @@
 use phasegate_mcp::interceptor::Mode;
 
 use super::listen;
-use super::setting::{Setting, serve_here};
+use super::setting::{InForce, Setting, serve_here};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -11,6 +11,9 @@ use crate::output::Failure;
 /// The arguments of `phasegate mcp serve`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// What holds for clients that activate nothing.
+    #[command(flatten)]
+    pub in_force: InForce,
     /// How clients come over HTTP.
     #[command(flatten)]
     pub http: listen::Listening,
@@ -45,7 +48,7 @@ impl From<How> for Mode {
 /// Standard input or output cannot be used, or the address not be served.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let listening = args.http.settings()?;
-    let mut setting = Setting::of(context, &mut [])?;
+    let mut setting = Setting::of(context, &mut [], &args.in_force)?;
     setting.options.interceptor = args.interceptor.map(Mode::from);
     match listening {
         Some(listening) => listen::serve(listening.address, listening.settings, Vec::new(), setting, context),

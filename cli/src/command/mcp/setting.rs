@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use phasegate_adapter::guarded::Held;
 use phasegate_adapter::{Guard, current_session};
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::proxy::{Spec, over_stdio};
@@ -11,9 +12,22 @@ use phasegate_runtime::ancestors::own_ancestors;
 use phasegate_runtime::policy_store::Current;
 use phasegate_service::ProjectGuard;
 
+use crate::args::ModeArg;
+use crate::command::activate::known;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
+
+/// The skills that clients have in force, whether they activate one or not.
+#[derive(Debug, clap::Args)]
+pub struct InForce {
+    /// A skill that each session has in force from its first message on; may be given several times
+    #[arg(long = "skill", value_name = "NAME")]
+    pub skills: Vec<String>,
+    /// The mode of those skills; never less strict than the configs require
+    #[arg(long, requires = "skills")]
+    pub mode: Option<ModeArg>,
+}
 
 /// What a relay works with.
 pub(crate) struct Setting {
@@ -24,15 +38,32 @@ pub(crate) struct Setting {
 impl Setting {
     /// The guard of the project and its settings, with trusted servers marked. If the settings cannot be read, no
     /// server is trusted, and every call is denied with the reason.
-    pub(crate) fn of(context: &Context, specs: &mut [Spec]) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// A skill that is to be in force is not known, or nothing guards the project.
+    pub(crate) fn of(context: &Context, specs: &mut [Spec], in_force: &InForce) -> Result<Self, Failure> {
         let runtime = context.runtime()?;
         let project = context.find_project(&runtime)?;
-        let mut options = Options::default();
-        if let Ok(Current::Ready(ready)) = runtime.current(&project) {
-            options.hide_forbidden = ready.settings.mcp.hide_forbidden;
-            for spec in specs {
-                spec.trusted = ready.settings.mcp.trusted.contains(&spec.name);
+        let mode = in_force.mode.map(ModeArg::mode);
+        let held = in_force.skills.iter().map(|skill| Held { skill: skill.clone(), mode }).collect();
+        let mut options = Options { held, ..Options::default() };
+        match runtime.current(&project) {
+            Ok(Current::Ready(ready)) => {
+                options.hide_forbidden = ready.settings.mcp.hide_forbidden;
+                for spec in specs {
+                    spec.trusted = ready.settings.mcp.trusted.contains(&spec.name);
+                }
+                known(&in_force.skills, &ready.policy)?;
             }
+            Ok(Current::Unguarded) => {
+                if let Some(skill) = in_force.skills.first() {
+                    let what =
+                        format!("no config guards `{}`, so `{skill}` cannot be in force", project.root.display());
+                    return Err(Failure::new(what).with_help("`phasegate init` writes a config"));
+                }
+            }
+            Ok(Current::Invalid { .. }) | Err(_) => {}
         }
         Ok(Self { guard: Arc::new(ProjectGuard::new(runtime, project)), options })
     }
