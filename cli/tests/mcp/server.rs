@@ -112,7 +112,9 @@ fn tools(params: &Value, way: &str) -> Value {
         let read = matches!(name, "look" | "blast_radius" | "find_references");
         json!({"name": name, "inputSchema": {"type": "object", "$schema": "x"}, "annotations": {"readOnlyHint": read}, "new": 1})
     };
+    let one: Vec<&str> = way.strip_prefix("only-").into_iter().collect();
     let (page, next) = match params["cursor"].as_str() {
+        _ if !one.is_empty() => (one, None),
         _ if way == "plain" => (TOOLS.to_vec(), None),
         None => (TOOLS[..3].to_vec(), Some("more")),
         Some(_) => (TOOLS[3..].to_vec(), None),

@@ -14,7 +14,8 @@ use crate::denial::{DecidingRun, Denial, DenialKind, PhaseTools};
 use crate::eval::{Missing, World, texts};
 use crate::example::Example;
 use crate::gate::Context;
-use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern};
+use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern, same_server};
+use crate::pins::Pins;
 use crate::policy::{Phase, Skill, Unlisted};
 use crate::run_verdict::{RunVerdict, verdicts};
 use crate::state::Run;
@@ -145,7 +146,7 @@ fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, matcher:
     if calls.len() == MAX_SUGGESTIONS {
         return;
     }
-    let allowed = complete(skill, matcher, context.call)
+    let allowed = complete(skill, matcher, context)
         .into_iter()
         .find(|next| !calls.contains(next) && would_be_allowed(world, context, next));
     calls.extend(allowed);
@@ -169,7 +170,8 @@ fn line(pattern: &str) -> Option<String> {
 }
 
 /// The calls that a matcher can stand for, likeliest first; none for prefixes and labels.
-fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
+fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<NextCall> {
+    let denied = context.call;
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
     let command = matcher.command.as_deref().map(|command| line(command).unwrap_or_else(|| command.to_string()));
     if command.as_ref().is_some_and(|command| command.contains('*')) {
@@ -201,10 +203,20 @@ fn complete(skill: &Skill, matcher: &Matcher, denied: &Call) -> Vec<NextCall> {
     match &matcher.server {
         ServerPattern::Named(server) => alloc::vec![on(server)],
         ServerPattern::Bare if builtin_labels(tool).is_empty() => {
-            skill.servers.iter().map(on).chain([bare.clone()]).collect()
+            let mut servers: Vec<&String> = skill.servers.iter().collect();
+            servers.sort_by_key(|server| {
+                lists(&context.state.project.servers, server, tool).map_or(1, |has| 2 * u8::from(!has))
+            });
+            servers.into_iter().map(on).chain([bare.clone()]).collect()
         }
         ServerPattern::Bare => alloc::vec![bare],
     }
+}
+
+/// Whether the server lists the tool; `None` where its list was never seen.
+fn lists(pins: &Pins, server: &str, tool: &str) -> Option<bool> {
+    let (_, tools) = pins.iter().find(|(known, _)| same_server(known, server))?;
+    Some(tools.contains_key(tool))
 }
 
 /// Whether every live run would allow the call as things stand.

@@ -2,6 +2,7 @@
 
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{Denial, Proposed, Ruling};
+use phasegate_core::matcher::same_server;
 use phasegate_core::{Code, Decision};
 
 use super::act::Act;
@@ -101,12 +102,20 @@ fn target(shared: &Shared, name: &str) -> Option<Target> {
 }
 
 impl Shared {
-    /// The name by which the client calls a tool: one of several servers' has the server's name before it.
+    /// The name by which the client calls a tool: one of several servers' has the server's name before it, and so has
+    /// one of a server that is not behind this relay.
     pub(super) fn name_of(&self, tool: &str, server: Option<&str>) -> String {
-        if self.servers.len() < 2 || own::is_own(tool) {
+        if own::is_own(tool) {
             return tool.to_owned();
         }
-        let has = |known: &&Server| server.map_or_else(|| known.has(tool), |name| known.name == name);
+        if let Some(elsewhere) = server.filter(|name| !self.servers.iter().any(|known| same_server(&known.name, name)))
+        {
+            return format!("mcp{NAME_SEPARATOR}{elsewhere}{NAME_SEPARATOR}{tool}");
+        }
+        if self.servers.len() < 2 {
+            return tool.to_owned();
+        }
+        let has = |known: &&Server| server.map_or_else(|| known.has(tool), |name| same_server(&known.name, name));
         let mut owners = self.servers.iter().filter(has);
         match (owners.next(), owners.next()) {
             (Some(owner), None) => format!("{}{NAME_SEPARATOR}{tool}", owner.name),
