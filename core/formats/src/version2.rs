@@ -23,6 +23,8 @@ struct Line<'a, C, S: ?Sized> {
     back: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     prev: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_zero")]
+    part: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     engine: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,6 +74,8 @@ pub struct Place<'a> {
     pub back: u64,
     /// The chain hash of the record before, as hexadecimal digits; a snapshot repeats it.
     pub previous: &'a str,
+    /// How many sealed parts of the journal come before the file that the record is in; a snapshot says so.
+    pub part: u64,
     /// How many bytes of a torn record were cut off.
     pub cut: u64,
     /// Whether the mtime fingerprint did not fit.
@@ -98,6 +102,7 @@ pub fn write<C: Serialize, S: Serialize + ?Sized>(
         t: entry.time,
         back: place.back,
         prev: Some(place.previous).filter(|_| whole),
+        part: if whole { place.part } else { 0 },
         engine: Some(entry.engine.as_str()).filter(|engine| whole || *engine != context.engine),
         policy: Some(entry.policy.as_str()).filter(|policy| whole || *policy != context.policy),
         event: Some(CompactEvent { event: &entry.event, time: entry.time, context }).filter(|_| !entry.event.is_null()),
@@ -139,6 +144,19 @@ pub fn note<C>(context: &mut Context, entry: &Entry<C>, is_snapshot: bool) -> se
     Ok(())
 }
 
+/// What the first record of a file says of the sealed parts before it.
+#[derive(Debug, Default, Deserialize)]
+pub struct Beginning<'a> {
+    /// The number of the record.
+    pub seq: u64,
+    /// The chain hash of the record before.
+    #[serde(borrow, default)]
+    pub prev: Option<Cow<'a, str>>,
+    /// How many sealed parts come before the file.
+    #[serde(default)]
+    pub part: u64,
+}
+
 /// A record as it is read for its state `S` alone; event, facts and decision are skipped.
 #[derive(Debug, Deserialize)]
 pub struct StateLine<'a, C, S> {
@@ -147,6 +165,9 @@ pub struct StateLine<'a, C, S> {
     /// On a snapshot, the chain hash of the record before.
     #[serde(borrow, default)]
     pub prev: Option<Cow<'a, str>>,
+    /// On a snapshot, how many sealed parts of the journal come before its file.
+    #[serde(default)]
+    pub part: u64,
     #[serde(borrow, default)]
     engine: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -242,6 +263,9 @@ struct WholeLine<C> {
     #[expect(dead_code, reason = "of use only to a reader that begins at the snapshot")]
     #[serde(default)]
     prev: Option<String>,
+    #[expect(dead_code, reason = "read before, by `Beginning`")]
+    #[serde(default)]
+    part: u64,
     #[serde(default)]
     engine: Option<String>,
     #[serde(default)]

@@ -48,10 +48,18 @@ pub(crate) enum Walked {
     Broken { record: u64 },
 }
 
-/// Checks the whole chain up to the offset `end`. What the records say is not read.
-pub(crate) fn walk(medium: &mut dyn Medium, end: u64) -> io::Result<Walked> {
+/// The first line up to the offset `end`, without its end; `None` if it is not complete.
+pub(crate) fn first_line(medium: &mut dyn Medium, end: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    reader(medium, end).read_until(b'\n', &mut line)?;
+    Ok((line.pop() == Some(b'\n')).then_some(line))
+}
+
+/// Checks the whole chain up to the offset `end`, which goes on from a number of records with this chain hash. What the
+/// records say is not read.
+pub(crate) fn walk(medium: &mut dyn Medium, end: u64, records: u64, before: Digest) -> io::Result<Walked> {
     let mut lines = reader(medium, end);
-    let (mut head, mut count, mut line) = ([0; 32], 0, Vec::new());
+    let (mut head, mut count, mut line) = (before, records, Vec::new());
     loop {
         line.clear();
         if lines.read_until(b'\n', &mut line)? == 0 {

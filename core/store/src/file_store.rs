@@ -158,6 +158,12 @@ impl Medium for OpenFile {
         Ok(())
     }
 
+    fn seal(&mut self, part: &Path) -> io::Result<()> {
+        let bytes = self.read(0, self.length)?;
+        disk().replace(part, &bytes)?;
+        self.cut(0)
+    }
+
     fn fits(&self, head: &Digest) -> bool {
         fingerprint::fits(&self.found, head)
     }

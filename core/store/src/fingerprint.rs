@@ -16,7 +16,6 @@ use crate::digest::Digest;
 /// How many marks there are. File systems keep a millionth of a second; not all keep more.
 const MARKS: u32 = 1_000_000;
 /// How many seconds may lie between the time that was set and the moment at which it was.
-#[cfg(unix)]
 const SLACK: std::ops::RangeInclusive<i64> = -1..=2;
 
 /// The part of a second that stands for a chain hash, in nanoseconds.
@@ -29,6 +28,33 @@ fn mark(head: &Digest) -> u32 {
 pub(crate) fn time(head: &Digest, now: SystemTime) -> SystemTime {
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     SystemTime::UNIX_EPOCH + Duration::new(since.as_secs(), mark(head))
+}
+
+/// When the content, name or permissions of a file last changed. Programs cannot set this time.
+#[cfg(unix)]
+#[must_use]
+pub fn changed(data: &Metadata) -> SystemTime {
+    use std::os::unix::fs::MetadataExt as _;
+    let parts = u64::try_from(data.ctime()).ok().zip(u32::try_from(data.ctime_nsec()).ok());
+    parts.map_or(SystemTime::UNIX_EPOCH, |(seconds, rest)| SystemTime::UNIX_EPOCH + Duration::new(seconds, rest))
+}
+
+/// When the content, name or permissions of a file last changed, as far as this system says.
+#[cfg(not(unix))]
+#[must_use]
+pub fn changed(data: &Metadata) -> SystemTime {
+    data.modified().unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// When a journal was last written. Where a program set that time, it is the time at which it did.
+#[must_use]
+pub fn written(data: &Metadata) -> SystemTime {
+    let (changed, modified) = (changed(data), data.modified().unwrap_or(SystemTime::UNIX_EPOCH));
+    let seconds = |moment: SystemTime| {
+        let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    };
+    if SLACK.contains(&(seconds(changed) - seconds(modified))) { modified } else { changed }
 }
 
 /// Whether the file was last changed by the hand that wrote the record with this chain hash.
@@ -63,6 +89,8 @@ mod tests {
         assert!(!fitting(&mine));
         set(time(&mine, now - Duration::from_secs(10)));
         assert!(!fitting(&mine), "it was touched ten seconds after the time it has");
+        let age = || written(&file.as_file().metadata().unwrap()).elapsed().unwrap_or_default();
+        assert!(age() < Duration::from_secs(5), "a time that was set is not believed");
         let kept =
             |head| time(head, now).duration_since(now).map_or(-1, |ahead| i64::try_from(ahead.as_secs()).unwrap());
         assert!(kept(&mine) <= 0, "never a second ahead");

@@ -1,7 +1,8 @@
 //! The journal: an append-only file of hash-chained records, audit trail and state in one (rules 8).
 //!
 //! A record holds an event, its decision and the changes of the state. From time to time a record also holds a snapshot
-//! of the whole state. The state after the last record is the last snapshot with the changes since.
+//! of the whole state. The state after the last record is the last snapshot with the changes since. A long journal is
+//! sealed in parts ([`crate::parts`]).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::deadline::Deadline;
 use crate::digest::{Digest, hex};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::mark::Mark;
+use crate::parts::{self, Start};
 use crate::state::JournalState;
 use crate::store::{Medium, Store};
 use crate::tail::{self, Position, SnapshotPlace};
@@ -33,6 +35,8 @@ pub struct Journal {
     position: Position,
     /// Whether the mtime fingerprint did not fit, so that the whole chain was read; the next record says so.
     unsealed: bool,
+    /// How long its file grows before it is sealed.
+    part_bytes: u64,
     /// Whether a write failed. The end of the file is unknown from then on.
     failed: bool,
     /// The records that are still to be written, if the journal collects them; else each is written at once.
@@ -93,7 +97,7 @@ pub struct Last<S> {
 /// `state-unreadable` or `state-version`, as the end of the file shows; `state-exposed`: it is not the user's own.
 pub fn read_last<S: JournalState>(store: &dyn Store, path: &Path) -> Result<Option<Last<S>>, StoreError> {
     let Some(mut medium) = store.view(path)? else { return Ok(None) };
-    let (position, state) = tail::read(medium.as_mut(), path)?;
+    let (position, state) = tail::read_after_parts(store, medium.as_mut(), path)?;
     let policy = position.context.policy;
     Ok((position.seq > 0).then(|| Last { seq: position.seq, head: hex(&position.head), policy, state }))
 }
@@ -107,7 +111,7 @@ impl Journal {
     /// As for [`Store::lock`]. `state-unreadable`, `state-version`: as the file shows.
     pub fn open<S: JournalState>(store: &dyn Store, path: &Path, deadline: &Deadline) -> Result<(Self, S), StoreError> {
         let medium = store.lock(path, deadline)?;
-        Self::read(medium, path, None)
+        Self::read(store, medium, path, None)
     }
 
     /// Opens a journal as [`Journal::open`] does. From then on records are collected until [`Journal::write`]. The state
@@ -127,14 +131,16 @@ impl Journal {
         let held = Some(Held::default());
         if let Some(rest) = rest.filter(|rest| Some(rest.mark) == mark) {
             let (path, position) = (path.to_path_buf(), rest.position);
-            return Ok((Self { medium, path, position, unsealed: false, failed: false, held, mark }, None));
+            let part_bytes = store.part_bytes();
+            return Ok((Self { medium, path, position, unsealed: false, part_bytes, failed: false, held, mark }, None));
         }
-        let (mut journal, state) = Self::read(medium, path, held)?;
+        let (mut journal, state) = Self::read(store, medium, path, held)?;
         journal.mark = journal.medium.mark();
         Ok((journal, Some(state)))
     }
 
     fn read<S: JournalState>(
+        store: &dyn Store,
         mut medium: Box<dyn Medium>,
         path: &Path,
         held: Option<Held>,
@@ -143,21 +149,34 @@ impl Journal {
         if length == 0 {
             medium.check_lock()?;
         }
-        let (position, state) = tail::read(medium.as_mut(), path)?;
+        let (position, state) = tail::read_after_parts(store, medium.as_mut(), path)?;
         let unsealed = length > 0 && (position.torn > 0 || !medium.fits(&position.head));
-        let path = path.to_path_buf();
-        let mut journal = Self { medium, path, position, unsealed, failed: false, held, mark: None };
+        let (path, part_bytes) = (path.to_path_buf(), store.part_bytes());
+        let mut journal = Self { medium, path, position, unsealed, part_bytes, failed: false, held, mark: None };
         if unsealed {
-            journal.check_chain()?;
+            if journal.position.end > 0 {
+                journal.check_chain(store)?;
+            }
             journal.mend().map_err(|error| journal.unreadable(&error))?;
         }
         Ok((journal, state))
     }
 
-    /// Checks the whole chain, because another program may have written to the file.
-    fn check_chain(&mut self) -> Result<(), StoreError> {
+    /// Checks the whole chain of the file, because another program may have written to it. It must go on from the end of
+    /// the last sealed part.
+    fn check_chain(&mut self, store: &dyn Store) -> Result<(), StoreError> {
         let path = self.path.display();
-        let walked = chain::walk(self.medium.as_mut(), self.position.end).map_err(|error| self.unreadable(&error))?;
+        let start = Start::of(self.medium.as_mut()).map_err(|error| self.unreadable(&error))?.unwrap_or_default();
+        let sealed = match parts::open(store, &self.path, start.parts)?.pop() {
+            Some(mut last) => tail::last_hash(last.as_mut()).map_err(|error| self.unreadable(&error))?,
+            None => Some(start.head),
+        };
+        if sealed != Some(start.head) {
+            let message = format!("`{path}` is damaged: it does not go on from its part {}", start.parts);
+            return Err(StoreError::new(StoreErrorKind::Unreadable, &self.path, message));
+        }
+        let walked = chain::walk(self.medium.as_mut(), self.position.end, start.records, start.head);
+        let walked = walked.map_err(|error| self.unreadable(&error))?;
         let message = match walked {
             Walked::Whole { count, head } if count == self.position.seq && head == self.position.head => return Ok(()),
             Walked::Whole { count, .. } => {
@@ -231,11 +250,15 @@ impl Journal {
         if self.failed {
             return Err(self.not_saved(&io::Error::other("a record before could not be written")));
         }
+        if self.position.end >= self.part_bytes && !self.holds() {
+            self.seal()?;
+        }
         let snapshot = self.position.snapshot.filter(|snapshot| !self.is_due(snapshot));
         let place = Place {
             seq: self.position.seq + 1,
             back: snapshot.map_or(0, |snapshot| self.position.end - snapshot.offset),
             previous: &hex(&self.position.head),
+            part: self.position.parts,
             cut: self.position.torn,
             unsealed: self.unsealed,
         };
@@ -252,6 +275,18 @@ impl Journal {
         Ok(())
     }
 
+    /// Keeps what there is as a sealed part, and begins the file anew.
+    fn seal(&mut self) -> Result<(), StoreError> {
+        let part = parts::part(&self.path, self.position.parts + 1);
+        if let Err(error) = self.medium.seal(&part) {
+            self.failed = true;
+            return Err(StoreError::from_io(StoreErrorKind::NotSaved, &part, "cannot be written", &error));
+        }
+        self.position.parts += 1;
+        (self.position.end, self.position.snapshot) = (0, None);
+        Ok(())
+    }
+
     fn is_due(&self, snapshot: &SnapshotPlace) -> bool {
         let bytes = self.position.end - snapshot.offset - snapshot.length;
         let records = self.position.seq - snapshot.seq;
@@ -260,7 +295,7 @@ impl Journal {
 
     /// Writes a line, or collects it.
     fn put(&mut self, line: &[u8], durability: Durability) -> Result<(), StoreError> {
-        let is_first = self.position.seq == 0;
+        let is_first = self.position.end == 0;
         if let Some(held) = self.held.as_mut().filter(|_| !is_first) {
             held.bytes.extend_from_slice(line);
             held.sync |= durability == Durability::Synced;

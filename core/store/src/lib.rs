@@ -13,7 +13,7 @@ pub mod disk;
 #[cfg(feature = "faulty-disk")]
 pub mod faulty;
 pub mod active_disk;
-mod fingerprint;
+pub mod fingerprint;
 pub mod mark;
 pub mod aside;
 pub mod state;
@@ -21,6 +21,7 @@ pub mod store;
 pub mod file_store;
 pub mod memory_store;
 mod chain;
+pub mod parts;
 mod tail;
 pub mod journal;
 pub mod scan;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::chain::{self, MediumReader, PREFIX_BYTES};
 use crate::digest::{Digest, hex};
 use crate::error::{StoreError, StoreErrorKind};
+use crate::parts::{self, Start};
 use crate::state::JournalState;
 use crate::store::{Medium, Store};
 
@@ -19,6 +20,8 @@ use crate::store::{Medium, Store};
 /// not fit, then an error (`state-unreadable` or `state-version`) that names that record, and nothing more.
 #[derive(Debug)]
 pub struct Scan<S> {
+    /// The sealed parts that are still to be read, then the file, the last first.
+    media: Vec<Box<dyn Medium>>,
     reader: BufReader<MediumReader<Box<dyn Medium>>>,
     path: PathBuf,
     head: Digest,
@@ -37,15 +40,24 @@ impl<S: JournalState> Scan<S> {
     ///
     /// # Errors
     ///
-    /// `state-missing`: there is no such journal. Else as for [`Store::view`].
+    /// `state-missing`: there is no such journal, or a sealed part of it is gone. Else as for [`Store::view`].
     pub fn open(store: &dyn Store, path: &Path) -> Result<Self, StoreError> {
-        let medium = store.view(path)?.ok_or_else(|| {
+        let mut medium = store.view(path)?.ok_or_else(|| {
             let message = format!("`{}` cannot be opened: there is no such file", path.display());
             StoreError::new(StoreErrorKind::Missing, path, message)
         })?;
-        let length = medium.length();
+        let start = Start::of(medium.as_mut());
+        let start =
+            start.map_err(|error| StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be read", &error))?;
+        let count = start.map_or_else(|| parts::parts(store, path).len() as u64, |start| start.parts);
+        let mut media = parts::open(store, path, count)?;
+        media.push(medium);
+        media.reverse();
+        let first = media.pop().ok_or_else(|| StoreError::new(StoreErrorKind::Missing, path, String::new()))?;
+        let length = first.length();
         Ok(Self {
-            reader: chain::reader(medium, length),
+            media,
+            reader: chain::reader(first, length),
             path: path.to_path_buf(),
             head: [0; 32],
             seq: 0,
@@ -80,6 +92,26 @@ impl<S: JournalState> Scan<S> {
     #[must_use]
     pub fn torn(&self) -> u64 {
         self.torn
+    }
+
+    /// Reads a line of the part that is read now, or of the next. Returns its length.
+    fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<u64> {
+        loop {
+            let length = self.reader.read_until(b'\n', line)? as u64;
+            self.read += length;
+            let is_over = length == 0 || line.last() != Some(&b'\n');
+            if !is_over {
+                return Ok(length);
+            }
+            match self.media.pop() {
+                Some(next) if length == 0 => {
+                    let end = next.length();
+                    self.reader = chain::reader(next, end);
+                }
+                Some(_) => return Err(io::Error::other("a sealed part of it ends with a torn record")),
+                None => return Ok(length),
+            }
+        }
     }
 
     fn record(&mut self, line: &[u8]) -> Result<Record<S::Change>, StoreError> {
@@ -146,15 +178,14 @@ impl<S: JournalState> Iterator for Scan<S> {
             return None;
         }
         let mut line = Vec::new();
-        let length = match self.reader.read_until(b'\n', &mut line) {
-            Ok(length) => length as u64,
+        let length = match self.read_line(&mut line) {
+            Ok(length) => length,
             Err(error) => {
                 self.over = true;
                 let message = format!("`{}` cannot be read: {error}", self.path.display());
                 return Some(Err(StoreError::new(StoreErrorKind::Unreadable, &self.path, message)));
             }
         };
-        self.read += length;
         if line.pop() != Some(b'\n') {
             self.over = true;
             self.torn = length;
@@ -183,11 +214,17 @@ pub fn last_event(
         #[serde(default)]
         event: Value,
     }
-    let Some(mut medium) = store.view(path)? else { return Ok(None) };
-    let end = medium.length();
-    let read: io::Result<Vec<u8>> = medium.read(end.saturating_sub(window), end);
+    let Some(medium) = store.view(path)? else { return Ok(None) };
     let failed = |error| StoreError::from_io(StoreErrorKind::Unreadable, path, "cannot be read", &error);
-    let bytes = read.map_err(failed)?;
+    let mut bytes = Vec::new();
+    // A file that has just begun anew goes on from the sealed part before it.
+    let missing = window.saturating_sub(medium.length());
+    let part = Some(missing).filter(|missing| *missing > 0).and_then(|_| parts::parts(store, path).pop());
+    let part = part.map(|part| store.view(&part)).transpose()?.flatten();
+    for (mut medium, window) in part.map(|part| (part, missing)).into_iter().chain([(medium, window)]) {
+        let end = medium.length();
+        bytes.extend(medium.read(end.saturating_sub(window), end).map_err(failed)?);
+    }
     let mut events = bytes.rsplit(|byte| *byte == b'\n').filter_map(|line| {
         let record: Event = serde_json::from_slice(line.get(PREFIX_BYTES..)?).ok()?;
         Some(record.event)

@@ -9,6 +9,10 @@ use crate::digest::Digest;
 use crate::error::StoreError;
 use crate::mark::Mark;
 
+/// How long the file of a journal grows before it is sealed, in bytes: it is copied, and hashed as a whole where its
+/// fingerprint does not fit, within the time of one answer.
+const PART_BYTES: u64 = 16 * 1024 * 1024;
+
 /// A place that keeps journals and small files by their path: a file system, or memory.
 pub trait Store: Debug + Send + Sync {
     /// Opens a journal and locks it until the value goes. A journal that does not exist is made.
@@ -25,6 +29,11 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// `state-exposed`: it is not the user's own. `state-unreadable`: any other failure.
     fn view(&self, path: &Path) -> Result<Option<Box<dyn Medium>>, StoreError>;
+
+    /// How long the file of a journal grows before it is sealed as a part of the journal, in bytes.
+    fn part_bytes(&self) -> u64 {
+        PART_BYTES
+    }
 
     /// Whether there is a file of this path.
     fn exists(&self, path: &Path) -> bool;
@@ -86,6 +95,14 @@ pub trait Medium: Debug + Send {
     ///
     /// It cannot be cut off.
     fn cut(&mut self, length: u64) -> io::Result<()>;
+
+    /// Keeps all that was written so far durably in a file of this path, and leaves the journal empty. A file that is there
+    /// is replaced.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be kept; the journal is then as it was.
+    fn seal(&mut self, part: &Path) -> io::Result<()>;
 
     /// Whether the last program to write to the journal was this one, and its last record has this chain hash.
     fn fits(&self, head: &Digest) -> bool;

@@ -11,8 +11,9 @@ use serde_json::Value;
 use crate::chain::{self, PREFIX_BYTES};
 use crate::digest::{Digest, from_hex};
 use crate::error::{StoreError, StoreErrorKind};
+use crate::parts::parts;
 use crate::state::JournalState;
-use crate::store::Medium;
+use crate::store::{Medium, Store};
 
 /// How many bytes of the end are read first.
 const FIRST_READ_BYTES: u64 = 8 * 1024;
@@ -30,6 +31,8 @@ pub(crate) struct Position {
     pub(crate) torn: u64,
     /// The last snapshot; `None` if the next record must hold one.
     pub(crate) snapshot: Option<SnapshotPlace>,
+    /// How many sealed parts come before the file.
+    pub(crate) parts: u64,
     /// What the records so far have in common.
     pub(crate) context: Context,
 }
@@ -86,6 +89,46 @@ pub(crate) fn read<S: JournalState>(medium: &mut dyn Medium, path: &Path) -> Res
     let followed = if lines.version == 1 { follow_version1(&lines) } else { follow(&lines) };
     let (position, state) = followed.map_err(|what| broken(&what))?;
     Ok((Position { end, torn, ..position }, state))
+}
+
+/// As [`read`], of a journal whose file may have no record because its last part was sealed at that moment.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub(crate) fn read_after_parts<S: JournalState>(
+    store: &dyn Store,
+    medium: &mut dyn Medium,
+    path: &Path,
+) -> Result<(Position, S), StoreError> {
+    let (found, state) = read(medium, path)?;
+    if found.seq > 0 {
+        return Ok((found, state));
+    }
+    let parts = parts(store, path);
+    let Some(last) = parts.last() else { return Ok((found, state)) };
+    let Some(mut medium) = store.view(last)? else { return Ok((found, state)) };
+    let (sealed, state) = read(medium.as_mut(), last)?;
+    if sealed.torn > 0 || sealed.seq == 0 {
+        let message = format!("`{}` is damaged: it does not end with a record", last.display());
+        return Err(StoreError::new(StoreErrorKind::Unreadable, last, message));
+    }
+    let position = Position { end: 0, torn: found.torn, snapshot: None, parts: parts.len() as u64, ..sealed };
+    Ok((position, state))
+}
+
+/// The chain hash that the last complete line begins with.
+pub(crate) fn last_hash(medium: &mut dyn Medium) -> io::Result<Option<Digest>> {
+    let length = medium.length();
+    let mut window = last_complete(medium, length)?;
+    loop {
+        let (line_start, line) = last_line(&window.bytes);
+        if line_start > 0 || window.start == 0 {
+            return Ok(chain::written_hash(line));
+        }
+        window.start = window.end.saturating_sub((window.end - window.start).saturating_mul(2));
+        window.bytes = medium.read(window.start, window.end)?;
+    }
 }
 
 /// The bytes up to the end of the last complete line.
@@ -225,6 +268,7 @@ fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
             (Some(snapshot), state) => {
                 *state = Some(snapshot);
                 let length = line.len() as u64;
+                position.parts = record.part;
                 position.snapshot = Some(SnapshotPlace { offset, length, seq: record.seq });
             }
             (None, Some(state)) => record.changes.iter().for_each(|change| state.apply(change)),
