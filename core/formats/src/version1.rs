@@ -16,6 +16,9 @@ use crate::journal::{Entry, Record};
 pub struct StateLine<'a> {
     /// The number of the record.
     pub seq: u64,
+    /// When it was written, in milliseconds since 1970-01-01 UTC.
+    #[serde(default)]
+    pub time: i64,
     /// The version of the policy.
     #[serde(borrow)]
     pub policy: Cow<'a, str>,

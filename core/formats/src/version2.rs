@@ -162,6 +162,8 @@ pub struct Beginning<'a> {
 pub struct StateLine<'a, C, S> {
     /// The number of the record.
     pub seq: u64,
+    /// When it was written, in milliseconds since 1970-01-01 UTC.
+    pub t: i64,
     /// On a snapshot, the chain hash of the record before.
     #[serde(borrow, default)]
     pub prev: Option<Cow<'a, str>>,

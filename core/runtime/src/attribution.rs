@@ -6,9 +6,10 @@ use phasegate_adapter::Problem;
 use phasegate_core::event::By;
 
 use crate::ancestors::own_ancestors;
+use crate::awake::{awake_sessions, readable_sessions};
 use crate::project::{Project, session_key};
 use crate::runtime::Runtime;
-use crate::sessions::{OpenProgram, SessionInfo, Sessions, live_sessions, readable_sessions};
+use crate::sessions::{OpenProgram, SessionInfo, Sessions};
 
 /// What makes a command count as the agent's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Runtime {
         if let Some(sign) = self.sign_on_this_process()? {
             return Ok(Some(sign));
         }
-        Ok(sign_in(live_sessions(project)?))
+        Ok(sign_in(awake_sessions(project)?))
     }
 
     /// Who a command to this project counts as.
@@ -63,7 +64,7 @@ impl Runtime {
             return Ok(Some(sign));
         }
         for project in self.projects() {
-            if let Some(sign) = sign_in(live_sessions(&project)?) {
+            if let Some(sign) = sign_in(awake_sessions(&project)?) {
                 return Ok(Some(sign));
             }
         }
@@ -80,7 +81,7 @@ impl Runtime {
         if let Some(sign) = self.sign_on_this_process()? {
             return Ok(Some(sign));
         }
-        let mut found = live_sessions(project)?;
+        let mut found = awake_sessions(project)?;
         found.known.retain(|other| other.id != session || other.is_at_work());
         Ok(sign_in(found))
     }

@@ -5,6 +5,7 @@
 
 mod policy_choice;
 mod record;
+mod sweep;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -216,14 +217,22 @@ impl<'a> Driver<'a> {
     ///
     /// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
     pub fn inherit(&mut self, origin: &Origin, mut events: Vec<Event>) -> Result<Vec<Event>, Problem> {
+        let starts = events.iter().any(|event| matches!(event.kind, EventKind::SessionStart { .. }));
         let reached = Reached {
             locations: &self.runtime.locations,
             project: &self.project,
             session: &self.session,
             state: &self.state,
+            shared: &self.loaded.shared.snapshot,
         };
         match lineage::complete(origin, &reached, &mut events) {
-            Ok(()) => Ok(events),
+            Ok(rests) => {
+                rests.into_iter().for_each(|change| self.loaded.shared.change(change));
+                if starts && let Err(problem) = self.sweep() {
+                    tracing::warn!(code = %problem.code, "old journals cannot be removed: {}", problem.message);
+                }
+                Ok(events)
+            }
             Err(problem) => {
                 let event = events.first().map(Event::to_value).unwrap_or_default();
                 Err(self.note_problem(event, problem))

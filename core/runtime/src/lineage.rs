@@ -9,9 +9,11 @@ use phasegate_core::state::{self, Run, State, Status};
 use phasegate_core::{Event, EventKind, slash_command};
 
 use crate::ancestors::{Process, client, near, note};
+use crate::awake::{self, at_rest, awake, live};
 use crate::locations::Locations;
 use crate::project::Project;
-use crate::sessions::{SessionInfo, Sessions, busy_sessions, live_sessions};
+use crate::sessions::{OPEN_FOR, SessionInfo, Sessions};
+use crate::snapshot::{ProjectChange, ProjectSnapshot};
 
 /// Where an event comes from, beside what it says itself.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,8 @@ pub struct Reached<'a> {
     pub session: &'a str,
     /// The state before the event.
     pub state: &'a State,
+    /// What the project's journal keeps.
+    pub shared: &'a ProjectSnapshot,
 }
 
 /// Who began a session.
@@ -61,23 +65,30 @@ impl Origin {
 }
 
 /// Completes the events of a frame: who began the session, if they begin it, and before them the runs that it joins,
-/// each session's in an event of its own. A prompt that an agent may have typed is not interactive.
+/// each session's in an event of its own. A prompt that an agent may have typed is not interactive. Returns what the
+/// project's journal is to keep of the sessions that were looked at.
 ///
 /// # Errors
 ///
 /// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
-pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>) -> Result<(), Problem> {
-    let Some(first) = events.first_mut() else { return Ok(()) };
+pub fn complete(
+    origin: &Origin,
+    reached: &Reached<'_>,
+    events: &mut Vec<Event>,
+) -> Result<Vec<ProjectChange>, Problem> {
+    let Some(first) = events.first_mut() else { return Ok(Vec::new()) };
     let new = reached.state.session.events == 0;
     match &mut first.kind {
         EventKind::Prompt { text, interactive: typed @ Some(true) } if slash_command::addressed(text) => {
-            *typed = Some(!typed_by_an_agent(origin, reached)?);
+            *typed = Some(!typed_by_an_agent(origin, reached));
         }
-        EventKind::SessionStart { source: SessionSource::Compact, .. } | EventKind::Join { .. } => return Ok(()),
+        EventKind::SessionStart { source: SessionSource::Compact, .. } | EventKind::Join { .. } => {
+            return Ok(Vec::new());
+        }
         _ => {}
     }
     if !new && !matches!(first.kind, EventKind::SessionStart { .. }) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     // Clients of a server for many never come from each other.
     let principal = first.principal.clone();
@@ -91,22 +102,28 @@ pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>)
         first.kind,
         EventKind::SessionStart { source: SessionSource::Startup | SessionSource::Resume, parent: None }
     );
-    let mut found = others(if alone { busy_sessions(reached.project)? } else { live_sessions(reached.project)? });
+    let named = match &first.kind {
+        EventKind::SessionStart { parent, .. } => parent.clone(),
+        _ => None,
+    };
+    let awake = awake(reached.project, reached.shared);
+    let live = || others(live(reached.project, reached.shared, &awake, named.as_deref()));
+    let mut found = if alone { others(awake.clone().within(OPEN_FOR)) } else { live() };
     let mut begun = begun(origin, reached, &first.kind, &found);
     if let Begun::Somehow { .. } = begun {
-        found = others(live_sessions(reached.project)?);
+        found = live();
         if let Some((_, problem)) = found.damaged.first() {
             return Err(problem.clone());
         }
     } else if matches!(begun, Begun::Afresh) && new && found.hidden.is_some() {
         // A damaged journal may hide an open call. A person may still start anew beside it, so nothing is refused here.
-        found = others(live_sessions(reached.project)?);
+        found = live();
         begun = Begun::Somehow { ended: false };
     }
     name_parent(&mut first.kind, &begun);
     let mut joined = runs(&begun, &found);
-    if new && served && joined.is_empty() {
-        joined = cut_off(reached, principal.as_deref())?;
+    if let Some(principal) = principal.filter(|_| new && joined.is_empty()) {
+        joined = cut_off(reached, &awake, &principal);
     }
     let joins: Vec<Event> = joined
         .into_iter()
@@ -115,8 +132,9 @@ pub fn complete(origin: &Origin, reached: &Reached<'_>, events: &mut Vec<Event>)
             ..Event::new(reached.session, EventKind::Idle {})
         })
         .collect();
+    let rests = at_rest(reached.shared, &awake, reached.session);
     events.splice(0..0, joins);
-    Ok(())
+    Ok(rests)
 }
 
 fn begun(origin: &Origin, reached: &Reached<'_>, kind: &EventKind, found: &Sessions) -> Begun {
@@ -161,13 +179,13 @@ fn marked(origin: &Origin, locations: &Locations) -> bool {
 
 /// A terminal that a program of an agent opened has that agent's session among its ancestors, or its variables; and while
 /// a call runs that can run programs, keys may be its own.
-fn typed_by_an_agent(origin: &Origin, reached: &Reached<'_>) -> Result<bool, Problem> {
-    let found = busy_sessions(reached.project)?;
+fn typed_by_an_agent(origin: &Origin, reached: &Reached<'_>) -> bool {
+    let found = awake(reached.project, reached.shared).within(OPEN_FOR);
     let above = origin.client.map(Process::ancestors).unwrap_or_default();
     let others = |session: &&SessionInfo| session.id != reached.session;
     let running = found.known.iter().filter(others).flat_map(SessionInfo::open_programs).any(|call| !call.launched);
     let unseen = found.hidden.is_some();
-    Ok(running || unseen || served_by(&found, &above).is_some() || marked(origin, reached.locations))
+    running || unseen || served_by(&found, &above).is_some() || marked(origin, reached.locations)
 }
 
 /// The event says who began the session, as far as is known now.
@@ -192,11 +210,12 @@ fn runs(begun: &Begun, found: &Sessions) -> Vec<(String, Vec<Run>)> {
 
 /// The runs that a client of a server for many goes on with: those in block mode of sessions of its principal that neither
 /// ended nor have a guard that serves them. A relay that was started anew, or a session that was idle, is no way out.
-fn cut_off(reached: &Reached<'_>, principal: Option<&str>) -> Result<Vec<(String, Vec<Run>)>, Problem> {
-    let found = live_sessions(reached.project)?;
-    let is_own = |session: &&SessionInfo| session.principal.as_deref() == principal && session.id != reached.session;
+fn cut_off(reached: &Reached<'_>, awake: &Sessions, principal: &str) -> Vec<(String, Vec<Run>)> {
+    let found = awake::cut_off(reached.project, reached.shared, awake, principal);
+    let is_own =
+        |session: &&SessionInfo| session.principal.as_deref() == Some(principal) && session.id != reached.session;
     let known = found.known.iter().filter(is_own).filter(|session| !session.is_served());
-    Ok(joined(None, false, known.map(|session| (session.id.as_str(), &session.state.session))))
+    joined(None, false, known.map(|session| (session.id.as_str(), &session.state.session)))
 }
 
 /// The runs that a session joins, by the session that they are copied from: all live ones of its `parent`, if that is

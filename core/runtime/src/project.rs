@@ -109,7 +109,13 @@ impl Project {
     /// The journal of one session.
     #[must_use]
     pub fn session_journal(&self, session: &str) -> PathBuf {
-        self.sessions().join(format!("{}.journal", session_key(session)))
+        self.session_file(&session_key(session))
+    }
+
+    /// The journal of the session that this name stands for.
+    #[must_use]
+    pub fn session_file(&self, key: &str) -> PathBuf {
+        self.sessions().join(format!("{key}.journal"))
     }
 
     /// Whether the folders of the project's state are the user's alone. `state` is the folder of all state.

@@ -1,6 +1,6 @@
 //! Retention: removes old state of ended sessions (rules 8.5).
 //!
-//! A session's journal is removed as a whole, with the file that says where the session began. The project's journal
+//! A session's journal is removed as a whole, with its sealed parts and the file that says where the session began. The project's journal
 //! records the removal, so that the integrity check does not miss it. These stay: the project's own journal, a journal
 //! with a live run in block mode, one that cannot be read, one that is in use. A compiled policy or skill goes when no
 //! record of a kept journal names it.
@@ -26,6 +26,7 @@ use phasegate_store::disk::Disk as _;
 use phasegate_store::error::StoreErrorKind;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::{Journal, read_last};
+use phasegate_store::parts::parts;
 use phasegate_store::state::JournalState as _;
 
 /// A compiled policy is kept at least so long after it was last made or taken up.
@@ -157,6 +158,9 @@ impl Work<'_> {
         for candidate in candidates {
             if !self.dry_run {
                 self.remove(&session_root_file(self.locations, &candidate.key))?;
+                for part in parts(&FileStore, &candidate.removed.path) {
+                    self.remove(&part)?;
+                }
                 self.remove(&candidate.removed.path)?;
                 set_aside(&candidate.removed.path).iter().try_for_each(|path| self.remove(path))?;
             }
@@ -182,6 +186,7 @@ impl Work<'_> {
             return None;
         }
         let key = path.file_stem()?.to_str()?.to_string();
+        let bytes = bytes + parts(&FileStore, &path).iter().map(|part| size_and_time(part).0).sum::<u64>();
         Some(Candidate { _journal: journal, removed: Removed { path, session, bytes, written }, key })
     }
 
@@ -264,7 +269,7 @@ impl Work<'_> {
 }
 
 /// The files that keep what was set aside of this journal (rules 8.9).
-fn set_aside(journal: &Path) -> Vec<PathBuf> {
+pub(crate) fn set_aside(journal: &Path) -> Vec<PathBuf> {
     let entries = journal.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let is_damaged = |path: &PathBuf| path.extension().is_some_and(|end| end.to_string_lossy().starts_with("damaged-"));
     let paths = entries.map(|entry| entry.path());

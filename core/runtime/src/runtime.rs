@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use phasegate_adapter::{Adapter, FailureMode, Problem, Refusal};
 use phasegate_core::policy::Mode;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::store::Store;
 
+use crate::awake::may_be_strict;
 use crate::discover::{Found, discover};
 use crate::failure_mode::{of_configs, of_mode};
 use crate::locations::Locations;
@@ -18,7 +19,9 @@ use crate::project::{Project, worktree_of};
 use crate::protected::Protected;
 use crate::protected::places::PlacesCache;
 use crate::seen::Seen;
-use crate::sessions::may_be_strict;
+
+/// How long the journal of a session is kept if nothing else is said.
+const KEEP_SESSIONS: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Finds configs and state, and decides by them.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ pub struct Runtime {
     pub audit_log: Option<PathBuf>,
     /// The projects that this process saw guarded.
     pub seen: Arc<Seen>,
+    /// How long the journal of a session is kept after it was last written.
+    pub keep_sessions: Duration,
     /// The protected paths that were found before.
     places: Arc<PlacesCache>,
     /// Whether the process ends with its answer. What a frame needed is then left to the system, which frees it faster.
@@ -56,6 +61,7 @@ impl Runtime {
             platforms,
             audit_log: None,
             seen: Arc::default(),
+            keep_sessions: KEEP_SESSIONS,
             places: Arc::default(),
             ends_with_answer: false,
             now,

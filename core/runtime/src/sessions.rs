@@ -8,8 +8,9 @@ use phasegate_adapter::{Problem, process_of};
 use phasegate_core::State;
 use phasegate_core::pins::Pins;
 use phasegate_core::policy::Mode;
-use phasegate_core::state::OpenCall;
+use phasegate_core::state::{OpenCall, Status};
 use phasegate_store::file_store::FileStore;
+use phasegate_store::fingerprint;
 use phasegate_store::journal::{Last, read_last};
 
 use crate::ancestors::Process;
@@ -17,7 +18,7 @@ use crate::project::Project;
 use crate::snapshot::{ProjectSnapshot, SessionSnapshot};
 
 /// A call that stays open longer than this no longer counts against a person's command.
-const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// One that was started in the background counts for so long: nothing may ever tell of its end, and a person who lets a
 /// server run wants to go on. What a longer one does shows in its ancestors and its environment.
 const LAUNCHED_FOR: Duration = Duration::from_secs(60 * 60);
@@ -27,7 +28,6 @@ const DAMAGED_FOR: Duration = Duration::from_secs(60 * 60);
 /// A session whose journal was not written for longer than this no longer holds the project to its run's mode; it does
 /// again with its next event.
 pub(crate) const LIVE_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
 /// One session, as its journal shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionInfo {
@@ -35,7 +35,7 @@ pub struct SessionInfo {
     pub id: String,
     /// How many records its journal has.
     pub records: u64,
-    /// When its journal was last written.
+    /// When its journal was last written; where a program set that time, when it did.
     pub active: SystemTime,
     /// The version of its policy; empty if it has none.
     pub policy: String,
@@ -81,6 +81,19 @@ impl SessionInfo {
         self.guards.iter().chain(&self.clients).any(|process| !process.gone())
     }
 
+    /// The skills of its live runs in block mode.
+    pub(crate) fn strict_skills(&self) -> impl Iterator<Item = &str> {
+        let live = self.state.session.runs.iter().filter(|run| run.status == Status::Active && run.mode >= Mode::Block);
+        live.map(|run| run.skill.as_str())
+    }
+
+    /// Whether a skill is in force in block mode in this session alone, and its run is still to begin.
+    pub(crate) fn expects_a_strict_run(&self) -> bool {
+        let own = &self.state.session;
+        let is_live = |skill: &str| own.runs.iter().any(|run| run.status == Status::Active && run.skill == skill);
+        own.in_force.iter().any(|(skill, mode)| *mode == Some(Mode::Block) && !is_live(skill))
+    }
+
     /// The open calls that can run programs: those not older than a day, or an hour where they were started in the
     /// background. A call of a relay that is gone is over.
     pub fn open_programs(&self) -> impl Iterator<Item = OpenProgram> {
@@ -107,11 +120,11 @@ fn is_abandoned(call: &OpenCall, guards: &[Process]) -> bool {
     own.peek().is_some() && own.all(|guard| guard.gone())
 }
 
-fn moment(milliseconds: i64) -> SystemTime {
+pub(crate) fn moment(milliseconds: i64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(milliseconds).unwrap_or_default())
 }
 
-fn since(moment: SystemTime) -> Duration {
+pub(crate) fn since(moment: SystemTime) -> Duration {
     moment.elapsed().unwrap_or_default()
 }
 
@@ -124,6 +137,10 @@ pub struct Sessions {
     pub damaged: Vec<(PathBuf, Problem)>,
     /// How many messages could not be read and named no session.
     pub unread: u64,
+    /// Journals without a record, and those that were looked for and are not there.
+    pub(crate) empty: Vec<PathBuf>,
+    /// Journals of which no record names a session.
+    pub(crate) nameless: Vec<PathBuf>,
     /// A journal that may hide an open call: it was damaged a short time ago, or is shorter than its checkpoint.
     pub(crate) hidden: Option<PathBuf>,
 }
@@ -134,7 +151,7 @@ pub struct Sessions {
 ///
 /// `state-unreadable`, `state-version`: the project's own journal is damaged or newer than this version.
 pub fn sessions(project: &Project) -> Result<Sessions, Problem> {
-    read(project, |_| true)
+    Ok(all_sessions(project, &kept(project)?))
 }
 
 /// The tools of servers as relays first saw them in the project.
@@ -147,37 +164,32 @@ pub fn pins(project: &Project) -> Result<Pins, Problem> {
     Ok(last.map(|last| last.state.project.servers.as_ref().clone()).unwrap_or_default())
 }
 
-/// As [`sessions`], of those alone whose journal was written lately enough for the session to hold the project.
-pub(crate) fn live_sessions(project: &Project) -> Result<Sessions, Problem> {
-    read(project, |path| since(written(path)) < LIVE_FOR)
+/// What the project's journal keeps.
+pub(crate) fn kept(project: &Project) -> Result<ProjectSnapshot, Problem> {
+    Ok(read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state).unwrap_or_default())
 }
 
-/// As [`sessions`], of those alone that can have a call open or a client at work: each call is written down before it runs.
-pub(crate) fn busy_sessions(project: &Project) -> Result<Sessions, Problem> {
-    read(project, |path| since(written(path)) < OPEN_FOR)
+/// As [`sessions`], of a project whose journal was read.
+pub(crate) fn all_sessions(project: &Project, shared: &ProjectSnapshot) -> Sessions {
+    read(project, shared, project.session_journals(), &|_| true)
 }
 
-/// As [`live_sessions`], also where the project's own journal cannot be read.
-pub(crate) fn readable_sessions(project: &Project) -> Sessions {
-    let shared = read_last::<ProjectSnapshot>(&FileStore, &project.journal()).ok().flatten();
-    read_by(project, shared.map(|last| last.state).unwrap_or_default(), |path| since(written(path)) < LIVE_FOR)
-}
-
-fn read(project: &Project, wanted: impl Fn(&Path) -> bool) -> Result<Sessions, Problem> {
-    let shared = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?;
-    Ok(read_by(project, shared.map(|last| last.state).unwrap_or_default(), wanted))
-}
-
-fn read_by(project: &Project, shared: ProjectSnapshot, wanted: impl Fn(&Path) -> bool) -> Sessions {
-    let (mut found, mut empty) = (Sessions::default(), Vec::new());
-    for path in project.session_journals() {
-        if !wanted(&path) {
-            continue;
-        }
-        match read_last(&FileStore, &path).map(|last| last.map(|last| info(&path, last, &shared))) {
-            Ok(Some(session)) if session.id.is_empty() => found.unread += session.records,
+/// Reads these journals of sessions. Those that were cut off are looked for among the sessions that `checked` names.
+pub(crate) fn read(
+    project: &Project,
+    shared: &ProjectSnapshot,
+    paths: Vec<PathBuf>,
+    checked: &dyn Fn(&str) -> bool,
+) -> Sessions {
+    let mut found = Sessions::default();
+    for path in paths {
+        match read_last(&FileStore, &path).map(|last| last.map(|last| info(last, shared))) {
+            Ok(Some(session)) if session.id.is_empty() => {
+                found.unread += session.records;
+                found.nameless.push(path);
+            }
             Ok(Some(session)) => found.known.push(session),
-            Ok(None) => empty.push(path),
+            Ok(None) => found.empty.push(path),
             Err(error) => {
                 if since(changed(&path)) < DAMAGED_FOR {
                     found.hidden = Some(path.clone());
@@ -186,24 +198,43 @@ fn read_by(project: &Project, shared: ProjectSnapshot, wanted: impl Fn(&Path) ->
             }
         }
     }
-    if let Some(path) = cut_off(project, &shared, &found.known, &empty) {
+    if let Some(path) = cut_off(project, shared, &found, checked) {
         found.hidden = Some(path);
     }
-    found.known.sort_by(|a, b| b.active.cmp(&a.active).then_with(|| a.id.cmp(&b.id)));
-    found.damaged.sort_by(|a, b| a.0.cmp(&b.0));
+    found.sort();
     found
 }
 
+impl Sessions {
+    /// Those alone whose journal changed within this time.
+    pub(crate) fn within(mut self, limit: Duration) -> Self {
+        self.known.retain(|session| since(session.active) < limit);
+        self.damaged.retain(|(path, _)| since(changed(path)) < limit);
+        self
+    }
+
+    /// Puts them in their order.
+    pub(crate) fn sort(&mut self) {
+        self.known.sort_by(|a, b| b.active.cmp(&a.active).then_with(|| a.id.cmp(&b.id)));
+        self.damaged.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+}
+
 /// A session's journal that is gone, or shorter than a checkpoint of the last day says.
-fn cut_off(project: &Project, shared: &ProjectSnapshot, known: &[SessionInfo], empty: &[PathBuf]) -> Option<PathBuf> {
+fn cut_off(
+    project: &Project,
+    shared: &ProjectSnapshot,
+    found: &Sessions,
+    checked: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
     let is_cut = |path: &Path, seq: u64| {
-        let known = known.iter().find(|session| project.session_journal(&session.id) == path);
-        let is_empty = || !path.exists() || empty.iter().any(|other| other == path);
+        let known = found.known.iter().find(|session| project.session_journal(&session.id) == path);
+        let is_empty = || !path.exists() || found.empty.iter().any(|other| other == path);
         known.map_or_else(is_empty, |session| session.records < seq)
     };
-    let recent = shared.sessions.iter().filter(|(_, at)| since(moment(at.time)) < OPEN_FOR);
+    let recent = shared.sessions.iter().filter(|(name, at)| checked(name) && since(moment(at.time)) < OPEN_FOR);
     recent
-        .map(|(name, at)| (project.sessions().join(format!("{name}.journal")), at.seq))
+        .map(|(name, at)| (project.session_file(name), at.seq))
         .find_map(|(path, seq)| is_cut(&path, seq).then_some(path))
 }
 
@@ -214,37 +245,17 @@ pub(crate) fn is_strict(state: &State) -> bool {
     state.live_runs().map(|run| run.mode).chain(in_force()).any(|mode| mode == Mode::Block)
 }
 
-/// Whether a run in block mode may be live in some session of the project: one is, or a journal cannot be read or is gone.
-pub(crate) fn may_be_strict(project: &Project) -> bool {
-    live_sessions(project).map_or(true, |found| {
-        let hides = !found.damaged.is_empty() || found.hidden.is_some();
-        hides || found.known.iter().any(|session| is_strict(&session.state))
-    })
-}
-
 /// When a file's content, name or permissions last changed. Programs cannot set this time.
-fn changed(path: &Path) -> SystemTime {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let seconds = path.symlink_metadata().map(|data| data.ctime()).unwrap_or_default();
-        SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
-    }
-    #[cfg(not(unix))]
-    written(path)
+pub(crate) fn changed(path: &Path) -> SystemTime {
+    path.symlink_metadata().map_or(SystemTime::UNIX_EPOCH, |data| fingerprint::changed(&data))
 }
 
-/// When a journal was last written.
-fn written(path: &Path) -> SystemTime {
-    path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
-}
-
-fn info(path: &Path, last: Last<SessionSnapshot>, shared: &ProjectSnapshot) -> SessionInfo {
+fn info(last: Last<SessionSnapshot>, shared: &ProjectSnapshot) -> SessionInfo {
     let own = last.state;
     SessionInfo {
         id: own.session.id.clone(),
         records: last.seq,
-        active: written(path),
+        active: moment(last.time),
         policy: last.policy,
         policy_digest: own.policy_digest,
         clients: own.clients,

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::ancestors::Process;
 use crate::policy_store::KeptSettings;
+use crate::session_index::{Rested, SessionIndex};
 use crate::strength::Strength;
 
 /// How many checkpoints the project keeps; the oldest go first.
@@ -80,6 +81,12 @@ pub struct ProjectSnapshot {
     /// Whether the project is remembered as guarded, so that its memory must be there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guarded: bool,
+    /// Which sessions a session's start must look at; `None` if that is not known, so that it must look at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<SessionIndex>,
+    /// How far the removal of old journals has come.
+    #[serde(skip_serializing_if = "Sweep::is_new")]
+    pub sweep: Sweep,
     /// Whether the first event in this project was not a session start: state may be lost, and a session without a
     /// start event is denied in block mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -87,6 +94,23 @@ pub struct ProjectSnapshot {
     /// How much the policy asked for that was seen first, or that a person accepted; more if it asked for more since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+}
+
+/// How far the removal of a project's old journals by itself has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sweep {
+    /// When every journal had been looked at, in milliseconds since 1970-01-01 UTC.
+    pub done: i64,
+    /// The session whose journal was looked at last since then, by the name of its file; empty before the first.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub after: String,
+}
+
+impl Sweep {
+    fn is_new(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How far the journal of a session had come: a journal that is shorter now was tampered with.
@@ -102,8 +126,17 @@ pub struct Checkpoint {
 }
 
 impl ProjectSnapshot {
+    /// Whether a session's start would look at this session, by the name of its file.
+    #[must_use]
+    pub fn is_awake(&self, session: &str) -> bool {
+        self.index.as_ref().is_none_or(|index| index.awake.contains(session))
+    }
+
     /// Notes how far a session's journal has come. The oldest checkpoint makes room.
     fn checkpoint(&mut self, session: &str, checkpoint: Checkpoint) {
+        if let Some(index) = &mut self.index {
+            index.wake(session);
+        }
         self.sessions.insert(session.to_string(), checkpoint);
         if self.sessions.len() > MAX_CHECKPOINTS {
             let oldest =
@@ -166,6 +199,14 @@ pub enum ProjectChange {
     Synced(u64),
     /// Whether the project is remembered as guarded.
     Guarded(bool),
+    /// Which sessions a session's start must look at, after all were looked at; or that this is not known any more.
+    Index(Option<SessionIndex>),
+    /// These sessions came to rest.
+    Rested(Vec<Rested>),
+    /// These guards of servers and proxies, which served sessions at rest, are gone.
+    GuardsGone(Vec<Process>),
+    /// How far the removal of old journals has come.
+    Sweep(Sweep),
     /// Whether what was known of the project may be lost.
     Lost(bool),
     /// How much the policy asks for.
@@ -207,6 +248,10 @@ impl Tagged for ProjectChange {
             "removed" => Self::Removed(map.next_value()?),
             "synced" => Self::Synced(map.next_value()?),
             "guarded" => Self::Guarded(map.next_value()?),
+            "index" => Self::Index(map.next_value()?),
+            "rested" => Self::Rested(map.next_value()?),
+            "guards_gone" => Self::GuardsGone(map.next_value()?),
+            "sweep" => Self::Sweep(map.next_value()?),
             "lost" => Self::Lost(map.next_value()?),
             "strength" => Self::Strength(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
@@ -269,9 +314,20 @@ impl JournalState for ProjectSnapshot {
         match change {
             ProjectChange::Engine(change) => self.project.apply(change),
             ProjectChange::Checkpoint(SessionCheckpoint { session, at }) => self.checkpoint(session, at.clone()),
-            ProjectChange::Removed(sessions) => self.sessions.retain(|name, _| !sessions.contains(name)),
+            ProjectChange::Removed(sessions) => {
+                self.sessions.retain(|name, _| !sessions.contains(name));
+                let index = self.index.iter_mut();
+                index.for_each(|index| sessions.iter().for_each(|session| index.forget(session)));
+            }
             ProjectChange::Synced(seq) => self.synced = *seq,
             ProjectChange::Guarded(guarded) => self.guarded = *guarded,
+            ProjectChange::Index(index) => self.index.clone_from(index),
+            ProjectChange::Rested(rested) => {
+                let index = self.index.iter_mut();
+                index.for_each(|index| rested.iter().for_each(|session| index.rest(session)));
+            }
+            ProjectChange::GuardsGone(gone) => self.index.iter_mut().for_each(|index| index.guards_gone(gone)),
+            ProjectChange::Sweep(sweep) => self.sweep.clone_from(sweep),
             ProjectChange::Lost(lost) => self.lost = *lost,
             ProjectChange::Strength(strength) => self.strength = strength.as_deref().cloned(),
         }
@@ -292,6 +348,10 @@ mod tests {
             ProjectChange::Removed(vec!["s".to_string()]),
             ProjectChange::Synced(1),
             ProjectChange::Guarded(true),
+            ProjectChange::Index(Some(SessionIndex::default())),
+            ProjectChange::Rested(vec![Rested { session: "s".to_string(), time: 5, ..Rested::default() }]),
+            ProjectChange::GuardsGone(vec![Process(1, 2, 3)]),
+            ProjectChange::Sweep(Sweep { done: 1, after: "s".to_string() }),
             ProjectChange::Lost(true),
             ProjectChange::Strength(None),
             ProjectChange::Engine(engine()),

@@ -15,6 +15,7 @@ use phasegate_formats::journal::Record;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::ownership::read_own;
+use phasegate_store::parts::parts;
 use phasegate_store::scan::Scan;
 use phasegate_store::state::JournalState;
 use serde_json::Value;
@@ -97,7 +98,8 @@ pub struct Finding {
 pub fn verify(locations: &Locations, project: &Project, progress: &mut dyn FnMut(u64, u64)) -> Report {
     let paths = project.session_journals();
     let size = |path: &PathBuf| path.metadata().map_or(0, |data| data.len());
-    let total = paths.iter().chain([&project.journal()]).map(size).sum();
+    let sealed = |path: &PathBuf| parts(&FileStore, path).iter().map(size).sum::<u64>();
+    let total = paths.iter().chain([&project.journal()]).map(|path| size(path) + sealed(path)).sum();
     let mut work = Work {
         report: Report::default(),
         checkpoints: BTreeMap::new(),

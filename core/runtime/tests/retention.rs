@@ -205,3 +205,33 @@ fn a_journal_that_went_while_its_lock_was_waited_for_is_made_anew() {
     assert_eq!(open.join().unwrap(), 0);
     assert!(path.exists());
 }
+
+#[test]
+fn a_start_removes_a_few_old_journals_and_the_next_start_the_next() {
+    let mut world = World::new();
+    for at in 0..20 {
+        let session = format!("s{at}");
+        world.start(&session);
+        world.activate(&session);
+        if at % 4 != 0 {
+            world.deactivate(&session);
+        }
+    }
+    assert_eq!(world.project.session_journals().len(), 20, "they are young");
+    world.runtime.keep_sessions = Duration::ZERO;
+    let mut left = Vec::new();
+    for at in 0..4 {
+        // A round that is over begins again after a day.
+        world.runtime.now = [|| now_at(0), || now_at(0), || now_at(0), || now_at(1)][at];
+        world.start(&format!("new{at}"));
+        left.push(world.project.session_journals().len());
+    }
+    assert!((13..=20).contains(&left[0]), "a few at once: {left:?}");
+    assert!(left[2] < left[0], "the next start goes on: {left:?}");
+    assert!(left[3] >= 6, "those with a live run in block mode stay, and the one that starts: {left:?}");
+    world.fits();
+}
+
+fn now_at(round: i64) -> i64 {
+    1_900_000_000_000 + round * 25 * 60 * 60 * 1000
+}

@@ -23,7 +23,7 @@ use phasegate_runtime::locations::Locations;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
 use phasegate_runtime::verify::verify;
-use phasegate_store::faulty::{Change, watched};
+use phasegate_store::faulty::{Change, sealed_at, watched};
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n    \
                      forbidden: [Edit]\n    done_when: { ok: Read }\n  ask:\n    allowed: [Grep]\n    forbidden: \
@@ -320,7 +320,7 @@ fn check_after(world: &World, name: &str, states: &[State], answered: usize, tog
     }
 }
 
-fn crash_everywhere(story: &[Value], by: By) {
+fn crash_everywhere(story: &[Value], by: By) -> Vec<Change> {
     // What a guard that stays writes are the same bytes in other pieces.
     let step = if matches!(by, By::Itself) { 1 } else { 32 };
     let mut told = tell(story, by);
@@ -347,6 +347,7 @@ fn crash_everywhere(story: &[Value], by: By) {
         }
     }
     assert!(told.tried * step > 1000, "only {} crashes were tried", told.tried);
+    changes
 }
 
 #[test]
@@ -366,6 +367,18 @@ fn after_any_crash_of_a_guard_that_stays_what_it_answered_is_there_or_the_next_c
         crash_everywhere(&story, By::Stays(None, false));
         crash_everywhere(&story, By::Stays(None, true));
     }
+}
+
+#[test]
+fn after_any_crash_while_journals_are_sealed_in_parts_nothing_is_lost_either() {
+    let story = [start(), skill(), call("1", "Read"), result("1")];
+    sealed_at(1500, || {
+        for by in [By::Itself, By::Stays(None, false)] {
+            let changes = crash_everywhere(&story, by);
+            let is_part = |path: &Path| path.extension().is_some_and(|end| end == "1");
+            assert!(changes.iter().any(|change| matches!(change, Change::Replaced(path, _) if is_part(path))));
+        }
+    });
 }
 
 /// The bytes after which the disk is full: each of a journal's, and some of a small file's.

@@ -11,8 +11,17 @@ use std::time::SystemTime;
 use crate::files::{self, Readers};
 use crate::ownership::open_own;
 
+/// How long the file of a journal grows before it is sealed, in bytes: it is copied, and hashed as a whole where its
+/// fingerprint does not fit, within the time of one answer.
+const PART_BYTES: u64 = 16 * 1024 * 1024;
+
 /// What the store asks of a disk. A path is that of the file given with it.
 pub trait Disk {
+    /// How long the file of a journal grows before it is sealed, in bytes.
+    fn part_bytes(&self) -> u64 {
+        PART_BYTES
+    }
+
     /// Opens a file of the state to read and append, and makes it if it does not exist.
     ///
     /// # Errors

@@ -61,6 +61,18 @@ pub fn at<T>(now: SystemTime, work: impl FnOnce() -> T) -> T {
     done
 }
 
+thread_local! {
+    static PART: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Does the work while this thread's journals are sealed once their file has this many bytes.
+pub fn sealed_at<T>(bytes: u64, work: impl FnOnce() -> T) -> T {
+    PART.set(Some(bytes));
+    let done = work();
+    PART.set(None);
+    done
+}
+
 /// Does the work on a disk with space for this many bytes. Returns its result and every change.
 pub fn watched<T>(room: Option<u64>, work: impl FnOnce() -> T) -> (T, Vec<Change>) {
     WATCH.set(Some(Watch { changes: Vec::new(), room }));
@@ -100,6 +112,10 @@ fn full() -> io::Error {
 pub struct Watched;
 
 impl Disk for Watched {
+    fn part_bytes(&self) -> u64 {
+        PART.get().unwrap_or_else(|| Real.part_bytes())
+    }
+
     fn open(&self, path: &Path) -> io::Result<File> {
         let there = path.exists();
         let file = Real.open(path)?;

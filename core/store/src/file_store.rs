@@ -161,7 +161,8 @@ impl Medium for OpenFile {
     fn seal(&mut self, part: &Path) -> io::Result<()> {
         let bytes = self.read(0, self.length)?;
         disk().replace(part, &bytes)?;
-        self.cut(0)
+        self.cut(0)?;
+        self.sync()
     }
 
     fn fits(&self, head: &Digest) -> bool {

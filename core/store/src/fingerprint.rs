@@ -46,17 +46,6 @@ pub fn changed(data: &Metadata) -> SystemTime {
     data.modified().unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// When a journal was last written. Where a program set that time, it is the time at which it did.
-#[must_use]
-pub fn written(data: &Metadata) -> SystemTime {
-    let (changed, modified) = (changed(data), data.modified().unwrap_or(SystemTime::UNIX_EPOCH));
-    let seconds = |moment: SystemTime| {
-        let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-    };
-    if SLACK.contains(&(seconds(changed) - seconds(modified))) { modified } else { changed }
-}
-
 /// Whether the file was last changed by the hand that wrote the record with this chain hash.
 #[cfg(unix)]
 pub(crate) fn fits(data: &Metadata, head: &Digest) -> bool {
@@ -89,8 +78,6 @@ mod tests {
         assert!(!fitting(&mine));
         set(time(&mine, now - Duration::from_secs(10)));
         assert!(!fitting(&mine), "it was touched ten seconds after the time it has");
-        let age = || written(&file.as_file().metadata().unwrap()).elapsed().unwrap_or_default();
-        assert!(age() < Duration::from_secs(5), "a time that was set is not believed");
         let kept =
             |head| time(head, now).duration_since(now).map_or(-1, |ahead| i64::try_from(ahead.as_secs()).unwrap());
         assert!(kept(&mine) <= 0, "never a second ahead");

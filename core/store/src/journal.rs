@@ -84,6 +84,8 @@ pub struct Last<S> {
     pub seq: u64,
     /// Its chain hash, as 64 hexadecimal digits.
     pub head: String,
+    /// When it was written, in milliseconds since 1970-01-01 UTC.
+    pub time: i64,
     /// The version of the policy that was in use.
     pub policy: String,
     /// The state after it.
@@ -99,7 +101,13 @@ pub fn read_last<S: JournalState>(store: &dyn Store, path: &Path) -> Result<Opti
     let Some(mut medium) = store.view(path)? else { return Ok(None) };
     let (position, state) = tail::read_after_parts(store, medium.as_mut(), path)?;
     let policy = position.context.policy;
-    Ok((position.seq > 0).then(|| Last { seq: position.seq, head: hex(&position.head), policy, state }))
+    Ok((position.seq > 0).then(|| Last {
+        seq: position.seq,
+        head: hex(&position.head),
+        time: position.time,
+        policy,
+        state,
+    }))
 }
 
 impl Journal {

@@ -4,14 +4,12 @@ use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 
+use crate::active_disk::disk;
 use crate::deadline::Deadline;
 use crate::digest::Digest;
+use crate::disk::Disk as _;
 use crate::error::StoreError;
 use crate::mark::Mark;
-
-/// How long the file of a journal grows before it is sealed, in bytes: it is copied, and hashed as a whole where its
-/// fingerprint does not fit, within the time of one answer.
-const PART_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A place that keeps journals and small files by their path: a file system, or memory.
 pub trait Store: Debug + Send + Sync {
@@ -32,7 +30,7 @@ pub trait Store: Debug + Send + Sync {
 
     /// How long the file of a journal grows before it is sealed as a part of the journal, in bytes.
     fn part_bytes(&self) -> u64 {
-        PART_BYTES
+        disk().part_bytes()
     }
 
     /// Whether there is a file of this path.

@@ -25,6 +25,8 @@ pub(crate) struct Position {
     pub(crate) head: Digest,
     /// The number of the last record; 0 for an empty journal.
     pub(crate) seq: u64,
+    /// When the last record was written, in milliseconds since 1970-01-01 UTC.
+    pub(crate) time: i64,
     /// The offset at which the last complete record ends.
     pub(crate) end: u64,
     /// How many bytes of a torn record follow.
@@ -263,7 +265,7 @@ fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
             return Err("is damaged: a record is missing".to_string());
         }
         record.note(&mut position.context);
-        position.seq = record.seq;
+        (position.seq, position.time) = (record.seq, record.t);
         match (record.state, &mut state) {
             (Some(snapshot), state) => {
                 *state = Some(snapshot);
@@ -297,7 +299,7 @@ fn follow_version1<S: JournalState>(end: &End) -> Result<(Position, S), String> 
             (None, Some(patch)) => merge_patch::apply(&mut state, patch),
             (None, None) => {}
         }
-        position.seq = record.seq;
+        (position.seq, position.time) = (record.seq, record.time);
         position.context.policy = record.policy.into_owned();
     }
     let state = S::read_older(1, state).map_err(|error| unknown_state(&error))?;

@@ -8,11 +8,12 @@ use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Code, Event, EventKind, slash_command};
 
 use super::Driver;
+use crate::awake::may_be_strict;
 use crate::failure_mode::{of_configs, of_mode};
 use crate::integrity;
 use crate::policy_store::{Current, Ready, summary};
 use crate::project::Remembered;
-use crate::sessions::{is_strict, may_be_strict};
+use crate::sessions::is_strict;
 use crate::snapshot::{ProjectChange, SessionChange};
 use crate::strength::{Strength, notice};
 

@@ -135,13 +135,17 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Tells the project's journal of a session that is about to get its first record.
+    /// Tells the project's journal of a session that is about to get its first record, or the first after a rest.
     fn announce(&mut self) -> Result<(), Problem> {
-        if self.loaded.session_journal.seq() > 0 {
+        let seq = self.loaded.session_journal.seq();
+        if seq > 0 && self.loaded.shared.snapshot.is_awake(&session_key(&self.session)) {
             return Ok(());
         }
+        if seq > 0 {
+            self.loaded.session_journal.sync()?;
+        }
         let event = json!({"event": "session", "session": self.session});
-        let at = Checkpoint { seq: 0, head: self.loaded.session_journal.head(), time: (self.runtime.now)() };
+        let at = Checkpoint { seq, head: self.loaded.session_journal.head(), time: (self.runtime.now)() };
         self.append_project(event, Vec::new(), at, Durability::Synced)
     }
 
@@ -152,7 +156,8 @@ impl Driver<'_> {
         let noted = known.unwrap_or(loaded.own.snapshot.anchored);
         let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
         let due = loaded.own.snapshot.anchor_due;
-        let now = seq == 0 || due || noted == 0 || turns || !changes.is_empty();
+        let rested = !loaded.shared.snapshot.is_awake(&key);
+        let now = seq == 0 || due || noted == 0 || turns || rested || !changes.is_empty();
         if !now && seq < noted + CHECKPOINT_RECORDS {
             return Ok(());
         }
@@ -172,7 +177,7 @@ impl Driver<'_> {
             loaded.project_journal.write(false)?;
             loaded.session_journal.sync()?;
         }
-        let durability = if synced || seq == 0 { Durability::Synced } else { Durability::Written };
+        let durability = if synced || seq == 0 || rested { Durability::Synced } else { Durability::Written };
         self.append_project(json!({"event": event.name(), "session": self.session}), changes, at, durability)
     }
 
@@ -186,18 +191,31 @@ impl Driver<'_> {
     ) -> Result<(), Problem> {
         let (shared, own) = (&mut self.loaded.shared, &mut self.loaded.own);
         own.change(SessionChange::Checkpointed(at.seq));
-        let (time, journal) = (at.time, &mut self.loaded.project_journal);
+        let time = at.time;
         shared.change(ProjectChange::Checkpoint(SessionCheckpoint { session: session_key(&self.session), at }));
         if shared.remembered.is_some() && !shared.snapshot.guarded {
             shared.change(ProjectChange::Guarded(true));
         }
+        self.write_project(time, event, changes, durability)
+    }
+
+    /// Appends to the project's journal these changes, and those that wait.
+    pub(super) fn write_project(
+        &mut self,
+        time: i64,
+        event: Value,
+        changes: Vec<Change>,
+        durability: Durability,
+    ) -> Result<(), Problem> {
+        let (shared, own) = (&mut self.loaded.shared, &self.loaded.own);
+        let journal = &mut self.loaded.project_journal;
         if durability == Durability::Synced {
             shared.change(ProjectChange::Synced(shared.snapshot.base + journal.seq() + 1));
         }
         let entry = Entry {
             time,
             engine: env!("CARGO_PKG_VERSION").to_string(),
-            policy: own.policy.version.clone(),
+            policy: if own.policy.version.is_empty() { journal.policy() } else { &own.policy.version }.to_string(),
             event,
             changes: changes.into_iter().map(ProjectChange::Engine).chain(take(&mut shared.pending)).collect(),
             ..Entry::default()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::{Adapter, Problem, Refusal};
@@ -87,7 +87,7 @@ impl World {
         }
         let [state, user, machine, home] = ["state", "user", "machine", "home"].map(|name| top.join(name));
         let mut runtime = Runtime::new(Locations { state, user, machine, home }, adapters.iter().copied());
-        runtime.now = || 1_700_000_000_000;
+        runtime.now = begun;
         let project = Project::find(&runtime.locations, &top.join("project"));
         Self { top: top.to_path_buf(), runtime: Arc::new(runtime), project }
     }
@@ -158,9 +158,18 @@ fn one_by_one(world: &World, acts: &[Act]) -> Answers {
     answers
 }
 
+/// When all worlds begin: sessions that were active last week would be at an end.
+fn begun() -> i64 {
+    static BEGUN: OnceLock<i64> = OnceLock::new();
+    *BEGUN.get_or_init(|| {
+        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap()
+    })
+}
+
 fn timed(event: &Value, at: usize) -> Event {
     let mut event = Event::from_value(event.clone()).unwrap();
-    event.time = Some(1_700_000_000_000 + i64::try_from(at).unwrap());
+    event.time = Some(begun() + i64::try_from(at).unwrap());
     event
 }
 
