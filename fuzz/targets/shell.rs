@@ -19,8 +19,8 @@ fn within(line: &str, start: u32, end: u32, whole: &Judgement) {
 fuzz_target!(|data: &[u8]| -> Corpus {
     let Ok(line) = std::str::from_utf8(data) else { return Corpus::Reject };
     let table = Table::shipped();
-    for trust in [Trust { repository: true }, Trust { repository: false }] {
-        let judgement = judge(line, &table, trust);
+    for trust in [Trust::default(), Trust { repository: false, ..Trust::default() }] {
+        let judgement = judge(line, &table, trust.clone());
         within(line, judgement.span.0, judgement.span.1, &judgement);
         for part in &judgement.parts {
             within(line, part.command.span.0, part.command.span.1, &judgement);
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
         assert!(line.len() <= MAX_LINE_BYTES || judgement.verdict == Verdict::Unknown, "a line that is too long was judged");
         let said = serde_json::to_string(&judgement).expect("a judgement can be written").len();
         assert!(said <= most(line.len()), "{said} bytes are said of {}", line.len());
-        assert_eq!(judge(line, &table, trust), judgement, "judging twice differs");
+        assert_eq!(judge(line, &table, trust.clone()), judgement, "judging twice differs");
     }
     Corpus::Keep
 });

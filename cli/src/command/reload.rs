@@ -5,6 +5,7 @@ use phasegate_core::event::By;
 use phasegate_core::policy::Mode;
 use phasegate_runtime::reload::Reload;
 use phasegate_runtime::{Project, Runtime};
+use phasegate_shell::Readers;
 use serde_json::{Value, json};
 
 use super::control::{Target, give};
@@ -94,6 +95,14 @@ fn print(context: &Context, reload: &Reload) {
         let path = |path: &Option<String>| path.clone().unwrap_or_else(|| "none".to_string());
         out.line(format_args!("  {} audit log {} -> {}", "~".yellow(), path(now), path(then)));
     }
+    for readers in &reload.distrusted {
+        let readers = match readers {
+            Readers::Repository => "programs that obey files of the repository",
+            Readers::Programs => "programs",
+            Readers::Commands => "commands",
+        };
+        out.line(format_args!("  {} {readers} are trusted again to only read", "~".yellow()));
+    }
     for skill in &reload.kept {
         out.line(format_args!("    the run of {skill} keeps the version it began with"));
     }
@@ -117,6 +126,7 @@ fn as_json(reload: &Reload) -> Value {
         "removed": reload.removed,
         "changed": reload.changed,
         "mode": reload.mode.map(|(now, then)| pair(json!(now), json!(then))),
+        "distrusted": reload.distrusted,
         "audit_log": reload.audit_log.as_ref().map(|(now, then)| pair(json!(now), json!(then))),
         "kept": reload.kept,
     })

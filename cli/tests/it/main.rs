@@ -20,6 +20,7 @@ mod in_force;
 mod init;
 mod journal_size;
 mod listing;
+mod obeyed;
 mod panic;
 mod protection;
 mod reload;

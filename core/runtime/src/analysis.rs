@@ -7,13 +7,16 @@ mod matched;
 mod rough;
 mod guarded;
 mod line;
+mod obeyed;
 mod tools;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use phasegate_core::analysis::{Access, Verdict};
-use phasegate_core::tool::{BASH, READ, SHELL, only_reads};
+use phasegate_core::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
 use phasegate_core::{Event, EventKind};
+use phasegate_shell::Readers;
 use serde_json::Value;
 
 use crate::paths::{display, resolve};
@@ -33,15 +36,22 @@ pub(crate) fn open(event: &mut Event) {
 }
 
 /// Resolves the paths that the adapter found in a call, relative to the event's folder, else to the project's root; reads
-/// the line of a shell call; and notes what of the guard's own the call would change.
-pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protected: &dyn Fn() -> Protected<'a>) {
+/// the line of a shell call; and notes what of the guard's own the call would change. The commands of which the call would
+/// change what they obey.
+pub(crate) fn complete<'a>(
+    event: &mut Event,
+    root: &Path,
+    shell: &Shell,
+    protected: &dyn Fn() -> Protected<'a>,
+) -> BTreeSet<Readers> {
     tools::shorten(&mut event.kind);
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let judged = read_line(event, shell);
-    let Some(labels) = event.labels() else { return };
-    let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
+    let none = BTreeSet::new;
+    let Some(labels) = event.labels() else { return none() };
+    let EventKind::ToolCall { tool, input, analysis, labels: given, .. } = &mut event.kind else { return none() };
     if analysis.open {
-        return;
+        return none();
     }
     for path in &mut analysis.paths {
         let found = resolve(&base, Path::new(&path.written));
@@ -55,12 +65,22 @@ pub(crate) fn complete<'a>(event: &mut Event, root: &Path, shell: &Shell, protec
         None if analysis.paths.is_empty() => !only_reads(&labels),
         None => analysis.paths.iter().any(|path| writes(path.access)),
     };
-    if may_change {
-        let place = guarded::Place { base: &base, protected: protected() };
-        analysis.guarded = match &judged {
-            Some(judged) => place.by_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default()),
-            None if analysis.paths.is_empty() => place.by_arguments(tool, input, shell),
-            None => place.by_paths(&analysis.paths),
-        };
+    if !may_change {
+        return none();
     }
+    let place = guarded::Place { base: &base, protected: protected() };
+    analysis.guarded = match &judged {
+        Some(judged) => place.by_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default()),
+        None if analysis.paths.is_empty() => place.by_arguments(tool, input, shell),
+        None => place.by_paths(&analysis.paths),
+    };
+    let changed = match &judged {
+        Some(judged) => place.obeyed_by_line(judged, &mut analysis.commands, &shell.table),
+        None if analysis.paths.is_empty() => place.obeyed_by_arguments(input, &shell.table),
+        None => place.obeyed_by_paths(&analysis.paths, input, &shell.table),
+    };
+    if !changed.is_empty() && !labels.is_empty() {
+        given.get_or_insert(labels).insert(EXECUTE.to_string());
+    }
+    changed
 }

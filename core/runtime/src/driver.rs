@@ -7,12 +7,14 @@ mod policy_choice;
 mod record;
 mod sweep;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem, Refusal};
 use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Event, EventKind, Outcome, State, state};
+use phasegate_shell::Readers;
 use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
 use serde_json::json;
@@ -52,6 +54,8 @@ pub struct Driver<'a> {
     configs: Option<FailureMode>,
     /// What the person is to be told with the answer to this event.
     notice: Option<String>,
+    /// The commands of which the call that is decided would change what they obey.
+    changes: BTreeSet<Readers>,
 }
 
 /// What a driver has loaded: a process that stays keeps it between events.
@@ -145,7 +149,18 @@ impl<'a> Driver<'a> {
         let project_state = std::mem::take(&mut loaded.shared.snapshot.project);
         let state = State { session: session_state, project: project_state };
         let FirstLook { current, configs, .. } = look;
-        Self { runtime, store, project, session: session.to_string(), loaded, state, current, configs, notice: None }
+        Self {
+            runtime,
+            store,
+            project,
+            session: session.to_string(),
+            loaded,
+            state,
+            current,
+            configs,
+            notice: None,
+            changes: BTreeSet::new(),
+        }
     }
 
     /// What stays when the driver is done.
@@ -163,6 +178,11 @@ impl<'a> Driver<'a> {
     /// No policy can be used, or the record cannot be written.
     pub fn decide(&mut self, event: Event) -> Result<Outcome, Problem> {
         let (event, decided) = self.judge(event, false)?;
+        let changes = std::mem::take(&mut self.changes);
+        if !changes.is_empty() && decided.outcome.decision.as_ref().is_none_or(|decision| decision.lets_through()) {
+            let before = self.loaded.own.snapshot.distrusted.iter().copied();
+            self.loaded.own.change(SessionChange::Distrusted(before.chain(changes).collect()));
+        }
         let mut outcome = self.record(&event, decided)?;
         if let Some(text) = self.notice.take() {
             outcome.result.get_or_insert_with(|| json!({"text": text}));
@@ -201,7 +221,8 @@ impl<'a> Driver<'a> {
         }
         let (root, logs, settings) = (&self.project.root, self.audit_logs(), &self.loaded.own.snapshot.settings);
         let protected = || self.runtime.protected(Some(root), &logs);
-        analysis::complete(&mut event, root, &Shell::of(settings), &protected);
+        let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted);
+        self.changes = analysis::complete(&mut event, root, &shell, &protected);
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone(), ..state::Session::default() };
             self.loaded.own.policy = self.with_earlier(&State { session, ..State::default() })?;

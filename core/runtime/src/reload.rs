@@ -1,10 +1,12 @@
 //! The effect of a changed config on live sessions (rules 4).
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Code, State};
+use phasegate_shell::Readers;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 
@@ -38,13 +40,15 @@ pub struct Reload {
     pub audit_log: Option<(Option<String>, Option<String>)>,
     /// The skills whose live runs keep the version they began with, though it would be another.
     pub kept: Vec<String>,
+    /// The commands that would be trusted again to only read.
+    pub distrusted: BTreeSet<Readers>,
 }
 
 impl Reload {
     /// Whether the session already uses the current configs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.from == self.to && self.mode.is_none() && self.audit_log.is_none()
+        self.from == self.to && self.mode.is_none() && self.audit_log.is_none() && self.distrusted.is_empty()
     }
 }
 
@@ -105,6 +109,7 @@ impl Runtime {
             mode: Some((own.settings.mode, settings.mode)).filter(|(now, then)| now != then),
             audit_log: Some((own.settings.audit_log, settings.audit_log.clone())).filter(|(now, then)| now != then),
             kept: kept.map(|run| run.skill.clone()).collect(),
+            distrusted: own.distrusted,
         })
     }
 }

@@ -1,10 +1,11 @@
 //! What the journals keep as state: the engine's, and what the runtime needs besides; and the changes of it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::{Change, state};
 use phasegate_formats::tagged::{self, Tagged};
+use phasegate_shell::Readers;
 use phasegate_store::state::JournalState;
 use serde::de::{Deserializer, MapAccess};
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,9 @@ pub struct SessionSnapshot {
     /// until it starts anew.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
+    /// The commands of which a call has changed what they obey, since a person last had the configs used.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub distrusted: BTreeSet<Readers>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -172,6 +176,8 @@ pub enum SessionChange {
     ProjectSynced(u64),
     /// Whether what was known of the session may be lost.
     Lost(bool),
+    /// The commands that are no longer trusted to only read.
+    Distrusted(BTreeSet<Readers>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -230,6 +236,7 @@ impl Tagged for SessionChange {
             "checkpointed" => Self::Checkpointed(map.next_value()?),
             "project_synced" => Self::ProjectSynced(map.next_value()?),
             "lost" => Self::Lost(map.next_value()?),
+            "distrusted" => Self::Distrusted(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -282,6 +289,7 @@ impl SessionSnapshot {
             SessionChange::Checkpointed(seq) => self.anchored == *seq,
             SessionChange::ProjectSynced(seq) => self.project == *seq,
             SessionChange::Lost(lost) => self.lost == *lost,
+            SessionChange::Distrusted(readers) => self.distrusted == *readers,
         }
     }
 }
@@ -303,6 +311,7 @@ impl JournalState for SessionSnapshot {
             SessionChange::Checkpointed(seq) => self.anchored = *seq,
             SessionChange::ProjectSynced(seq) => self.project = *seq,
             SessionChange::Lost(lost) => self.lost = *lost,
+            SessionChange::Distrusted(readers) => self.distrusted.clone_from(readers),
         }
     }
 }
@@ -368,6 +377,7 @@ mod tests {
             SessionChange::Checkpointed(4),
             SessionChange::ProjectSynced(5),
             SessionChange::Lost(true),
+            SessionChange::Distrusted([Readers::Programs].into()),
             SessionChange::Engine(engine()),
         ];
         let (of_project, of_session) =

@@ -1,20 +1,26 @@
 //! What a line was judged to be, and why.
 
+use std::collections::BTreeSet;
+
 use phasegate_core::analysis::{Access, SimpleCommand, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::obeyed::Readers;
+
 /// How far the reader may trust what lies in the folder the line runs in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trust {
     /// The repository's own configuration names no program that a human did not choose. A clone does not
-    /// bring that configuration along, and every way to write it is judged as writing, so this is the
-    /// default. Where it is false, `git status` and its like only read in a hardened form.
+    /// bring that configuration along, so this is the default. Where it is false, `git status` and its like only read
+    /// in a hardened form.
     pub repository: bool,
+    /// The commands that obey something that calls have changed; they only read in a hardened form, if at all.
+    pub lost: BTreeSet<Readers>,
 }
 
 impl Default for Trust {
     fn default() -> Self {
-        Self { repository: true }
+        Self { repository: true, lost: BTreeSet::new() }
     }
 }
 

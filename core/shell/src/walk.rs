@@ -66,8 +66,8 @@ impl<'t> Walk<'t> {
     pub(crate) fn new(table: &'t Table, trust: Trust, names: Names) -> Self {
         Self {
             table,
-            trust,
             scope: Scope::new(names, !trust.repository),
+            trust,
             parts: Vec::new(),
             touches: Vec::new(),
             worst: Finding::new(Verdict::Read, "every part only reads", (0, 0)),

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             continue;
         }
         let answer = match command(&bytes) {
-            Ok((id, line)) => answer(id, &json!(judge(&line, &table, trust))),
+            Ok((id, line)) => answer(id, &json!(judge(&line, &table, trust.clone()))),
             Err(error) => {
                 exit = Exit::No;
                 json!({"line": number, "error": error})

@@ -17,8 +17,10 @@ pub struct TrustArgs {
 /// Where no settings can be found, the shipped table holds.
 pub(super) fn knowledge(args: TrustArgs, context: &Context) -> (Table, Trust) {
     let found = context.runtime().and_then(|runtime| Ok(runtime.discover(&context.find_project(&runtime)?)));
-    let Ok(found) = found else { return (Table::shipped(), Trust { repository: !args.distrust_repository }) };
+    let Ok(found) = found else {
+        return (Table::shipped(), Trust { repository: !args.distrust_repository, ..Trust::default() });
+    };
     let settings = compile(&found.files).settings;
     let table = if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs) };
-    (table, Trust { repository: settings.trust_repository && !args.distrust_repository })
+    (table, Trust { repository: settings.trust_repository && !args.distrust_repository, ..Trust::default() })
 }

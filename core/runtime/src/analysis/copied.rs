@@ -44,7 +44,7 @@ impl Place<'_> {
     }
 }
 
-fn copies(part: &Part) -> bool {
+pub(super) fn copies(part: &Part) -> bool {
     let Some(Word::Known(program)) = part.command.words.first() else { return false };
     program.rsplit('/').next().is_some_and(|name| PROGRAMS.contains(&name))
 }

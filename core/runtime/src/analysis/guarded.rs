@@ -104,13 +104,13 @@ impl Place<'_> {
             }
             let path = !text.is_empty() && text.len() < LONGEST && !blanks_off(text).contains('\n');
             if is_script(name) {
-                let judged = judge(text, &shell.table, shell.trust);
+                let judged = judge(text, &shell.table, shell.trust.clone());
                 if judged.verdict != Verdict::Read {
                     found.extend(self.by_line(&judged, text));
                 }
             } else if path && text.contains(' ') {
                 // A text for people is not a known command line; only certain changes count.
-                let judged = judge(text, &shell.table, shell.trust);
+                let judged = judge(text, &shell.table, shell.trust.clone());
                 let known = judged.touches.iter().filter_map(|touch| Some((touch.path.text()?, touch.access)));
                 found.extend(known.filter_map(|(written, access)| self.touched(&written, access)));
             }

@@ -1,9 +1,11 @@
 //! The line of a shell call, read into simple commands and judged.
 
+use std::collections::BTreeSet;
+
 use phasegate_core::analysis::{Access, PathUse};
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
 use phasegate_core::{Event, EventKind};
-use phasegate_shell::{Judgement, Pattern, Piece, Table, Trust, judge};
+use phasegate_shell::{Judgement, Pattern, Piece, Readers, Table, Trust, judge};
 use serde_json::Value;
 
 use crate::policy_store::KeptSettings;
@@ -18,11 +20,11 @@ pub(crate) struct Shell {
 }
 
 impl Shell {
-    /// What these settings say of programs and of the repository.
-    pub(crate) fn of(settings: &KeptSettings) -> Self {
+    /// What these settings say of programs and of the repository, without the trust that calls of the session have lost.
+    pub(crate) fn of(settings: &KeptSettings, lost: &BTreeSet<Readers>) -> Self {
         let table =
             if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
-        Self { table, trust: Trust { repository: !settings.distrust_repository } }
+        Self { table, trust: Trust { repository: !settings.distrust_repository, lost: lost.clone() } }
     }
 }
 
@@ -30,7 +32,7 @@ impl Shell {
 pub(crate) fn read_line(event: &mut Event, shell: &Shell) -> Option<Judgement> {
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
-    let judged = judge(line, &shell.table, shell.trust);
+    let judged = judge(line, &shell.table, shell.trust.clone());
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();

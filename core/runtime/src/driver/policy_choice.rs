@@ -1,5 +1,6 @@
 //! Which policy an event is decided by (rules 4).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem};
@@ -53,6 +54,9 @@ impl Driver<'_> {
             return Err(integrity::lost(&self.session));
         }
         self.loaded.own.without_policy = false;
+        if reloads {
+            self.loaded.own.change(SessionChange::Distrusted(BTreeSet::new()));
+        }
         // Only now: what a start that fails would note stays in a guard that goes on, and not in a hook.
         if let Some(strength) = strength {
             self.loaded.shared.change(ProjectChange::Strength(Some(Box::new(strength))));

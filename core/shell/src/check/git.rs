@@ -6,6 +6,7 @@ use super::command::Command;
 use super::find::bounds::pattern;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
+use crate::obeyed::is_harmless_key;
 use crate::walk::Walk;
 
 /// Settings that only change how output looks, whatever their value; those that end with a dot, and all below it.
@@ -36,6 +37,9 @@ const WHOLE: [(&str, &[&str]); 9] = [
     ("gc.auto", &["0"]),
     ("log.showsignature", &["false"]),
 ];
+
+/// The configuration of the repository that a line works in.
+const CONFIGURATION: &str = ".git/config";
 
 /// `git -c name=value`
 pub(super) fn configuration(command: &Command<'_>) -> Option<Finding> {
@@ -78,7 +82,7 @@ pub(super) fn listing(command: &Command<'_>) -> Option<Finding> {
 }
 
 /// `git config`
-pub(super) fn config(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn config(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let reads = ["get", "get-all", "get-regexp", "get-urlmatch", "get-color", "get-colorbool", "l", "list"];
     if command.has(&reads) {
         return None;
@@ -90,7 +94,25 @@ pub(super) fn config(command: &Command<'_>) -> Option<Finding> {
         [first, ..] => matches!(first.known(), Some("get" | "list")),
     };
     let span = operands.last().map_or(command.span, |field| field.span);
-    (!harmless).then(|| Finding::new(Verdict::Write, "`git config` sets what it is given a value for", span))
+    if harmless {
+        return None;
+    }
+    let named = command.values(&["add", "replace-all", "unset", "unset-all"]);
+    let key = named.chain(operands.iter().copied()).find(|field| field.known().is_none_or(|word| word.contains('.')));
+    if key.and_then(Field::known).is_some_and(is_harmless_key) {
+        return Some(Finding::new(Verdict::Write, "`git config` sets what it is given a value for", span));
+    }
+    walk.touch(&Field::text(CONFIGURATION, span), Access::Write);
+    Some(Finding::new(Verdict::Execute, "`git config` can set a program that git runs", span))
+}
+
+/// `git init`, `git clone`
+pub(super) fn template(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    if !command.has(&["template", "c", "config", "separate-git-dir", "u", "upload-pack"]) {
+        return None;
+    }
+    walk.touch(&Field::text(CONFIGURATION, command.span), Access::Write);
+    Some(Finding::new(Verdict::Execute, "the new repository can name a program that git runs", command.span))
 }
 
 /// `git reflog`

@@ -33,6 +33,11 @@ impl Walk<'_> {
     }
 }
 
+/// Whether the shell itself has a command of this name.
+pub(super) fn is_builtin(name: &str) -> bool {
+    [SAFE, OTHERS].iter().any(|list| list.split_ascii_whitespace().any(|builtin| builtin == name))
+}
+
 fn is_strict(field: &Field) -> bool {
     let flags =
         |word: &str| word.strip_prefix('-').is_some_and(|flags| flags.bytes().all(|flag| b"euxo".contains(&flag)));

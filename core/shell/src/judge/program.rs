@@ -10,6 +10,7 @@ use crate::check::{self, find, git, tar};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
 use crate::judgement::Touch;
+use crate::obeyed::Readers;
 use crate::table::{Check, Operands, Rule, Style};
 use crate::tree::Span;
 use crate::walk::Walk;
@@ -151,7 +152,7 @@ impl Walk<'_> {
 
     /// What runs through the repository's configuration where that is not trusted.
     fn unhardened(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
-        if self.trust.repository {
+        if self.trust.repository && !self.trust.lost.contains(&Readers::Repository) {
             return None;
         }
         let wanted = rule.hardened_with.as_deref().unwrap_or("");

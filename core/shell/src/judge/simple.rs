@@ -3,8 +3,10 @@
 use phasegate_core::analysis::Word as EngineWord;
 use phasegate_core::analysis::{SimpleCommand, Status, Verdict};
 
+use super::builtin::is_builtin;
 use crate::field::Field;
-use crate::finding::Finding;
+use crate::finding::{Finding, keep_worse};
+use crate::obeyed::Readers;
 use crate::tree::{Assignment, Simple, Span};
 use crate::walk::Walk;
 
@@ -114,7 +116,18 @@ impl Walk<'_> {
         let Some(rule) = self.table.rule(bare) else {
             return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);
         };
-        self.apply(bare, &rule, args, first.span)
+        let mut worst = self.apply(bare, &rule, args, first.span);
+        if self.is_lost(bare) {
+            let because = format!("what `{bare}` runs was changed by earlier calls");
+            keep_worse(&mut worst, Finding::new(Verdict::Execute, because, first.span));
+        }
+        worst
+    }
+
+    /// Whether calls have changed what a command of this name obeys.
+    fn is_lost(&self, name: &str) -> bool {
+        let lost = &self.trust.lost;
+        lost.contains(&Readers::Commands) || (lost.contains(&Readers::Programs) && !is_builtin(name))
     }
 }
 

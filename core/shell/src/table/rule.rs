@@ -240,6 +240,8 @@ pub enum Check {
     Listing,
     /// `git config`.
     GitConfig,
+    /// `git init`, `git clone`, which can bring a configuration along.
+    GitTemplate,
     /// `git reflog`, whose first operand may be a command.
     GitFirst,
     /// `git remote show`, whose operand may be an address.

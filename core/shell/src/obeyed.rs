@@ -1,0 +1,251 @@
+//! What commands obey that otherwise only read: a change of it changes what these commands run.
+
+use phasegate_core::glob::path_fits;
+use serde::{Deserialize, Serialize};
+
+/// The commands that obey a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Readers {
+    /// Programs that obey files of a repository: git, cargo, `python3 -m json.tool`.
+    Repository,
+    /// Every program.
+    Programs,
+    /// Every command, those of the shell itself included.
+    Commands,
+}
+
+/// Which texts of a file change what is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// Any.
+    Any,
+    /// A configuration of git with a key that is not known to be harmless.
+    GitConfig,
+    /// Attributes that name a driver.
+    GitAttributes,
+}
+
+/// Files by their paths in lower case: below the home folder, at a fixed place, or at any depth.
+struct Row {
+    readers: Readers,
+    text: Text,
+    paths: &'static [&'static str],
+}
+
+const ROWS: [Row; 6] = [
+    Row {
+        readers: Readers::Repository,
+        text: Text::GitConfig,
+        paths: &["**/.git/config", "**/.git/config.worktree", "~/.gitconfig", "~/.config/git/config", "/etc/gitconfig"],
+    },
+    Row {
+        readers: Readers::Repository,
+        text: Text::GitAttributes,
+        paths: &["**/.gitattributes", "**/.git/info/attributes", "~/.config/git/attributes", "/etc/gitattributes"],
+    },
+    Row {
+        readers: Readers::Repository,
+        text: Text::Any,
+        // `HEAD` makes a folder a repository.
+        paths: &[
+            "**/.git",
+            "**/head",
+            "**/.git/{commondir,gitdir}",
+            "**/.git/{hooks,modules,worktrees}{,/**}",
+            "**/.cargo/config{,.toml}",
+            "**/.yarnrc{,.yml}",
+            "**/.hg/hgrc",
+            "~/.hgrc",
+            "**/rust-toolchain{,.toml}",
+            "~/.config/go/env",
+        ],
+    },
+    Row {
+        readers: Readers::Repository,
+        text: Text::Any,
+        // What `python3 -m` loads from the working folder, and python from its own.
+        paths: &[
+            "**/{json,_json,argparse,gettext,locale,runpy,pkgutil}{,.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{sitecustomize,usercustomize}{.py,.pyc,/__init__.*}",
+            "**/site-packages/*.pth",
+        ],
+    },
+    Row {
+        readers: Readers::Programs,
+        text: Text::Any,
+        paths: &[
+            "~/.{curlrc,wgetrc,sqliterc,psqlrc,my.cnf,ackrc,lessfilter}",
+            "~/.kube/config",
+            "~/.aws/config",
+            "~/.docker/config.json",
+            "~/.docker/cli-plugins/**",
+            "~/.config/{bat,gh}/**",
+            "/etc/ld.so.preload",
+        ],
+    },
+    Row {
+        readers: Readers::Commands,
+        text: Text::Any,
+        paths: &[
+            "~/.{bashrc,bash_profile,bash_login,bash_aliases,profile,kshrc,mkshrc,pam_environment}",
+            "~/.z{shrc,shenv,profile,login}",
+            "~/.config/fish/**",
+            "~/.config/environment.d/**",
+            "/etc/{profile,bash.bashrc,environment}",
+            "/etc/{profile.d,zsh}/**",
+        ],
+    },
+];
+
+/// Sections of git's configuration of which no key names a program; a dot ends them.
+const SECTIONS: [&str; 14] = [
+    "advice.",
+    "author.",
+    "branch.",
+    "color.",
+    "column.",
+    "committer.",
+    "fetch.",
+    "i18n.",
+    "pull.",
+    "push.",
+    "rebase.",
+    "rerere.",
+    "status.",
+    "user.",
+];
+/// Further keys of git's configuration that name no program.
+const KEYS: [&str; 26] = [
+    "core.abbrev",
+    "core.autocrlf",
+    "core.bare",
+    "core.commentchar",
+    "core.eol",
+    "core.excludesfile",
+    "core.filemode",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.longpaths",
+    "core.precomposeunicode",
+    "core.quotepath",
+    "core.repositoryformatversion",
+    "core.safecrlf",
+    "core.symlinks",
+    "diff.algorithm",
+    "diff.colormoved",
+    "diff.context",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.renames",
+    "init.defaultbranch",
+    "log.date",
+    "log.decorate",
+    "merge.conflictstyle",
+    "tag.sort",
+];
+
+/// The commands that obey the file, where its new text, if that is known, may change what they run. `path` is absolute.
+#[must_use]
+pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
+    let (path, home) = (path.to_lowercase(), home.to_lowercase());
+    let fits = |pattern: &&str| match pattern.strip_prefix("~/") {
+        Some(below) => {
+            path.strip_prefix(&home).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| path_fits(below, rest))
+        }
+        None if pattern.starts_with('/') => path_fits(pattern, &path),
+        None => path_fits(pattern, path.trim_start_matches('/')),
+    };
+    let row = ROWS.iter().find(|row| row.paths.iter().any(&fits))?;
+    let harmless = match row.text {
+        Text::Any => false,
+        Text::GitConfig => text.is_some_and(names_no_program),
+        Text::GitAttributes => {
+            let drivers = |text: &str| ["filter", "diff=", "merge="].iter().any(|driver| text.contains(driver));
+            text.is_some_and(|text| !drivers(text))
+        }
+    };
+    (!harmless).then_some(row.readers)
+}
+
+/// Whether a key of git's configuration names no program, whatever its value.
+pub(crate) fn is_harmless_key(key: &str) -> bool {
+    let key = key.to_lowercase();
+    let remote = key.strip_prefix("remote.").and_then(|rest| rest.rsplit_once('.'));
+    SECTIONS.iter().any(|section| key.starts_with(section))
+        || KEYS.contains(&key.as_str())
+        || remote.is_some_and(|(_, key)| matches!(key, "url" | "pushurl" | "fetch" | "prune" | "tagopt"))
+}
+
+/// Whether a text is a configuration of git, written in the plain form, that names no program.
+fn names_no_program(text: &str) -> bool {
+    let mut section = String::new();
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
+        if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = header.replace(" \"", ".").trim_end_matches('"').to_owned();
+            return !header.contains(']');
+        }
+        let key = line.split('=').next().unwrap_or(line).trim();
+        let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        plain && !line.ends_with('\\') && is_harmless_key(&format!("{section}.{key}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_what_commands_obey_is_known_by_its_path() {
+        use Readers::{Commands, Programs, Repository};
+        for (path, readers) in [
+            ("/p/.git/config", Some(Repository)),
+            ("/p/.GIT/Config", Some(Repository)),
+            ("/p/.git", Some(Repository)),
+            ("/p/.git/hooks/post-index-change", Some(Repository)),
+            ("/p/.git/modules/a/config", Some(Repository)),
+            ("/p/a/.gitattributes", Some(Repository)),
+            ("/h/.gitconfig", Some(Repository)),
+            ("/p/x/HEAD", Some(Repository)),
+            ("/p/json", Some(Repository)),
+            ("/p/json/__init__.py", Some(Repository)),
+            ("/p/argparse.py", Some(Repository)),
+            ("/p/.venv/lib/python3.12/site-packages/a.pth", Some(Repository)),
+            ("/h/.bashrc", Some(Commands)),
+            ("/h/.zshenv", Some(Commands)),
+            ("/h/.config/fish/functions/ls.fish", Some(Commands)),
+            ("/h/.curlrc", Some(Programs)),
+            ("/h/.config/gh/config.yml", Some(Programs)),
+            ("/p/.bashrc", None),
+            ("/p/.git/info/exclude", None),
+            ("/p/data/json/a.txt", None),
+            ("/p/data.json", None),
+            ("/p/src/types.py", None),
+            ("/p/locale/de.po", None),
+            ("/p/config", None),
+        ] {
+            assert_eq!(obeying(path, "/h", None), readers, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_configuration_that_names_no_program_changes_nothing() {
+        let plain = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = u\n\tfetch = +r:r\n[user]\n\tname = x\n# a\n";
+        assert!(names_no_program(plain));
+        for text in [
+            "[core]\nfsmonitor = x\n",
+            "[core] fsmonitor = x\n",
+            "[user]\nname = x \\\n",
+            "fsmonitor = x\n",
+            "[filter \"a\"]\nclean = x\n",
+            "[alias]\ns = !x\n",
+            "[include]\npath = x\n",
+            "[remote \"o\"]\nuploadpack = x\n",
+            "[user][core]\nfsmonitor = x\n",
+        ] {
+            assert!(!names_no_program(text), "{text}");
+        }
+        assert_eq!(obeying("/p/.gitattributes", "/h", Some("*.png binary\n")), None);
+        assert_eq!(obeying("/p/.gitattributes", "/h", Some("*.c filter=x\n")), Some(Readers::Repository));
+    }
+}
