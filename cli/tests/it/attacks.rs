@@ -69,7 +69,7 @@ phases:
 
 /// A guarded project with a session `s` in which a call was just denied, and the guard's program beside it.
 fn world() -> World {
-    let world = World::unguarded();
+    let world = World::unguarded().with_client();
     for (path, text) in [("notes.md", "x\n"), ("src/a.rs", "\n"), (".phasegate/skills/careful.yaml", SKILL)] {
         world.write(path, text);
     }

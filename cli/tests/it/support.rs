@@ -1,6 +1,7 @@
 //! A scratch project, a home and a state folder, and the program run in them.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -26,6 +27,8 @@ phases:
 /// A scratch world.
 pub(crate) struct World {
     folder: TempDir,
+    /// Whether messages are sent as a client sends them, so that this test is the client.
+    is_client: bool,
 }
 
 impl World {
@@ -35,7 +38,12 @@ impl World {
         for part in ["project", "home", "machine"] {
             fs::create_dir(folder.path().join(part)).unwrap();
         }
-        Self { folder }
+        Self { folder, is_client: false }
+    }
+
+    /// The same world, with this test as the client of each session.
+    pub(crate) fn with_client(self) -> Self {
+        Self { is_client: true, ..self }
     }
 
     /// A world whose project has the skill `careful` and asks for this mode.
@@ -117,7 +125,27 @@ impl World {
 
     /// Sends bytes to the hook.
     pub(crate) fn hook(&self, bytes: impl Into<Vec<u8>>) -> Output {
+        let bytes = bytes.into();
+        if self.is_client {
+            return self.sent(&bytes);
+        }
         self.phasegate(&["hook", "claude-code"]).write_stdin(bytes).output().unwrap()
+    }
+
+    /// Sends bytes as a client does: through a socket of its own, to a program that knows the session.
+    fn sent(&self, bytes: &[u8]) -> Output {
+        let (mut own, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let frame: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let session = frame["session_id"].as_str().unwrap_or_default();
+        let mut hook = std::process::Command::new(self.phasegate(&[]).get_program());
+        hook.args(["hook", "claude-code"]).current_dir(self.root()).env_clear().envs(self.variables());
+        hook.env("CLAUDE_CODE_SESSION_ID", session).stdin(std::os::fd::OwnedFd::from(theirs));
+        hook.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let child = hook.spawn().unwrap();
+        drop(hook);
+        own.write_all(bytes).unwrap();
+        drop(own);
+        child.wait_with_output().unwrap()
     }
 
     /// Sends a frame of this session to the hook; its fields are added to those every frame has.

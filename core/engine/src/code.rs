@@ -127,6 +127,9 @@ codes! {
     InputTooLarge = "input-too-large", Fault,
         "the platform's message is larger than phasegate accepts",
         "split the call into smaller parts, for example write the file piece by piece";
+    NotFromClient = "not-from-client", Fault,
+        "another process than the session's client sent this message to the guard",
+        "only the client starts `phasegate hook` or `phasegate serve`; if a person's hook line hands its messages on through another program, start phasegate in it directly (`phasegate init` writes such a line) and begin a new session";
     EventUnknown = "event-unknown", Fault,
         "the platform sent an event that this adapter does not know",
         "update phasegate, or remove the event from the platform's hook settings";

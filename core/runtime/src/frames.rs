@@ -19,6 +19,7 @@ use crate::opened::Opened;
 use crate::other_projects;
 use crate::project::Project;
 use crate::runtime::Runtime;
+use crate::sender::{self, sender};
 use crate::snapshot::SessionChange;
 
 /// The outcomes of a frame's events; `None` if the project was never guarded.
@@ -281,13 +282,16 @@ pub fn decode(
 ///
 /// # Errors
 ///
-/// The frame could not be decoded, an event not be decided, or a record not be written.
+/// `not-from-client`: another process than the session's client sent the frame. It could not be decoded, an event not be decided, or a record not be written.
 pub fn decide(
     driver: &mut Driver<'_>,
     adapter: &dyn Adapter,
     frame: &Frame,
     decoded: Result<Decoded, Problem>,
 ) -> Result<Vec<Outcome>, Problem> {
+    if let Err(problem) = sender::check(&driver.loaded.own.snapshot.senders, sender()) {
+        return Err(driver.note_unreadable(&frame.bytes, problem));
+    }
     let Decoded { events, memory } = match decoded {
         Ok(decoded) => decoded,
         Err(problem) => return Err(driver.note_unreadable(&frame.bytes, problem)),
@@ -300,7 +304,10 @@ pub fn decide(
     let names = adapter.installer().places().session_variables;
     let mut clients = driver.loaded.own.snapshot.clients.clone();
     let origin = Origin::of(names, frame, &events, &driver.session, &mut clients);
+    let mut senders = driver.loaded.own.snapshot.senders.clone();
+    sender::note(&mut senders, &clients, sender());
     driver.loaded.own.change(SessionChange::Clients(clients));
+    driver.loaded.own.change(SessionChange::Senders(senders));
     let root = driver.project.root.clone();
     let variables = adapter.installer().places().project_variables;
     let start = variables.iter().find_map(|name| frame.environment.get(name)).map_or(root.as_path(), Path::new);

@@ -19,6 +19,7 @@ pub mod decide;
 pub mod scratch;
 pub mod redact;
 pub mod ancestors;
+mod sender;
 pub mod connections;
 pub mod strength;
 pub mod session_index;

@@ -43,6 +43,8 @@ pub struct SessionInfo {
     pub policy_digest: String,
     /// The client's processes that have served it, those that have ended perhaps left out; the newest last.
     pub clients: Vec<Process>,
+    /// Those of them that were seen to write the session's messages themselves.
+    pub senders: Vec<Process>,
     /// The guards of servers and proxies that serve it, or did and left a call open.
     pub guards: Vec<Process>,
     /// Who is behind it, where an adapter says so.
@@ -259,6 +261,7 @@ fn info(last: Last<SessionSnapshot>, shared: &ProjectSnapshot) -> SessionInfo {
         policy: last.policy,
         policy_digest: own.policy_digest,
         clients: own.clients,
+        senders: own.senders,
         guards: own.guards,
         principal: own.principal,
         state: State { session: own.session, project: shared.project.clone() },
@@ -280,6 +283,7 @@ mod tests {
             policy: String::new(),
             policy_digest: String::new(),
             clients: Vec::new(),
+            senders: Vec::new(),
             guards: Vec::new(),
             principal: None,
             state,

@@ -28,6 +28,9 @@ pub struct SessionSnapshot {
     /// The client's processes that have served it, the newest last; ended ones are removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<Process>,
+    /// Those of them that were seen to write its messages themselves: no other process may (rules 4.5).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<Process>,
     /// The guards of servers and proxies that serve it now; ended ones while a call of theirs is open.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<Process>,
@@ -156,6 +159,8 @@ impl ProjectSnapshot {
 pub enum SessionChange {
     /// The processes that have served the session.
     Clients(Vec<Process>),
+    /// The clients that were seen to write the session's messages.
+    Senders(Vec<Process>),
     /// The guards of servers and proxies that serve the session.
     Guards(Vec<Process>),
     /// Who is behind the session.
@@ -226,6 +231,7 @@ impl Tagged for SessionChange {
     fn from_tag<'de, A: MapAccess<'de>>(tag: Cow<'de, str>, mut map: A) -> Result<Self, A::Error> {
         Ok(match tag.as_ref() {
             "clients" => Self::Clients(map.next_value()?),
+            "senders" => Self::Senders(map.next_value()?),
             "guards" => Self::Guards(map.next_value()?),
             "principal" => Self::Principal(map.next_value()?),
             "memory" => Self::Memory(map.next_value()?),
@@ -279,6 +285,7 @@ impl SessionSnapshot {
         match change {
             SessionChange::Engine(_) => false,
             SessionChange::Clients(clients) => self.clients == *clients,
+            SessionChange::Senders(senders) => self.senders == *senders,
             SessionChange::Guards(guards) => self.guards == *guards,
             SessionChange::Principal(principal) => self.principal == *principal,
             SessionChange::Memory(memory) => self.memory == *memory,
@@ -301,6 +308,7 @@ impl JournalState for SessionSnapshot {
         match change {
             SessionChange::Engine(change) => self.session.apply(change),
             SessionChange::Clients(clients) => self.clients.clone_from(clients),
+            SessionChange::Senders(senders) => self.senders.clone_from(senders),
             SessionChange::Guards(guards) => self.guards.clone_from(guards),
             SessionChange::Principal(principal) => self.principal.clone_from(principal),
             SessionChange::Memory(memory) => self.memory.clone_from(memory),
@@ -367,6 +375,7 @@ mod tests {
         ];
         let session = [
             SessionChange::Clients(Vec::new()),
+            SessionChange::Senders(Vec::new()),
             SessionChange::Guards(Vec::new()),
             SessionChange::Principal(Some("p".to_string())),
             SessionChange::Memory(json!({"a": [1]})),

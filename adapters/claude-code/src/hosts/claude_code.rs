@@ -167,6 +167,12 @@ pub(crate) static HOST: Host = Host {
                 shown: &["hang", "stopped"],
             },
             LimitRow {
+                way: "a program of the agent sends the guard messages in the client's name, on another system than Linux, \
+               or where the hook's line hands its messages on through a pipe",
+                then: "the guard cannot tell them from the client's and takes them; `phasegate doctor` says where that is so",
+                shown: &[],
+            },
+            LimitRow {
                 way: "a program with the user's rights changes settings, state or the guard's program",
                 then: "the next call may be unguarded; managed settings and files of another user prevent that",
                 shown: &[],

@@ -60,6 +60,11 @@ fn one(runtime: &Runtime, project: &Project, session: &SessionInfo, current: Opt
         return Finding::new(Level::Problem, format!("{what}; no policy could be used"))
             .with("run `phasegate check`, and `phasegate audit show` for what happened");
     }
+    if session.clients.iter().any(|client| client.alive() && !session.senders.contains(client)) {
+        let what = format!("{what}; its client sends its messages through another program, so forged ones are taken");
+        return Finding::new(Level::Warning, what)
+            .with("start `phasegate hook` itself in the hook's line, as `phasegate init` writes it");
+    }
     if current.is_some_and(|current| current != session.policy) {
         return Finding::new(Level::Note, format!("{what}; it uses an earlier policy")).with("run `phasegate reload`");
     }

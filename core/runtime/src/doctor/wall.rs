@@ -4,6 +4,7 @@ use std::path::Path;
 
 use phasegate_adapter::{Adapter, Finding, Level};
 
+use crate::ancestors::own_process;
 use crate::runtime::Runtime;
 use phasegate_store::ownership::check_own;
 
@@ -22,6 +23,11 @@ pub(super) fn examine(runtime: &Runtime, managed: bool, adapters: &[&'static dyn
         let what = "this user can change the settings that start the guard, and so can every program that runs with \
                     this user's rights";
         found.push(Finding::new(Level::Note, what).with("to prevent that, put the hooks into the machine's settings"));
+    }
+    if !cfg!(target_os = "linux") || own_process().is_none() {
+        let what = "this system does not show who sends a message to the guard, so one that a program of the agent forges \
+                    is taken";
+        found.push(Finding::new(Level::Note, what).with("to prevent that, run agents on Linux, with `/proc`"));
     }
     let state = own(&runtime.locations.state).then_some("the state");
     let parts: Vec<_> = state.into_iter().chain(own(&program).then_some("the guard's program")).collect();
