@@ -78,6 +78,12 @@ pub trait Installer: Send + Sync {
     /// Why the platform would not start the guard with the settings of the request; `None` if it would. The runtime
     /// asks when a session starts and when settings change.
     fn unguarded(&self, request: &InstallRequest) -> Option<String>;
+
+    /// The first of these settings files that starts the guard in a form which denies where the guard is not there: what
+    /// an installation in block mode writes.
+    fn demands_guard<'a>(&self, _settings: &'a BTreeMap<PathBuf, String>) -> Option<&'a Path> {
+        None
+    }
 }
 
 /// Where a platform keeps what matters to the guard. Paths that begin with `~/` are below the user's home.
@@ -106,6 +112,13 @@ impl Places {
     #[must_use]
     pub fn settings_files(&self, project: &Path, home: &Path) -> Vec<PathBuf> {
         files(&self.settings, project, home)
+    }
+
+    /// The project's own settings files among them.
+    #[must_use]
+    pub fn own_settings_files(&self, project: &Path) -> Vec<PathBuf> {
+        let own = self.settings.iter().filter(|name| !name.starts_with("~/") && !name.starts_with('/'));
+        own.map(|name| project.join(name)).collect()
     }
 
     /// The files other than settings that an installation in this project or for this user may write.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use jsonc_parser::cst::CstObject;
+use jsonc_parser::cst::{CstNode, CstObject};
 use phasegate_adapter::InstallRequest;
 
-use crate::entry::ours;
+use crate::entry::{Otherwise, otherwise, ours};
 use crate::host::Host;
 use crate::odd_hooks::reject_odd_hooks;
 use crate::settings::{Comments, group_of, parse, reject_switched_off, takes_all};
@@ -28,6 +28,21 @@ pub(crate) fn unguarded(host: &Host, request: &InstallRequest) -> Option<String>
         .flatten()
         .max_by_key(|(ours, _)| *ours)
         .map_or_else(|| Some("no settings file has a hook that runs it".to_string()), |(_, why)| Some(why))
+}
+
+/// Whether the settings file starts the guard, for an event that must be denied when it fails, in a form that denies
+/// where the guard is not there.
+pub(crate) fn demands(host: &Host, path: &Path, text: &str) -> bool {
+    if !text.contains("phasegate") {
+        return false;
+    }
+    let Ok((_, root)) = parse(path, text, Comments::Refused) else { return false };
+    let Some(hooks) = root.object_value().and_then(|object| object.object_value("hooks")) else { return false };
+    let denies = |event: &str| {
+        let ours = hooks.array_value(event).map(|groups| ours(host, &groups, "phasegate")).unwrap_or_default();
+        ours.iter().filter_map(CstNode::to_serde_value).any(|hook| otherwise(&hook) == Otherwise::Denies)
+    };
+    host.closed_events().any(denies)
 }
 
 /// What keeps one settings file from starting the guard, and for how many events it does.

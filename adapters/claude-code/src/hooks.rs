@@ -1,5 +1,8 @@
 //! The adapter of every host of the family.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
 use phasegate_adapter::{
     Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
     InstallRequest, Installer, Limit, Message, Places, Problem, Received, Reply, SessionView, Verdict,
@@ -89,6 +92,11 @@ impl Installer for Hooks {
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         install::uninstall(self.host, request)
+    }
+
+    fn demands_guard<'a>(&self, settings: &'a BTreeMap<PathBuf, String>) -> Option<&'a Path> {
+        let demands = |(path, text): &(&Path, &String)| hook_installation::demands(self.host, path, text);
+        settings.iter().map(|(path, text)| (path.as_path(), text)).find(demands).map(|(path, _)| path)
     }
 
     fn in_both_scopes(&self) -> bool {

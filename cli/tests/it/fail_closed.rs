@@ -238,3 +238,22 @@ fn a_config_that_was_emptied_denies_until_it_says_something_again() {
     start(&world, "three");
     assert_eq!(reply(&world.call("three", "t1", "Edit", edit())), Reply::Silent, "a person lowered the mode");
 }
+
+#[test]
+fn a_project_whose_settings_start_the_guard_denies_where_config_and_state_are_both_removed() {
+    for (mode, scope, denies) in
+        [("block", "--no-user", true), ("warn", "--no-user", false), ("block", "--user", false)]
+    {
+        let world = begin(mode);
+        world.run(&["init", "claude-code", scope], 0);
+        fs::remove_dir_all(world.root().join(".phasegate")).unwrap();
+        fs::remove_dir_all(world.state()).unwrap();
+        let answer = world.call("s", "t5", "Edit", edit());
+        if denies {
+            let text = denied(&answer, "policy-missing");
+            assert!(text.contains("settings.json` starts the guard in block mode"), "{text}");
+        } else {
+            assert_eq!(reply(&answer), Reply::Silent, "{mode} {scope}");
+        }
+    }
+}

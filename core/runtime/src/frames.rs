@@ -249,10 +249,14 @@ impl Runtime {
         outcomes: FrameOutcomes,
     ) -> Reply {
         match outcomes {
-            Ok(None) => match project.and_then(|project| other_projects::refused(self, adapter, opened, project)) {
-                Some(problem) => adapter.codec().refuse(opened.received(), &problem),
-                None => Reply::Nothing,
-            },
+            Ok(None) => {
+                let removed = |project| hook_installation::removed(adapter, &opened.frame, project);
+                let other = |project| other_projects::refused(self, adapter, opened, project);
+                match project.and_then(|project| removed(project).or_else(|| other(project))) {
+                    Some(problem) => adapter.codec().refuse(opened.received(), &problem),
+                    None => Reply::Nothing,
+                }
+            }
             Ok(Some(outcomes)) => {
                 let Some(message) = opened.message() else { return Reply::Nothing };
                 adapter.codec().reply(message, &Verdict::of(&outcomes))

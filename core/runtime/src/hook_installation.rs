@@ -1,13 +1,15 @@
 //! Whether the platform still starts the guard: asked when a session begins, and when settings change under it
 //! (rules 4.1).
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, InstallRequest, InstallScope};
+use phasegate_adapter::{Adapter, Frame, InstallRequest, InstallScope, Problem};
 use phasegate_core::policy::Mode;
-use phasegate_core::{Event, EventKind};
+use phasegate_core::{Code, Event, EventKind};
 
 use crate::locations::Locations;
+use crate::project::Project;
 
 /// Says in events that are about it why the guard would be gone, and keeps in `unwired` why the settings did not start it
 /// when the session began. Where something else starts it (a plugin, another program), settings that still do not start
@@ -32,15 +34,34 @@ pub(crate) fn complete(
 /// are; `None` where it would.
 #[must_use]
 pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path) -> Option<String> {
-    let files = adapter.installer().places().settings_files(folder, &locations.home);
-    // What cannot be read here cannot be read by the client either.
-    let existing = files.into_iter().filter_map(|path| std::fs::read_to_string(&path).ok().map(|text| (path, text)));
+    let existing = existing(adapter.installer().places().settings_files(folder, &locations.home));
     adapter.installer().unguarded(&InstallRequest {
         project: folder.to_path_buf(),
         home: locations.home.clone(),
         command: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
         mode: Mode::Block,
         scope: InstallScope::Project,
-        existing: existing.collect(),
+        existing,
     })
+}
+
+/// Why a frame is refused in a project that nothing guards and of which nothing is kept: the project's own settings start
+/// the guard as for block mode, so it was guarded, and config and state were both removed.
+pub(crate) fn removed(adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
+    let (installer, root) = (adapter.installer(), project.root.as_path());
+    let places = installer.places();
+    let start = places.project_variables.iter().find_map(|name| frame.environment.get(name)).map_or(root, Path::new);
+    let settings = existing(places.own_settings_files(installer.project_folder(root, start)));
+    let demanding = installer.demands_guard(&settings)?.display();
+    let text =
+        format!("`{demanding}` starts the guard in block mode, and neither a config nor state of the project is there");
+    Some(Problem::new(Code::PolicyMissing, text).with_remedy(
+        "ask the user to restore the files under `.phasegate/` or to run `phasegate init`, or, if nothing is to be guarded, \
+         `phasegate init --undo`",
+    ))
+}
+
+/// The files with their text. What cannot be read here cannot be read by the client either.
+fn existing(files: Vec<PathBuf>) -> BTreeMap<PathBuf, String> {
+    files.into_iter().filter_map(|path| std::fs::read_to_string(&path).ok().map(|text| (path, text))).collect()
 }

@@ -167,6 +167,12 @@ pub(crate) static HOST: Host = Host {
                 shown: &["hang", "stopped"],
             },
             LimitRow {
+                way: "configs and state are both removed during a session, and only the user's settings have the hooks",
+                then: "nothing is left that tells the project from an unguarded one, so the next call runs; let the \
+               project's settings have the hooks too, as `init` writes them",
+                shown: &["config-and-state-deleted-user-only"],
+            },
+            LimitRow {
                 way: "a program of the agent sends the guard messages in the client's name, on another system than Linux, \
                or where the hook's line hands its messages on through a pipe",
                 then: "the guard cannot tell them from the client's and takes them; `phasegate doctor` says where that is so",
