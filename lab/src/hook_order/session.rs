@@ -36,7 +36,14 @@ pub(super) fn play(guard: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(&project).map_err(|error| Failure::file(&project, error))?;
     run_command(Command::new("git").args(["init", "--quiet"]).arg(&project))?;
     let session = Session::read(&project)?;
-    output(started(Command::new(guard).arg("init").arg(&session.platform).args(&session.init), folder))?;
+    let mut init = Command::new(guard);
+    init.arg("init").arg(&session.platform).args(&session.init);
+    // `init` refuses a program that no client would find.
+    let folders = guard.parent().map(Path::to_path_buf).into_iter();
+    let known = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(folders.chain(std::env::split_paths(&known)))
+        .map_err(|error| Failure::new(error.to_string()))?;
+    output(started(&mut init, folder).env("PATH", path))?;
     let mut profiles = Vec::new();
     for (at, mut frame) in session.frames.into_iter().enumerate() {
         frame.extend(session.all.clone());

@@ -91,7 +91,8 @@ async fn connected(
     let known = Connection::new(ends);
     let service = service_fn(move |request| {
         let (server, known) = (Arc::clone(&server), Arc::clone(&known));
-        async move { Ok::<_, Infallible>(answer(&server, known, request).await) }
+        // A connection keeps room for this future between requests, so it is kept small.
+        Box::pin(async move { Ok::<_, Infallible>(answer(&server, known, request).await) })
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
