@@ -12,7 +12,7 @@ pub mod skill;
 
 pub use choices::{Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, UnlistedSource};
 pub use condition::{ConditionSource, Matchers};
-pub use matcher::{ArgSource, ArgTestSource, MatcherObject, MatcherSource};
+pub use matcher::{ArgSource, ArgTestSource, CommandSource, MatcherObject, MatcherSource};
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{BackSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource};
 pub use settings::{SettingsSource, UseObject, UseSource};

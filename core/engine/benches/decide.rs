@@ -23,7 +23,7 @@ fn matcher(name: String) -> Matcher {
         tool: ToolPattern::Exact(name),
         server: ServerPattern::Bare,
         args: vec![],
-        command: None,
+        commands: Vec::new(),
         paths: vec![],
         agent: None,
     }

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,15 @@ impl Wanted {
         *self == Self::default()
     }
 
+    /// The word of a config.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ended => "ended",
+            Self::Outcome(outcome) => outcome.word(),
+        }
+    }
+
     /// Whether `outcome` is what is wanted.
     #[must_use]
     pub fn accepts(self, outcome: CallOutcome) -> bool {
@@ -140,4 +150,27 @@ impl Condition {
             Self::Call(_) | Self::Fact(_) => {}
         }
     }
+}
+
+/// The condition in the words of a config, on one line.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All(parts) => joined(f, parts, " and "),
+            Self::Any(parts) => joined(f, parts, " or "),
+            Self::Not(inner) => write!(f, "not ({inner})"),
+            Self::Call(test) => write!(f, "{}: {}", test.wanted.word(), test.matcher.text),
+            Self::Approved(Gate { name, content: None }) => write!(f, "approved: {name}"),
+            Self::Approved(Gate { name, content: Some(content) }) => write!(f, "approved: {name} ({})", content.text),
+            Self::Fact(test) => f.write_str(&test.text),
+        }
+    }
+}
+
+fn joined(f: &mut fmt::Formatter<'_>, parts: &[Condition], joint: &str) -> fmt::Result {
+    for (index, part) in parts.iter().enumerate() {
+        let before = if index == 0 { "" } else { joint };
+        write!(f, "{before}{part}")?;
+    }
+    Ok(())
 }

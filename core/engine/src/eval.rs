@@ -5,10 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::condition::{CallTest, Condition, Gate, Truth, Wanted};
+use crate::condition::{CallTest, Condition, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
-use crate::outcome::CallOutcome;
 use crate::policy::{Optional, Phase, Skill};
 use crate::state::{Children, Run};
 
@@ -148,16 +147,16 @@ impl<'a> World<'a> {
             }
             Condition::Call(test) => {
                 out.calls.push(test);
-                out.words.push(describe(condition));
+                out.words.push(condition.to_string());
             }
             Condition::Approved(gate) => {
                 let before = run.approvals.iter().any(|approval| approval.gate == *gate);
                 let since = if before { ", which changed since it was approved" } else { "" };
-                out.words.push(format!("{}{since}", describe(condition)));
+                out.words.push(format!("{condition}{since}"));
                 out.gates.push(gate);
             }
             Condition::Not(_) | Condition::Fact(_) => {
-                out.words.push(describe(condition));
+                out.words.push(condition.to_string());
                 out.more = true;
             }
         }
@@ -181,39 +180,6 @@ fn has_evidence(run: &Run, test: &CallTest, seen: Seen) -> bool {
     run.evidence
         .iter()
         .any(|evidence| evidence.atom == test.atom && (matches!(seen, Seen::Anywhere) || evidence.visit == run.visit))
-}
-
-/// A condition in the words of a config.
-pub(crate) fn describe(condition: &Condition) -> String {
-    let list = |parts: &[Condition], joint: &str| parts.iter().map(describe).collect::<Vec<_>>().join(joint);
-    match condition {
-        Condition::All(parts) => list(parts, " and "),
-        Condition::Any(parts) => list(parts, " or "),
-        Condition::Not(inner) => format!("not ({})", describe(inner)),
-        Condition::Call(test) => format!("{}: {}", wanted_word(test.wanted), test.matcher.text),
-        Condition::Approved(Gate { name, content: None }) => format!("approved: {name}"),
-        Condition::Approved(Gate { name, content: Some(content) }) => format!("approved: {name} ({})", content.text),
-        Condition::Fact(test) => test.text.clone(),
-    }
-}
-
-fn wanted_word(wanted: Wanted) -> &'static str {
-    match wanted {
-        Wanted::Ended => "ended",
-        Wanted::Outcome(outcome) => outcome_word(outcome),
-    }
-}
-
-/// The word of an outcome.
-pub(crate) fn outcome_word(outcome: CallOutcome) -> &'static str {
-    match outcome {
-        CallOutcome::Ok => "ok",
-        CallOutcome::Failed => "failed",
-        CallOutcome::Refused => "refused",
-        CallOutcome::Launched => "launched",
-        CallOutcome::Cancelled => "cancelled",
-        CallOutcome::Unknown => "unknown",
-    }
 }
 
 /// Calls `visit` with every call test that a call decided in phase `here` can prove: those of the phase's own

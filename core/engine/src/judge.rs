@@ -173,7 +173,7 @@ impl<'a> SkillPart<'a> {
         }
         this.labels = labels;
         let mut lines = skill.phases.iter().flat_map(|phase| &phase.allowed);
-        this.named = lines.any(|matcher| matcher.command.is_some() && this.one(matcher, Use::Permit));
+        this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
         this
     }
 
@@ -195,7 +195,7 @@ impl<'a> SkillPart<'a> {
 
     /// What the exit status of the line says about the command that a matcher is about.
     fn status(&self, matcher: &Matcher) -> Status {
-        let about_command = matcher.command.is_some() || !matcher.paths.is_empty();
+        let about_command = !matcher.commands.is_empty() || !matcher.paths.is_empty();
         match self.call.analysis.commands.as_slice() {
             [command] if about_command && !matcher.is_whole_line(&self.call) => command.status,
             [_, _, ..] if about_command && !matcher.is_whole_line(&self.call) => Status::Lost,

@@ -24,9 +24,10 @@ pub struct Matcher {
     /// What the arguments must be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<ArgTest>,
-    /// The words of one simple command, with `*` for any words; or a whole line, letter by letter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    /// The words of one simple command, with `*` for any words; or a whole line, letter by letter. One of several must match;
+    /// none: any line. A single one is stored as a text.
+    #[serde(default, rename = "command", skip_serializing_if = "Vec::is_empty", with = "one_or_many")]
+    pub commands: Vec<String>,
     /// What the paths of the reading must be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathTest>,
@@ -161,7 +162,7 @@ impl Matcher {
     }
 
     fn asks_for_arguments(&self) -> bool {
-        self.command.is_some() || !self.args.is_empty() || !self.paths.is_empty()
+        !self.commands.is_empty() || !self.args.is_empty() || !self.paths.is_empty()
     }
 
     fn fits_tool(&self, subject: Subject<'_>) -> Fit {
@@ -227,14 +228,18 @@ impl Matcher {
     }
 
     pub(crate) fn fits_command(&self, call: &Call, labels: &Labels) -> Fit {
-        let Some(wanted) = &self.command else { return Fit::Yes };
+        let fits = self.commands.iter().map(|wanted| Self::fits_one_command(wanted, call, labels));
+        fits.max().unwrap_or(Fit::Yes)
+    }
+
+    pub(crate) fn fits_one_command(wanted: &str, call: &Call, labels: &Labels) -> Fit {
         if let Some(known) = call.analysis.redacted.as_ref().and_then(|before| before.command(wanted)) {
             return known;
         }
         if !matches!(call.input.get("command"), Some(Value::String(_))) {
             return Fit::Doubt;
         }
-        if self.is_whole_line(call) {
+        if is_whole_line(wanted, call) {
             return Fit::Yes;
         }
         let commands = &call.analysis.commands;
@@ -243,10 +248,9 @@ impl Matcher {
         if commands.len() == 1 && call.analysis.is_its_commands(labels) { best } else { best.min(Fit::Doubt) }
     }
 
-    /// Whether the line is the command, letter by letter.
+    /// Whether the line is one of the commands, letter by letter.
     pub(crate) fn is_whole_line(&self, call: &Call) -> bool {
-        let line = call.input.get("command").and_then(Value::as_str).map(|line| line.trim_matches([' ', '\t', '\n']));
-        line.is_some() && line == self.command.as_deref()
+        self.commands.iter().any(|wanted| is_whole_line(wanted, call))
     }
 
     fn fits_args(&self, subject: Subject<'_>) -> Fit {
@@ -256,6 +260,11 @@ impl Matcher {
     fn fits_paths(&self, subject: Subject<'_>) -> Fit {
         self.paths.iter().map(|test| test.fits(subject)).min().unwrap_or(Fit::Yes)
     }
+}
+
+fn is_whole_line(wanted: &str, call: &Call) -> bool {
+    let line = call.input.get("command").and_then(Value::as_str);
+    line.is_some_and(|line| line.trim_matches([' ', '\t', '\n']) == wanted)
 }
 
 impl ArgTest {
@@ -348,5 +357,34 @@ fn same(wanted: &Value, found: &Value) -> Fit {
         Fit::No
     } else {
         Fit::Doubt
+    }
+}
+
+/// A list that is stored as its only item where it has just one.
+mod one_or_many {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        One(String),
+        Many(Vec<String>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(texts: &Vec<String>, serializer: S) -> Result<S::Ok, S::Error> {
+        match texts.as_slice() {
+            [one] => one.serialize(serializer),
+            many => many.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::One(one) => Vec::from([one]),
+            Stored::Many(many) => many,
+        })
     }
 }

@@ -8,7 +8,7 @@ use crate::apply::obligation_prefix;
 use crate::change::Change;
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::eval::{bracketed, describe};
+use crate::eval::bracketed;
 use crate::event::{Event, EventKind};
 use crate::policy::{Policy, Skill};
 use crate::state::{Obligation, Run, Status};
@@ -96,7 +96,7 @@ fn announce(skill: &Skill, run: &Run) -> String {
         text.push_str(&format!(" Forbidden tools: {}.", bracketed(&forbidden)));
     }
     if let Some(condition) = &phase.done_when {
-        text.push_str(&format!(" The phase is done when this was seen: {}.", describe(condition)));
+        text.push_str(&format!(" The phase is done when this was seen: {condition}."));
     }
     if let Some(next) = phase.next.first().and_then(|edge| skill.phases.get(edge.to)) {
         text.push_str(&format!(" Next phase: \"{}\".", next.name).to_string());

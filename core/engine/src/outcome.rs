@@ -21,6 +21,21 @@ pub enum CallOutcome {
     Unknown,
 }
 
+impl CallOutcome {
+    /// The word of a config.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Launched => "launched",
+            Self::Cancelled => "cancelled",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// The result of a question to the user.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

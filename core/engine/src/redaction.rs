@@ -22,11 +22,12 @@ pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
             for test in matcher.args.iter().filter(|test| reads(&test.path)) {
                 outcomes.entry(test_key(test)).or_insert_with(|| test.fits(call));
             }
-            if let Some(command) = matcher.command.as_ref().filter(|_| reads("command")) {
-                outcomes.entry(command_key(command)).or_insert_with(|| matcher.fits_command(call, &call.tool.labels));
+            for wanted in matcher.commands.iter().filter(|_| reads("command")) {
+                let fits = |call: &Call, labels| Matcher::fits_one_command(wanted, call, labels);
+                outcomes.entry(command_key(wanted)).or_insert_with(|| fits(call, &call.tool.labels));
                 for part in &commands {
-                    let key = part_prefix(part.number) + &command_key(command);
-                    outcomes.entry(key).or_insert_with(|| matcher.fits_command(&part.call, &part.labels));
+                    let key = part_prefix(part.number) + &command_key(wanted);
+                    outcomes.entry(key).or_insert_with(|| fits(&part.call, &part.labels));
                 }
             }
         });

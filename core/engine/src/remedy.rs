@@ -173,7 +173,7 @@ fn line(pattern: &str) -> Option<String> {
 fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<NextCall> {
     let denied = context.call;
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
-    let command = matcher.command.as_deref().map(|command| line(command).unwrap_or_else(|| command.to_string()));
+    let command = matcher.commands.first().map(|command| line(command).unwrap_or_else(|| command.clone()));
     if command.as_ref().is_some_and(|command| command.contains('*')) {
         return Vec::new();
     }

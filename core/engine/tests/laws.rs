@@ -33,7 +33,7 @@ fn matcher(text: &str) -> Matcher {
         tool,
         server: ServerPattern::Bare,
         args: vec![],
-        command: None,
+        commands: Vec::new(),
         paths: vec![],
         agent: None,
     }

@@ -13,7 +13,7 @@ use super::pattern::pattern;
 use crate::node::{Node, Span};
 use crate::paths;
 use crate::report::Finding;
-use crate::source::{ArgSource, MatcherObject};
+use crate::source::{ArgSource, CommandSource, MatcherObject};
 
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";
@@ -31,17 +31,17 @@ pub(super) fn matchers(builder: &mut Builder<'_>, source: &MatcherObject, node: 
         return Vec::new();
     }
     let args = arguments(builder, source, child(node, "args"));
-    let command = command(builder, source, child(node, COMMAND).span);
+    let commands = commands(builder, source, child(node, COMMAND));
     let paths = accesses(builder, source, node);
     let agent = source.agent.as_deref().map(agent_test);
-    let (Some(args), Some(command), Some(paths)) = (args, command, paths) else { return Vec::new() };
+    let (Some(args), Some(commands), Some(paths)) = (args, commands, paths) else { return Vec::new() };
     let mut matchers = Vec::new();
     for name in tools.split('|').map(str::trim) {
         let found = pattern(builder, name, child(node, "tool").span);
         let Some((tool, from_name)) = found else { continue };
         let Some(server) = server(builder, source, from_name, child(node, "server").span) else { continue };
-        let (args, command, paths, agent) = (args.clone(), command.clone(), paths.clone(), agent.clone());
-        let mut matcher = Matcher { text: String::new(), tool, server, args, command, paths, agent };
+        let (args, commands, paths, agent) = (args.clone(), commands.clone(), paths.clone(), agent.clone());
+        let mut matcher = Matcher { text: String::new(), tool, server, args, commands, paths, agent };
         matcher.text = note(source, name, &matcher);
         matchers.push(matcher);
     }
@@ -107,9 +107,26 @@ fn arguments(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> 
     sound.then_some(tests)
 }
 
-#[expect(clippy::option_option, reason = "outer: whether it could be built; inner: whether there is one")]
-fn command(builder: &mut Builder<'_>, source: &MatcherObject, span: Span) -> Option<Option<String>> {
-    let Some(command) = source.command.as_deref().map(str::trim) else { return Some(None) };
+/// The commands of which one must match; empty where any may; `None` after a mistake.
+fn commands(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Option<Vec<String>> {
+    match &source.command {
+        None => Some(Vec::new()),
+        Some(CommandSource::One(text)) => Some(vec![command(builder, text, node.span)?]),
+        Some(CommandSource::AnyOf(texts)) if texts.is_empty() => {
+            let finding = Finding::error(Code::MatcherEmpty, node.span, "an empty list names no command");
+            builder.findings.push(finding.suggest("write the commands, or remove the key"));
+            None
+        }
+        Some(CommandSource::AnyOf(texts)) => {
+            let each = texts.iter().zip(node.items());
+            let found: Vec<_> = each.map(|(text, item)| command(builder, text, item.span)).collect();
+            found.into_iter().collect()
+        }
+    }
+}
+
+fn command(builder: &mut Builder<'_>, text: &str, span: Span) -> Option<String> {
+    let command = text.trim();
     if command.is_empty() {
         builder.findings.push(
             Finding::error(Code::MatcherEmpty, span, "an empty command line runs nothing")
@@ -130,7 +147,7 @@ fn command(builder: &mut Builder<'_>, source: &MatcherObject, span: Span) -> Opt
                 .suggest("write the words of the command, with `*` for any words: `git push *`"),
         );
     }
-    Some(Some(command.into()))
+    Some(command.into())
 }
 
 fn equality_only(span: Span) -> Finding {
@@ -171,7 +188,8 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         ArgIs::Present(true) => format!("{} given", test.path),
         ArgIs::Present(false) => format!("{} not given", test.path),
     }));
-    parts.extend(matcher.command.iter().map(|command| format!("command {}", Value::String(command.clone()))));
+    let commands: Vec<_> = matcher.commands.iter().map(|command| Value::String(command.clone()).to_string()).collect();
+    parts.extend((!commands.is_empty()).then(|| format!("command {}", commands.join(" or "))));
     parts.extend(matcher.paths.iter().map(|test| match test.access {
         Access::Read => format!("reads {}", test.pattern),
         Access::Write | Access::Remove => format!("writes {}", test.pattern),

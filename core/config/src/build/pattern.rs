@@ -12,7 +12,15 @@ const NATIVE: &str = "mcp__";
 /// Builds a matcher from a pattern.
 pub(crate) fn from_pattern(builder: &mut Builder<'_>, text: &str, span: Span) -> Option<Matcher> {
     let (tool, server) = pattern(builder, text, span)?;
-    Some(Matcher { text: text.into(), tool, server, args: Vec::new(), command: None, paths: Vec::new(), agent: None })
+    Some(Matcher {
+        text: text.into(),
+        tool,
+        server,
+        args: Vec::new(),
+        commands: Vec::new(),
+        paths: Vec::new(),
+        agent: None,
+    })
 }
 
 /// Which tools and which servers a pattern means.

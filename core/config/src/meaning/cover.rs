@@ -36,12 +36,14 @@ fn covers_server(outer: &ServerPattern, inner: &ServerPattern) -> bool {
 
 fn covers_conditions(outer: &Matcher, inner: &Matcher) -> bool {
     outer.args.iter().all(|test| inner.args.contains(test))
-        && outer
-            .command
-            .as_deref()
-            .is_none_or(|outer| inner.command.as_deref().is_some_and(|inner| covers_words(outer, inner)))
+        && covers_commands(&outer.commands, &inner.commands)
         && outer.paths.iter().all(|test| inner.paths.iter().any(|other| covers_path(test, other)))
         && (outer.agent.is_none() || outer.agent == inner.agent)
+}
+
+fn covers_commands(outer: &[String], inner: &[String]) -> bool {
+    let covered = |inner: &String| outer.iter().any(|outer| covers_words(outer, inner));
+    outer.is_empty() || (!inner.is_empty() && inner.iter().all(covered))
 }
 
 fn covers_path(outer: &PathTest, inner: &PathTest) -> bool {

@@ -77,8 +77,10 @@ impl Sample {
 
     /// Whether a matcher forbids every call that this one stands for.
     pub(super) fn all_forbidden_by(&self, matcher: &Matcher, skill: &Skill) -> bool {
-        let any_call =
-            matcher.args.is_empty() && matcher.command.is_none() && matcher.paths.is_empty() && matcher.agent.is_none();
+        let any_call = matcher.args.is_empty()
+            && matcher.commands.is_empty()
+            && matcher.paths.is_empty()
+            && matcher.agent.is_none();
         if any_call { self.fits(matcher, skill, Use::Forbid) } else { covers(matcher, &self.of, skill) }
     }
 
@@ -100,7 +102,7 @@ fn input(matcher: &Matcher) -> Value {
         };
         put(&mut input, &test.path, value);
     }
-    if let Some(command) = &matcher.command {
+    if let Some(command) = matcher.commands.first() {
         // The words that it selects stand in the analysis, the text only where it is a line of its own.
         let line = if words::sample(command).is_some() { ANY.to_string() } else { command.clone() };
         put(&mut input, "command", Value::String(line));
@@ -121,7 +123,7 @@ fn put(input: &mut Value, path: &str, value: Value) {
 }
 
 fn analysis(matcher: &Matcher) -> CallAnalysis {
-    let commands: Vec<_> = matcher.command.as_deref().and_then(words::sample).into_iter().collect();
+    let commands: Vec<_> = matcher.commands.first().and_then(|command| words::sample(command)).into_iter().collect();
     let command = commands.first().map(|_| 0);
     let paths = matcher.paths.iter().map(|test| {
         let path = path_of(&test.pattern);

@@ -31,9 +31,9 @@ pub struct MatcherObject {
     /// Conditions on the arguments, by name; a dot selects a field of an object (`options.dry_run`).
     #[serde(default)]
     pub args: BTreeMap<String, ArgSource>,
-    /// The words of one command of a shell line. `*` as a word stands for any words, also none (`git push *`); inside a word it stands for any characters (`-out=*`).
+    /// The words of one command of a shell line, or a list of such texts, of which one must match. `*` as a word stands for any words, also none (`git push *`); inside a word it stands for any characters (`-out=*`).
     #[serde(default)]
-    pub command: Option<String>,
+    pub command: Option<CommandSource>,
     /// A path that the call must read, relative to the project, with `*`, `?`, `**` and `{a,b}` (`{src,tests}/**/*.rs`).
     #[serde(default)]
     pub reads: Option<String>,
@@ -46,6 +46,17 @@ pub struct MatcherObject {
     /// The calling agent: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.
     #[serde(default)]
     pub agent: Option<String>,
+}
+
+/// One command, or several of which one must match.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum CommandSource {
+    /// The words of this command.
+    One(String),
+    /// The words of one of these.
+    AnyOf(Vec<String>),
 }
 
 /// A condition on an argument: a value, or a test.

@@ -68,7 +68,7 @@ fn unknown_key(key: &str, known: &[String], node: &Node) -> Finding {
 
 fn wrong_type(problem: &Problem, kinds: &[String], node: &Node) -> Finding {
     let subject = problem.pointer.last().map_or_else(|| "the config".to_string(), |key| format!("`{key}`"));
-    if subject == "`command`" && matches!(node.content, Content::Map(_) | Content::List(_)) {
+    if subject == "`command`" && matches!(node.content, Content::Map(_)) {
         return Finding::error(Code::MatcherUnsupported, node.span, "a command can be compared for equality only")
             .cause("the beginning of a command does not determine what it does")
             .suggest("write the words of one command, with `*` for any words: `command: \"npm *\"`");
