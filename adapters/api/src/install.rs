@@ -121,6 +121,14 @@ impl Places {
         own.map(|name| project.join(name)).collect()
     }
 
+    /// Where the platform looks for the `SKILL.md` of a skill, first choice first; empty where it knows no such files. Files
+    /// of the user are under `home`.
+    #[must_use]
+    pub fn skill_files(&self, skill: &str, project: &Path, home: &Path) -> Vec<PathBuf> {
+        let folders = files(&self.skill_folders, project, home);
+        folders.into_iter().map(|folder| folder.join(skill).join("SKILL.md")).collect()
+    }
+
     /// The files other than settings that an installation in this project or for this user may write.
     #[must_use]
     pub fn installed_files(&self, project: &Path, home: &Path) -> Vec<PathBuf> {

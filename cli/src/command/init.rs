@@ -7,6 +7,7 @@ pub(crate) mod mode;
 pub(crate) mod command_name;
 mod record;
 mod settings;
+mod skill_file;
 mod starter;
 mod undo;
 
@@ -44,15 +45,17 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if args.undo {
         return undo::run(&setting);
     }
-    let (config, own) = settings::changes(&setting)?;
-    setting.mode = own.max(setting.runtime.mode_without_answer(&setting.project));
+    let config = settings::planned(&setting)?;
+    setting.mode = config.mode.max(setting.runtime.mode_without_answer(&setting.project));
     if args.print {
         return print(&setting);
     }
-    let mut plans = vec![Plan::new(setting, config)?];
+    let mut first: Vec<Change> = config.change.into_iter().collect();
+    first.extend(skill_file::changes(&setting, &config.policy));
+    let mut plans = vec![Plan::new(setting, first)?];
     if let Some(mut setting) = plans.first().and_then(|plan| plan.setting.for_user_too()) {
         setting.mode = setting.mode.max(mode::of_guarded_projects(&setting.runtime));
-        plans.push(Plan::new(setting, None)?);
+        plans.push(Plan::new(setting, Vec::new())?);
     }
     let changed = plans.iter().any(|plan| !plan.changes.is_empty());
     plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes));
@@ -72,8 +75,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn new(setting: Setting<'a>, config: Option<Change>) -> Result<Self, Failure> {
-        let mut changes: Vec<Change> = config.into_iter().collect();
+    fn new(setting: Setting<'a>, mut changes: Vec<Change>) -> Result<Self, Failure> {
         for adapter in &setting.adapters {
             changes.extend(adapter.installer().install_parts(&setting.request(*adapter)?, &setting.args.parts())?);
         }

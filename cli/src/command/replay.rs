@@ -119,7 +119,7 @@ fn policy(args: &Args, context: &Context) -> Result<(Policy, Option<String>), Fa
         && compiled.policy.skill(name).is_none()
         && let Some((shipped, form)) = find_shipped(name)
     {
-        let (path, text) = (shipped.path(form), shipped.text(form).to_string());
+        let (path, text) = (shipped.path(form), shipped.text(form).unwrap_or_default().to_string());
         files.push(SourceFile { path, text, level: Level::Project, kind: Kind::Skill });
         compiled = compile(&files);
         skill = Some(shipped.name.to_string());

@@ -112,6 +112,31 @@ fn undo_needs_no_sign_of_the_platform() {
     assert!(files(&world.root()).is_empty(), "{:?}", files(&world.root()));
 }
 
+/// A client starts only skills of which it finds a `SKILL.md`.
+#[test]
+fn a_skill_that_the_client_cannot_start_gets_a_file_and_the_doctor_tells_of_it() {
+    let world = World::unguarded();
+    let doctor = || {
+        let told: Value =
+            serde_json::from_slice(&world.phasegate(&["doctor", "--json"]).output().unwrap().stdout).unwrap();
+        told.to_string().matches("cannot start the skill").count()
+    };
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [test-first, review-only]\n");
+    world.write(".claude/skills/review-only/SKILL.md", "mine");
+    world.run(&["init", "claude-code"], 0);
+    assert_eq!(doctor(), 1, "test-first has none");
+    world.run(&["init", "claude-code", "--skill", "test-first", "--skill", "review-only"], 0);
+    assert_eq!(doctor(), 0);
+    let text = |skill: &str| fs::read_to_string(world.root().join(format!(".claude/skills/{skill}/SKILL.md"))).unwrap();
+    assert_eq!(text("review-only"), "mine");
+    let made = text("test-first");
+    assert!(made.starts_with("---\nname: test-first\ndescription: \"") && made.contains("3. **code**"), "{made}");
+    world.run(&["check"], 0);
+    world.run(&["init", "--undo"], 0);
+    assert!(!world.root().join(".claude/skills/test-first").exists());
+    assert_eq!(text("review-only"), "mine");
+}
+
 /// A writing that failed leaves the record, and the folder that was made for the file.
 #[test]
 fn a_folder_that_init_made_is_removed_also_after_a_second_try() {

@@ -77,7 +77,7 @@ pub fn compile_knowing(files: &[SourceFile], tools: &ServerTools) -> Compiled {
 #[must_use]
 pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
     let (shipped, form) = find_shipped(name)?;
-    let Compiled { mut policy, .. } = compile(&[shipped.source(form)]);
+    let Compiled { mut policy, .. } = compile(&[shipped.source(form)?]);
     for skill in &mut policy.skills {
         skill.mode = skill.mode.max(mode);
     }
@@ -151,7 +151,10 @@ fn uses(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)], skills:
             }
             let Some(skill) = skills.get_mut(used.name) else {
                 match shipped().iter().find(|shipped| shipped.name == used.name) {
-                    Some(shipped) => skills.extend(template(shipped, &used).map(|skill| (skill.name.clone(), skill))),
+                    Some(shipped) => match template(shipped, &used) {
+                        Some(skill) => skills.extend([(skill.name.clone(), skill)]),
+                        None => work.report(*number, no_such_form(&used)),
+                    },
                     None => work.report(*number, unknown(&used, &own)),
                 }
                 continue;
@@ -175,7 +178,7 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
 
 fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let mut skill = skills::read_skill(0, &shipped.source(form), &ServerTools::new(), &mut Vec::new())?.skill;
+    let mut skill = skills::read_skill(0, &shipped.source(form)?, &ServerTools::new(), &mut Vec::new())?.skill;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }
@@ -184,6 +187,12 @@ fn no_effect(name: &str, span: Span) -> Finding {
     Finding::warning(Code::ConfigValue, span, "`form` has no effect here")
         .cause(format!("a skill file named `{name}` replaces the shipped skill"))
         .suggest("remove the key, or the file")
+}
+
+fn no_such_form(used: &Use<'_>) -> Finding {
+    let span = used.form.map_or(used.span, |(_, span)| span);
+    Finding::error(Code::ConfigValue, span, format!("the skill `{}` has no compat form", used.name))
+        .suggest("remove the key `form`")
 }
 
 fn unknown(used: &Use<'_>, own: &[String]) -> Finding {

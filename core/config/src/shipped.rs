@@ -10,16 +10,16 @@ pub struct Shipped {
     pub name: &'static str,
     /// The config in the strict form, the default.
     pub strict: &'static str,
-    /// The config in the compat form: lists only.
-    pub compat: &'static str,
+    /// The config in the compat form: lists only. The skills of the first published tables have one.
+    pub compat: Option<&'static str>,
 }
 
 impl Shipped {
-    /// The config in one form.
+    /// The config in one form; `None` if the skill has no compat form.
     #[must_use]
-    pub fn text(&self, form: Form) -> &'static str {
+    pub fn text(&self, form: Form) -> Option<&'static str> {
         match form {
-            Form::Strict => self.strict,
+            Form::Strict => Some(self.strict),
             Form::Compat => self.compat,
         }
     }
@@ -33,22 +33,32 @@ impl Shipped {
         }
     }
 
-    pub(crate) fn source(&self, form: Form) -> SourceFile {
-        SourceFile { path: self.path(form), text: self.text(form).into(), level: Level::Project, kind: Kind::Skill }
+    pub(crate) fn source(&self, form: Form) -> Option<SourceFile> {
+        let text = self.text(form)?.into();
+        Some(SourceFile { path: self.path(form), text, level: Level::Project, kind: Kind::Skill })
     }
 }
 
-macro_rules! shipped {
-    ($($name:literal),*) => {
-        &[$(Shipped {
-            name: $name,
-            strict: include_str!(concat!("../../../skills/", $name, ".yaml")),
-            compat: include_str!(concat!("../../../skills/compat/", $name, ".yaml")),
-        }),*]
+macro_rules! strict {
+    ($name:literal) => {
+        Shipped { name: $name, strict: include_str!(concat!("../../../skills/", $name, ".yaml")), compat: None }
     };
 }
 
-const SHIPPED: &[Shipped] = shipped!["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify"];
+macro_rules! both {
+    ($name:literal) => {
+        Shipped { compat: Some(include_str!(concat!("../../../skills/compat/", $name, ".yaml"))), ..strict!($name) }
+    };
+}
+
+const SHIPPED: &[Shipped] = &[
+    both!("lsp-refactor"),
+    both!("lsp-rename"),
+    both!("lsp-safe-edit"),
+    both!("lsp-verify"),
+    strict!("review-only"),
+    strict!("test-first"),
+];
 
 /// Every shipped skill, sorted by name.
 #[must_use]
@@ -65,5 +75,6 @@ pub fn find_shipped(name: &str) -> Option<(Shipped, Form)> {
         Some((name, "compat")) => (name, Form::Compat),
         Some(_) => return None,
     };
-    SHIPPED.iter().copied().find(|shipped| shipped.name == name).map(|shipped| (shipped, form))
+    let found = SHIPPED.iter().copied().find(|shipped| shipped.name == name && shipped.text(form).is_some());
+    found.map(|shipped| (shipped, form))
 }

@@ -5,6 +5,7 @@ mod bridge;
 mod client;
 mod policy;
 mod sessions;
+mod skills;
 mod state;
 mod wall;
 
@@ -37,8 +38,9 @@ pub fn examine(
     let mut managed = Vec::new();
     let mode = runtime.mode_without_answer(project);
     for adapter in asked.adapters {
-        let client = client::examine(&runtime.locations, project, mode, *adapter, asked);
+        let mut client = client::examine(&runtime.locations, project, mode, *adapter, asked);
         managed.push(client.managed);
+        client.findings.extend(skills::examine(runtime, project, *adapter));
         sections.push(section(adapter.id(), client.findings));
     }
     if asked.adapters.is_empty() {

@@ -17,6 +17,9 @@ use crate::output::Failure;
 pub(crate) struct Record {
     /// The files, in the order of their first change.
     pub(crate) files: Vec<Written>,
+    /// The folders that `init` made for them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) folders: BTreeSet<PathBuf>,
     /// The platforms that `init` wired, by their ids.
     #[serde(default)]
     pub(crate) platforms: BTreeSet<String>,
@@ -42,7 +45,8 @@ pub(crate) struct Written {
     pub(crate) edited: bool,
     /// The digest of the text that the last `init` wrote.
     pub(crate) after: String,
-    /// Whether `init` made the folder that holds it.
+    /// Whether `init` made the folder that holds it, as records of older versions say it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) made_folder: bool,
 }
 
@@ -75,7 +79,9 @@ pub(crate) fn note(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Fail
     for change in changes {
         let after = digest(change.after.as_deref());
         let before = digest(change.before.as_deref());
-        let made_folder = !apply::target(&change.path).parent().is_some_and(Path::exists);
+        let target = apply::target(&change.path);
+        let missing = target.ancestors().skip(1).take_while(|folder| !folder.exists());
+        record.folders.extend(missing.map(Path::to_path_buf));
         match record.files.iter_mut().find(|written| written.path == change.path) {
             Some(written) => {
                 // The text before is found again where the last writing failed.
@@ -84,14 +90,13 @@ pub(crate) fn note(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Fail
                     written.edited = true;
                 }
                 written.after = after;
-                written.made_folder |= made_folder;
             }
             None => record.files.push(Written {
                 path: change.path.clone(),
                 before: change.before.clone(),
                 edited: false,
                 after,
-                made_folder,
+                made_folder: false,
             }),
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use phasegate_adapter::{Change, InstallScope};
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
-use phasegate_core::policy::Mode;
+use phasegate_core::policy::{Mode, Policy};
 use phasegate_runtime::policy_store::strictest;
 
 use super::setting::{Setting, read};
@@ -14,8 +14,18 @@ use crate::command::activate::known;
 use crate::exit::Exit;
 use crate::output::Failure;
 
-/// The change of the config, if it needs one, and the strictest mode that it will ask for.
-pub(crate) fn changes(setting: &Setting<'_>) -> Result<(Option<Change>, Mode), Failure> {
+/// The config as `init` leaves it.
+pub(crate) struct Config {
+    /// Its change, if it needs one.
+    pub(crate) change: Option<Change>,
+    /// The strictest mode that it asks for.
+    pub(crate) mode: Mode,
+    /// What it means.
+    pub(crate) policy: Policy,
+}
+
+/// The config as it will be.
+pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
     let folder = setting.config_folder();
     let names = ["config.yaml", "config.yml", "config.json"];
     let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
@@ -45,7 +55,8 @@ pub(crate) fn changes(setting: &Setting<'_>) -> Result<(Option<Change>, Mode), F
         known(&setting.args.in_force, &compiled.policy)?;
     }
     let mode = strictest(&compiled.policy, compiled.settings.mode);
-    Ok(((before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) }), mode))
+    let change = (before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) });
+    Ok(Config { change, mode, policy: compiled.policy })
 }
 
 /// The text with the skills that do not apply yet.

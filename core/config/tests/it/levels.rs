@@ -108,7 +108,8 @@ fn a_name_that_stands_for_two_skills_is_listed_once() {
         skill("own", Level::Project, "{skill: lsp-rename, phases: {mine: {allowed: [Read]}}}"),
     ]);
     let told = compiled.diagnostics[0].suggestion.as_deref().unwrap();
-    assert_eq!(told, "the skills are `lsp-refactor`, `lsp-rename`, `lsp-safe-edit`, `lsp-verify`");
+    let skills = ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "review-only", "test-first"];
+    assert_eq!(told, format!("the skills are `{}`", skills.join("`, `")));
 }
 
 #[test]
@@ -188,15 +189,16 @@ fn lists_only_in_a_skill_md_mean_the_compat_form_and_anything_more_does_not() {
 #[test]
 fn shipped_skills_are_found_by_name_and_form() {
     let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
-    assert_eq!(names, ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify"]);
+    assert_eq!(names, ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "review-only", "test-first"]);
     for shipped in shipped() {
-        for text in [shipped.strict, shipped.compat] {
+        for text in [Some(shipped.strict), shipped.compat].into_iter().flatten() {
             let compiled = compile(&[skill("shipped", Level::Project, text)]);
             assert!(!compiled.has_errors(), "{:?}", compiled.diagnostics);
             assert_eq!(compiled.policy.skills[0].name, shipped.name);
         }
         without_mistakes(&[skill("shipped", Level::Project, shipped.strict)]);
-        assert!(shipped_policy(&format!("{}@compat", shipped.name), None).unwrap().skills[0].compat);
+        let compat = shipped_policy(&format!("{}@compat", shipped.name), None);
+        assert_eq!(compat.map(|policy| policy.skills[0].compat), shipped.compat.map(|_| true));
     }
     assert!(find_shipped("lsp-rename@strict").is_some());
     assert!(find_shipped("lsp-rename@loose").is_none() && find_shipped("other").is_none());

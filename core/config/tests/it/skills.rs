@@ -94,7 +94,9 @@ static STRICT: LazyLock<Vec<(Policy, Searched)>> = LazyLock::new(|| {
         let found = searched(&policy);
         (policy, found)
     };
-    shipped().iter().map(|shipped| search(shipped.name)).collect()
+    // Those that ask for tools of a server; the others are played in stories.
+    let lists = shipped().iter().filter(|shipped| shipped.compat.is_some());
+    lists.map(|shipped| search(shipped.name)).collect()
 });
 
 #[test]
@@ -191,8 +193,8 @@ fn the_first_published_tables_have_their_known_weaknesses() {
 #[test]
 fn the_check_finds_unreachable_phases_where_the_search_does() {
     for shipped in shipped() {
-        let source =
-            SourceFile { path: "x".into(), text: shipped.compat.into(), level: Level::Project, kind: Kind::Skill };
+        let Some(text) = shipped.compat else { continue };
+        let source = SourceFile { path: "x".into(), text: text.into(), level: Level::Project, kind: Kind::Skill };
         let unreachable = compile(&[source]).diagnostics.into_iter().filter(|d| d.code == Code::PhaseUnreachable);
         let told: BTreeSet<String> = unreachable.map(|d| d.message.split('`').nth(1).unwrap().to_string()).collect();
         let policy = limited(&format!("{}@compat", shipped.name));

@@ -1,0 +1,76 @@
+//! The `SKILL.md` that a client starts a skill by. `init --skill` writes it where the client has none of that name.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use phasegate_adapter::{Change, InstallScope};
+use phasegate_core::policy::{Optional, Phase, Policy, Skill};
+
+use super::setting::Setting;
+
+/// A new `SKILL.md` for each skill that was asked for, on each platform that would find none.
+pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    for skill in setting.args.skills.iter().filter_map(|name| policy.skill(name)) {
+        for adapter in &setting.adapters {
+            let (project, home) = (&setting.project.root, &setting.runtime.locations.home);
+            let places = adapter.installer().places();
+            let files = places.skill_files(&skill.name, project, home);
+            let known = |file: &PathBuf| file.exists() || changes.iter().any(|change| change.path == *file);
+            let root = match setting.scope {
+                InstallScope::Project => project,
+                InstallScope::User => home,
+            };
+            let own = files.iter().find(|file| file.starts_with(root));
+            if let Some(path) = own.filter(|_| !files.iter().any(known)) {
+                changes.push(Change { path: path.clone(), before: None, after: Some(text(skill)) });
+            }
+        }
+    }
+    changes
+}
+
+/// The skill as an agent reads it: its phases, what each is for, which calls it has, and what completes it.
+fn text(skill: &Skill) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut text = format!(
+        "---\nname: {}\ndescription: {}\n---\n\n{}\n\n\
+         Work in these phases, in this order. phasegate checks each tool call against the current phase, \
+         and says what is missing where a call comes too early.\n",
+        skill.name,
+        quoted(&skill.description),
+        skill.description,
+    );
+    for (index, phase) in skill.phases.iter().enumerate() {
+        let _ = write!(text, "\n{}. **{}**", index.saturating_add(1), phase.name);
+        for part in parts(skill, phase) {
+            let _ = write!(text, "\n   {part}");
+        }
+    }
+    text + "\n"
+}
+
+fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
+    let mut parts = Vec::new();
+    if !phase.description.is_empty() {
+        parts.push(format!("{}.", phase.description.trim_end_matches('.')));
+    }
+    if phase.optional != Optional::No {
+        parts.push("This phase may be left out.".to_string());
+    }
+    if !phase.allowed.is_empty() {
+        let calls: Vec<_> = phase.allowed.iter().map(|matcher| format!("`{}`", matcher.text)).collect();
+        parts.push(format!("Calls: {}.", calls.join(", ")));
+    }
+    if let Some(condition) = &phase.requires {
+        parts.push(format!("Before it: {condition}."));
+    }
+    if let Some(condition) = &phase.done_when {
+        parts.push(format!("Done when this was seen: {condition}."));
+    }
+    let back: Vec<_> = phase.back.iter().filter_map(|back| skill.phases.get(back.to)).collect();
+    if let [first, ..] = back.as_slice() {
+        parts.push(format!("If it fails, go back to **{}**.", first.name));
+    }
+    parts
+}
