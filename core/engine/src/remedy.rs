@@ -38,8 +38,11 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         is_persons = !gates.is_empty() && missing.calls.is_empty() && !missing.more;
     }
     // Where a person's word alone is missing, no call helps.
-    let next_calls = if is_persons { Vec::new() } else { suggestions(world, context, run, verdict, blocking.as_ref()) };
-    let stuck = next_calls.is_empty() && verdict.skill.unlisted != Unlisted::Allow;
+    let Suggested { calls: next_calls, tried, .. } =
+        if is_persons { Suggested::default() } else { suggestions(world, context, run, verdict, blocking.as_ref()) };
+    let here = verdict.skill.phase_index(&run.phase).and_then(|index| verdict.skill.phases.get(index));
+    let nothing = here.is_none_or(|phase| phase.allowed.is_empty());
+    let stuck = next_calls.is_empty() && (tried || nothing) && verdict.skill.unlisted != Unlisted::Allow;
     let tool = &context.call.tool.name;
     let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", shortened(command)));
     Some(Denial {
@@ -117,39 +120,48 @@ fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> O
     Some(Blocking { phase: target, missing: world.missing_there(run, requires) })
 }
 
+/// The calls that are suggested.
+#[derive(Default)]
+struct Suggested {
+    calls: Vec<NextCall>,
+    /// Whether a complete call was considered at all; prefixes, labels and paths alone give none.
+    tried: bool,
+}
+
 fn suggestions(
     world: &mut World<'_>,
     context: &Context<'_>,
     run: &Run,
     verdict: &RunVerdict<'_>,
     blocking: Option<&Blocking<'_>>,
-) -> Vec<NextCall> {
+) -> Suggested {
     let skill = verdict.skill;
     let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
     let wanted = blocking.into_iter().flat_map(|found| found.missing.calls.iter().map(|test| &test.matcher));
     let own = here.into_iter().flat_map(|phase| &phase.allowed);
-    let mut calls: Vec<NextCall> = Vec::new();
+    let mut found = Suggested::default();
     for matcher in wanted {
-        suggest(world, context, skill, matcher, &mut calls);
+        suggest(world, context, skill, matcher, &mut found);
     }
     // A call of the phase's own is the second choice: only where no call would supply what is missing.
     for matcher in own {
-        if calls.is_empty() {
-            suggest(world, context, skill, matcher, &mut calls);
+        if found.calls.is_empty() {
+            suggest(world, context, skill, matcher, &mut found);
         }
     }
-    calls
+    found
 }
 
 /// Adds the likeliest call that the matcher stands for and that would be allowed.
-fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, matcher: &Matcher, calls: &mut Vec<NextCall>) {
-    if calls.len() == MAX_SUGGESTIONS {
+fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, matcher: &Matcher, found: &mut Suggested) {
+    if found.calls.len() == MAX_SUGGESTIONS {
         return;
     }
-    let allowed = complete(skill, matcher, context)
-        .into_iter()
-        .find(|next| !calls.contains(next) && would_be_allowed(world, context, next));
-    calls.extend(allowed);
+    let candidates = complete(skill, matcher, context);
+    found.tried |= !candidates.is_empty();
+    let mut candidates = candidates.into_iter();
+    let allowed = candidates.find(|next| !found.calls.contains(next) && would_be_allowed(world, context, next));
+    found.calls.extend(allowed);
 }
 
 /// Puts the file of the denied call where an example says `{file}`.
@@ -169,10 +181,14 @@ fn line(pattern: &str) -> Option<String> {
     Some(known.collect::<Vec<_>>().join(" "))
 }
 
-/// The calls that a matcher can stand for, likeliest first; none for prefixes and labels.
+/// The calls that a matcher can stand for, likeliest first; none for prefixes, labels, and lists of commands, of which
+/// nobody knows the one that fits.
 fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<NextCall> {
     let denied = context.call;
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
+    if matcher.commands.len() > 1 {
+        return Vec::new();
+    }
     let command = matcher.commands.first().map(|command| line(command).unwrap_or_else(|| command.clone()));
     if command.as_ref().is_some_and(|command| command.contains('*')) {
         return Vec::new();
