@@ -50,6 +50,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) status: Status,
     /// Whether something in the line can change what the names of programs mean, or how the line ends.
     pub(crate) unproven: bool,
+    /// The descriptors from 3 on that the line opened for output.
+    pub(crate) outputs: BTreeSet<u32>,
     /// How many words before the subcommand are options, of the command that the walk is in.
     pub(crate) global_options: u32,
     /// Whether the command that the walk is in only runs another one.
@@ -83,6 +85,7 @@ impl<'t> Walk<'t> {
             hidden: BTreeSet::new(),
             status: Status::Own,
             unproven: false,
+            outputs: BTreeSet::new(),
             global_options: 0,
             transparent: false,
             texts: 0,

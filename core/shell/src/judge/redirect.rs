@@ -45,14 +45,25 @@ impl Walk<'_> {
             "<<" | "<<-" | "<<<" => None,
             "<" => {
                 self.touch(field, Access::Read);
+                if is_output(redirection) {
+                    self.touch(field, Access::Write);
+                    return Some(Finding::new(Verdict::Unknown, REOPENED, span));
+                }
                 if field.known().is_some() || self.is_ordinary_path(redirection, field) {
                     return None;
                 }
                 let because = "input comes from a path that is made at run time, which could open a connection";
                 Some(Finding::new(Verdict::Unknown, because, span))
             }
-            ">&" | "<&" if is_descriptor(field) => None,
+            ">&" | "<&" if is_descriptor(field) => {
+                let unsafe_source = self.is_opened_to_read(redirection, field);
+                if unsafe_source {
+                    self.touch(&Field::text("/dev/stdin", span), Access::Write);
+                }
+                unsafe_source.then(|| Finding::new(Verdict::Unknown, REOPENED, span))
+            }
             operator => {
+                self.outputs.extend(number(redirection).filter(|number| *number > 2));
                 if field.known().is_some_and(is_harmless_output) {
                     return None;
                 }
@@ -63,6 +74,20 @@ impl Walk<'_> {
                 self.touch(field, Access::Write);
                 Some(Finding::new(Verdict::Write, format!("`{operator}` writes a file"), span))
             }
+        }
+    }
+
+    /// Whether the standard output or error becomes a copy of a descriptor that may be open to read a file.
+    fn is_opened_to_read(&mut self, redirection: &Redirection, field: &Field) -> bool {
+        let source = field.known().and_then(|text| text.trim_end_matches('-').parse::<u32>().ok());
+        let Some(source) = source else { return false };
+        let from_output = matches!(source, 1 | 2) || self.outputs.contains(&source);
+        match number(redirection) {
+            Some(own) if own > 2 && from_output => {
+                self.outputs.insert(own);
+                false
+            }
+            _ => is_output(redirection) && !from_output,
         }
     }
 
@@ -82,6 +107,22 @@ impl Walk<'_> {
         });
         known_start || outside
     }
+}
+
+/// Why a descriptor for output that is open to read is no harmless place: Linux opens the file behind it anew.
+const REOPENED: &str = "output would be opened to read a file, which `/dev/stdout` and `/dev/stderr` would then write";
+
+/// The descriptor that is redirected, where its number is known.
+fn number(redirection: &Redirection) -> Option<u32> {
+    match &redirection.descriptor {
+        Some(descriptor) => descriptor.parse().ok(),
+        None => Some(u32::from(!redirection.operator.starts_with('<'))),
+    }
+}
+
+/// Whether the standard output or error is redirected.
+fn is_output(redirection: &Redirection) -> bool {
+    matches!(number(redirection), Some(1 | 2))
 }
 
 /// The redirection that the standard input comes from in the end.
