@@ -19,7 +19,7 @@ fn within(line: &str, start: u32, end: u32, whole: &Judgement) {
 fuzz_target!(|data: &[u8]| -> Corpus {
     let Ok(line) = std::str::from_utf8(data) else { return Corpus::Reject };
     let table = Table::shipped();
-    for trust in [Trust::default(), Trust { repository: false, ..Trust::default() }] {
+    for trust in [Trust::default(), Trust { repository: false, zsh: true, ..Trust::default() }] {
         let judgement = judge(line, &table, trust.clone());
         within(line, judgement.span.0, judgement.span.1, &judgement);
         for part in &judgement.parts {

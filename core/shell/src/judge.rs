@@ -14,11 +14,13 @@ mod wrap;
 
 use phasegate_core::analysis::Verdict;
 
+use crate::finding::Finding;
 use crate::guard;
 use crate::judgement::{Judgement, Problem, Trust};
 use crate::parse;
 use crate::table::Table;
 use crate::walk::Walk;
+use crate::zsh;
 
 /// Reads a shell line and says what it can do at most.
 ///
@@ -30,7 +32,11 @@ pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
         Ok(list) => list,
         Err(problem) => return unreadable(problem),
     };
+    let otherwise = zsh::difference(line).filter(|_| trust.zsh);
     let mut walk = Walk::new(table, trust, sites::names(&list));
+    if let Some((because, span)) = otherwise {
+        walk.note(Finding::new(Verdict::Unknown, because, span));
+    }
     walk.lasting(&list);
     walk.finish()
 }

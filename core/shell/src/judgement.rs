@@ -16,11 +16,13 @@ pub struct Trust {
     pub repository: bool,
     /// The commands that obey something that calls have changed; they only read in a hardened form, if at all.
     pub lost: BTreeSet<Readers>,
+    /// The line is run by zsh. It is read as bash reads it, and what zsh reads otherwise is unknown.
+    pub zsh: bool,
 }
 
 impl Default for Trust {
     fn default() -> Self {
-        Self { repository: true, lost: BTreeSet::new() }
+        Self { repository: true, lost: BTreeSet::new(), zsh: false }
     }
 }
 

@@ -16,6 +16,7 @@ mod finding;
 mod arguments;
 mod variables;
 mod output;
+mod zsh;
 mod walk;
 mod check;
 mod judge;

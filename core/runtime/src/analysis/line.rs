@@ -1,6 +1,7 @@
 //! The line of a shell call, read into simple commands and judged.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use phasegate_core::analysis::{Access, PathUse};
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
@@ -24,8 +25,13 @@ impl Shell {
     pub(crate) fn of(settings: &KeptSettings, lost: &BTreeSet<Readers>) -> Self {
         let table =
             if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
-        Self { table, trust: Trust { repository: !settings.distrust_repository, lost: lost.clone() } }
+        Self { table, trust: Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh() } }
     }
+}
+
+/// Whether the client runs lines with zsh: it takes the user's shell, which the guard's environment names, too.
+fn runs_zsh() -> bool {
+    std::env::var_os("SHELL").is_some_and(|shell| Path::new(&shell).file_name().is_some_and(|name| name == "zsh"))
 }
 
 /// Reads the line of a shell call into its reading and labels, unless that was done; the judgement.

@@ -65,7 +65,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     }
     for field in statements {
         let Some(text) = field.known() else { return command.doubt(field, "a statement") };
-        if !only_selects(text) {
+        if !only_selects(text, local) {
             // A statement can name a file.
             walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
             return Some(Finding::new(Verdict::Write, "the statement is not known to only select", field.span));
@@ -75,8 +75,8 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
 }
 
 /// Whether statements only select.
-fn only_selects(text: &str) -> bool {
-    let Some(bare) = without_texts(text) else { return false };
+fn only_selects(text: &str, brackets: bool) -> bool {
+    let Some(bare) = without_texts(text, brackets) else { return false };
     bare.split([';', '\n']).all(|statement| !statement.trim_start().starts_with(['.', '\\']) || shows(statement))
         && bare.split(';').all(|statement| {
             let statement = statement.trim();
@@ -92,7 +92,7 @@ fn shows(statement: &str) -> bool {
 }
 
 /// Statements with every quoted text as `''`; `None` where programs read quotes or comments differently.
-fn without_texts(text: &str) -> Option<String> {
+fn without_texts(text: &str, brackets: bool) -> Option<String> {
     let mut bare = String::new();
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -108,6 +108,8 @@ fn without_texts(text: &str) -> Option<String> {
                 bare.push_str(if character == '\'' { "''" } else { " x " });
             }
             '#' | '$' => return None,
+            // A name in SQLite.
+            '[' if brackets => return None,
             '-' if characters.peek() == Some(&'-') => return None,
             '/' if characters.peek() == Some(&'*') => return None,
             other => bare.push(other),

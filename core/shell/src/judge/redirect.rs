@@ -45,7 +45,7 @@ impl Walk<'_> {
             "<<" | "<<-" | "<<<" => None,
             "<" => {
                 self.touch(field, Access::Read);
-                if is_output(redirection) {
+                if is_output(redirection) || number(redirection).is_none_or(|number| number >= PROCESSES) {
                     self.touch(field, Access::Write);
                     return Some(Finding::new(Verdict::Unknown, REOPENED, span));
                 }
@@ -111,6 +111,9 @@ impl Walk<'_> {
 
 /// Why a descriptor for output that is open to read is no harmless place: Linux opens the file behind it anew.
 const REOPENED: &str = "output would be opened to read a file, which `/dev/stdout` and `/dev/stderr` would then write";
+
+/// From here on bash may give a descriptor to a process substitution, which output may go to.
+const PROCESSES: u32 = 10;
 
 /// The descriptor that is redirected, where its number is known.
 fn number(redirection: &Redirection) -> Option<u32> {

@@ -43,7 +43,9 @@ impl Walk<'_> {
         if wraps.appends {
             append(&mut fields, scan, span);
         }
-        let transparent = TRANSPARENT.contains(&name) && worst.verdict == Verdict::Read;
+        // Asked for its help, a wrapper runs nothing and succeeds.
+        let tells = scan.options.iter().any(|given| matches!(given.name.as_str(), "help" | "version" | "h" | "V"));
+        let transparent = TRANSPARENT.contains(&name) && worst.verdict == Verdict::Read && !tells;
         let status = self.status;
         if !transparent {
             self.status = Status::Lost;
