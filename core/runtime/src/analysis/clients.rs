@@ -13,8 +13,10 @@ const RUNNERS: [&str; 14] =
     ["npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "deno", "node", "nodejs", "uvx", "mise", "volta", "fnm"];
 /// Commands of theirs that only fetch a package, or take it away.
 const MANAGES: [&str; 9] = ["install", "i", "add", "remove", "rm", "uninstall", "update", "info", "view"];
-/// Options that make a client print something and end.
+/// Options that make a client print something and end, where nothing but the name of a command stands before them.
 const ASKS: [&str; 4] = ["--version", "-v", "--help", "-h"];
+/// Variables with which the guard that a client starts finds another state, so that it knows of no run.
+const MOVES_STATE: [&str; 3] = ["PHASEGATE_STATE_DIR", "XDG_STATE_HOME", "HOME"];
 
 impl Place<'_> {
     /// The clients that a line runs to change what they obey, or without the guard.
@@ -32,13 +34,19 @@ impl Place<'_> {
         let program = client.program;
         let name = *program.names.first()?;
         let guarded = |what: &str| Some(Guarded { part: Kind::Client, path: format!("{name} {what}") });
+        if has_unknown_option(words.get(at + 1..).unwrap_or_default()) {
+            return guarded("with words that are not known");
+        }
         let arguments: Vec<&str> = words.iter().skip(at + 1).filter_map(|word| word.as_deref()).collect();
         let operands: Vec<&str> = arguments.iter().copied().filter(|word| !word.starts_with('-')).collect();
         let runs = |change: &&&str| {
             let wanted: Vec<&str> = change.split(' ').collect();
             operands.windows(wanted.len()).any(|words| words == wanted)
         };
-        if arguments.iter().any(|word| ASKS.contains(word)) {
+        if let [command @ .., last] = arguments.as_slice()
+            && ASKS.contains(last)
+            && (command.is_empty() || program.changes.iter().any(|change| begins(change, command)))
+        {
             return None;
         }
         if let Some(change) = program.changes.iter().find(runs) {
@@ -51,7 +59,7 @@ impl Place<'_> {
         if let Some(unhook) = unhooks {
             return guarded(unhook.option);
         }
-        if let Some(variable) = program.variables.iter().find(|variable| sets(judged, variable)) {
+        if let Some(variable) = program.variables.iter().chain(&MOVES_STATE).find(|variable| sets(judged, variable)) {
             return Some(Guarded { part: Kind::Client, path: format!("{variable}=... {name}") });
         }
         let elsewhere = program.elsewhere.iter().find(|option| value_of(&arguments, option).is_some());
@@ -93,10 +101,30 @@ fn place_of(client: &Client, words: &[Option<String>]) -> Option<usize> {
     if words.iter().take(at).any(manages) { None } else { Some(at) }
 }
 
+/// Whether the words are the first ones of a command.
+fn begins(change: &str, words: &[&str]) -> bool {
+    let mut change = change.split(' ');
+    words.iter().all(|word| change.next() == Some(*word))
+}
+
+/// Whether a word that is not known may be an option: it is not the value of the option before it.
+fn has_unknown_option(words: &[Option<String>]) -> bool {
+    let unknown = |at: usize| words.get(at).is_some_and(Option::is_none);
+    let option = |at: Option<usize>| {
+        at.and_then(|at| words.get(at)).and_then(Option::as_deref).is_some_and(|word| word.starts_with('-'))
+    };
+    (0..words.len()).any(|at| unknown(at) && !option(at.checked_sub(1)))
+}
+
 fn names(client: &Client, word: &str) -> bool {
-    let versioned = word.char_indices().skip(1).find(|(_, sign)| *sign == '@').map(|(at, _)| at);
-    let bare = versioned.and_then(|at| word.get(..at)).unwrap_or(word);
-    let inside = |package: &str| package.contains('/') && word.contains(&format!("{package}/"));
+    // A version stands behind the last name of a package: `@scope/name@1.2`.
+    let name = word.rfind('/').map_or(0, |slash| slash.saturating_add(1));
+    let sign = word.get(name..).and_then(|last| last.char_indices().skip(1).find(|(_, sign)| *sign == '@'));
+    let bare = sign.and_then(|(at, _)| word.get(..name.saturating_add(at))).unwrap_or(word);
+    let inside = |package: &str| {
+        let rest = word.find(package).and_then(|at| word.get(at.saturating_add(package.len())..));
+        package.contains('/') && rest.is_some_and(|rest| rest.starts_with(['/', '-']) && rest.contains('/'))
+    };
     client.program.names.iter().any(|name| bare == *name || last(bare) == *name || inside(name))
 }
 
