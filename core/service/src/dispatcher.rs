@@ -87,8 +87,9 @@ impl<K: BatchProcessor> Dispatcher<K> {
     }
 
     /// Hands in an event. Where nothing stands in its way, and nothing need be made durable, the answer is there already.
-    pub(crate) fn submit(&self, session: &str, event: Event) -> Receiver {
-        let (slot, deadline) = (Oneshot::default(), Deadline::new(self.limit));
+    /// The answer may take as long as `limit` says.
+    pub(crate) fn submit(&self, session: &str, event: Event, limit: Duration) -> Receiver {
+        let (slot, deadline) = (Oneshot::default(), Deadline::new(limit));
         let (input, answer) = (Input::Event(Box::new(event)), Sender(slot.clone()));
         let request = Request { session: session.to_string(), input, deadline, answer };
         let left = match self.inner.processor.try_lock() {
@@ -154,13 +155,16 @@ impl<K: BatchProcessor> Inner<K> {
         while queue.waiting.front().is_some_and(|(_, slot)| slot.is_answered()) {
             queue.waiting.pop_front();
         }
-        let calm = queue.waiting.is_empty();
-        queue.waiting.extend(waiting);
+        let first = waiting.is_some_and(|(deadline, slot)| {
+            let at = queue.waiting.partition_point(|(known, _)| known.left() <= deadline.left());
+            queue.waiting.insert(at, (deadline, slot));
+            at == 0
+        });
         let started = self.start_threads(&mut queue);
         drop(queue);
         if started {
             self.work.notify_one();
-            if calm {
+            if first {
                 self.clock.notify_one();
             }
         } else {
@@ -345,7 +349,7 @@ mod tests {
     }
 
     fn give(dispatcher: &Dispatcher<SessionCache>, session: &str, event: Value) -> Result<Outcome, Problem> {
-        answer(dispatcher.submit(session, Event::from_value(event).unwrap()))
+        answer(dispatcher.submit(session, Event::from_value(event).unwrap(), dispatcher.limit))
     }
 
     fn begin(dispatcher: &Dispatcher<SessionCache>, session: &str) {

@@ -1,6 +1,7 @@
 //! The guard that adapters in a long-running process are handed: the runtime, bound to one project.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem, Standing};
@@ -9,6 +10,7 @@ use phasegate_core::{Decision, Event, Outcome};
 use crate::dispatcher::Dispatcher;
 use crate::host::Host;
 use crate::own_writes::OwnWrites;
+use crate::patience::Patience;
 use crate::session_cache::SessionCache;
 use phasegate_runtime::ancestors::own_process;
 use phasegate_runtime::deadline::limit_from_environment;
@@ -28,6 +30,8 @@ pub struct ProjectGuard {
     dispatcher: Arc<Dispatcher<SessionCache>>,
     host: Arc<Mutex<Host>>,
     ours: Arc<Mutex<OwnWrites>>,
+    limit: Duration,
+    patience: Arc<Patience>,
 }
 
 impl ProjectGuard {
@@ -37,8 +41,9 @@ impl ProjectGuard {
         let runtime = Arc::new(runtime);
         let cache = SessionCache::new(Arc::clone(&runtime), project.clone()).serving(own_process()).lazy();
         let ours = cache.ours();
-        let dispatcher = Arc::new(Dispatcher::new(cache, limit_from_environment()));
-        Self { runtime, project, dispatcher, host: Arc::default(), ours }
+        let limit = limit_from_environment();
+        let dispatcher = Arc::new(Dispatcher::new(cache, limit));
+        Self { runtime, project, dispatcher, host: Arc::default(), ours, limit, patience: Arc::default() }
     }
 }
 
@@ -46,10 +51,12 @@ impl ProjectGuard {
 impl Guard for ProjectGuard {
     /// Decides one event and records it. One that need not wait for a lock or for the disk is decided on the thread that
     /// asks first; the others wait for a thread of the guard's own, for half of the deadline for locks and for all of it
-    /// in all. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
+    /// in all; after a hang for a quarter of a second only. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
     /// another.
     async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem> {
-        self.dispatcher.submit(session, event).await
+        let limit = self.patience.limit(self.limit);
+        let answer = self.dispatcher.submit(session, event, limit).await;
+        self.patience.learn(limit, self.limit, answer)
     }
 
     async fn probe(&self, session: &str, events: Vec<Event>) -> Result<Vec<Decision>, Problem> {

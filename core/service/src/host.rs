@@ -183,7 +183,7 @@ mod tests {
         let ours = cache.ours();
         let dispatcher = Dispatcher::new(cache, LIMIT);
         let own = |event: Value| {
-            let slot = dispatcher.submit("own", Event::from_value(event).unwrap()).0;
+            let slot = dispatcher.submit("own", Event::from_value(event).unwrap(), std::time::Duration::from_secs(5)).0;
             while !slot.is_answered() {
                 std::thread::yield_now();
             }

@@ -12,6 +12,7 @@ mod session_cache;
 mod project_router;
 mod dispatcher;
 mod host;
+mod patience;
 pub mod guard;
 mod bridge_probe;
 mod bridge_lines;
