@@ -103,6 +103,9 @@ fn print(context: &Context, reload: &Reload) {
         };
         out.line(format_args!("  {} {readers} are trusted again to only read", "~".yellow()));
     }
+    for server in &reload.unproven {
+        out.line(format_args!("  {} results of the MCP server {server} are evidence again", "~".yellow()));
+    }
     for skill in &reload.kept {
         out.line(format_args!("    the run of {skill} keeps the version it began with"));
     }
@@ -127,6 +130,7 @@ fn as_json(reload: &Reload) -> Value {
         "changed": reload.changed,
         "mode": reload.mode.map(|(now, then)| pair(json!(now), json!(then))),
         "distrusted": reload.distrusted,
+        "unproven": reload.unproven,
         "audit_log": reload.audit_log.as_ref().map(|(now, then)| pair(json!(now), json!(then))),
         "kept": reload.kept,
     })

@@ -26,6 +26,7 @@ mod protection;
 mod reload;
 mod repair;
 mod serve;
+mod servers;
 mod sessions;
 mod store;
 mod stress;

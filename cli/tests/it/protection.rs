@@ -116,3 +116,13 @@ fn a_session_elsewhere_leaves_guarded_projects_alone() {
         assert_eq!(reply(&from_elsewhere("Write", json!({"file_path": path, "content": ""}))), Reply::Silent);
     }
 }
+
+#[test]
+fn a_denial_names_the_path_as_the_call_gives_it() {
+    let world = world();
+    let input = json!({"path": ".phasegate/config.yaml", "content": "mode: warn"});
+    let text = denied(&world.call("s", "1", "mcp__fs__write_file", input), "self-protection");
+    assert!(!text.contains("config.yaml/"), "{text}");
+    let parts = json!({"folder": ".phasegate", "name": "config.yaml"});
+    denied(&world.call("s", "2", "mcp__fs__write_file", parts), "self-protection");
+}

@@ -27,6 +27,10 @@ pub struct CallAnalysis {
     #[serde(default, rename = "shortened", alias = "redacted", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub redacted: Option<Redacted>,
+    /// Whether what the call ends with is no evidence, whatever it is: its server is not the one that a person knows.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub unproven: bool,
     /// Whether the question is about the tool with any arguments, so that it is denied only if every call of it is.
     /// Only probes set this.
     #[serde(skip)]
@@ -37,7 +41,11 @@ impl CallAnalysis {
     /// Whether nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.paths.is_empty() && self.guarded.is_empty() && self.redacted.is_none()
+        self.commands.is_empty()
+            && self.paths.is_empty()
+            && self.guarded.is_empty()
+            && self.redacted.is_none()
+            && !self.unproven
     }
 }
 

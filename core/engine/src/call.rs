@@ -43,6 +43,9 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     for verdict in &verdicts {
         apply(world, draft, verdict, &mut decision, &mut open);
     }
+    if call.analysis.unproven {
+        open.visits.iter_mut().for_each(|visit| visit.proves.clear());
+    }
     if decision.effect != Effect::Deny {
         observe::superseded(draft, &open);
         draft.change(Change::CallOpened(Box::new(open)));

@@ -9,13 +9,20 @@ use phasegate_store::state::JournalState as _;
 use serde_json::json;
 
 use crate::deadline::{Deadline, LIMIT};
-use crate::policy_store::Current;
+use crate::policy_store::{Current, Ready};
 use crate::project::Project;
 use crate::runtime::Runtime;
+use crate::servers::definitions;
 use crate::snapshot::{ProjectChange, ProjectSnapshot};
 use crate::strength::Strength;
 
 impl Runtime {
+    /// How much these configs of a project ask for.
+    #[must_use]
+    pub fn strength(&self, project: &Project, ready: &Ready) -> Strength {
+        Strength::of(ready, definitions(self.platforms.places(), &self.locations.home, &project.root))
+    }
+
     /// In what the configs of a project ask for less than those that were accepted.
     ///
     /// # Errors
@@ -25,7 +32,7 @@ impl Runtime {
         let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
         let Some(before) = kept.and_then(|kept| kept.strength) else { return Ok(Vec::new()) };
         Ok(match self.current(project)? {
-            Current::Ready(ready) => Strength::of(&ready).less_than(&before),
+            Current::Ready(ready) => self.strength(project, &ready).less_than(&before),
             Current::Unguarded | Current::Invalid { .. } => Vec::new(),
         })
     }
@@ -43,7 +50,7 @@ impl Runtime {
         let (mut journal, mut state) =
             Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &Deadline::new(LIMIT))?;
         let changes = vec![
-            ProjectChange::Strength(Some(Box::new(Strength::of(&ready)))),
+            ProjectChange::Strength(Some(Box::new(self.strength(project, &ready)))),
             ProjectChange::Synced(journal.seq() + 1),
         ];
         changes.iter().for_each(|change| state.apply(change));

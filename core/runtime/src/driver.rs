@@ -32,6 +32,7 @@ use crate::loaded::{LoadedProject, LoadedSession};
 use crate::policy_store::Current;
 use crate::project::{Project, kept_root};
 use crate::runtime::Runtime;
+use crate::servers::is_among;
 use crate::sessions::is_strict;
 use crate::snapshot::SessionChange;
 
@@ -223,6 +224,14 @@ impl<'a> Driver<'a> {
         let protected = || self.runtime.protected(Some(root), &logs);
         let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted);
         self.changes = analysis::complete(&mut event, root, &shell, &protected);
+        let unproven = &self.loaded.own.snapshot.unproven;
+        if !unproven.is_empty() {
+            let server = event.call().and_then(|call| call.tool.server);
+            let is_unproven = server.is_some_and(|server| is_among(unproven, &server));
+            if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+                analysis.unproven = is_unproven;
+            }
+        }
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone(), ..state::Session::default() };
             self.loaded.own.policy = self.with_earlier(&State { session, ..State::default() })?;

@@ -21,6 +21,7 @@ pub mod redact;
 pub mod ancestors;
 mod sender;
 pub mod connections;
+pub mod servers;
 pub mod strength;
 pub mod session_index;
 pub mod snapshot;

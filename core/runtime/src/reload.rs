@@ -42,13 +42,19 @@ pub struct Reload {
     pub kept: Vec<String>,
     /// The commands that would be trusted again to only read.
     pub distrusted: BTreeSet<Readers>,
+    /// The MCP servers whose results would be evidence again.
+    pub unproven: BTreeSet<String>,
 }
 
 impl Reload {
     /// Whether the session already uses the current configs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.from == self.to && self.mode.is_none() && self.audit_log.is_none() && self.distrusted.is_empty()
+        self.from == self.to
+            && self.mode.is_none()
+            && self.audit_log.is_none()
+            && self.distrusted.is_empty()
+            && self.unproven.is_empty()
     }
 }
 
@@ -110,6 +116,7 @@ impl Runtime {
             audit_log: Some((own.settings.audit_log, settings.audit_log.clone())).filter(|(now, then)| now != then),
             kept: kept.map(|run| run.skill.clone()).collect(),
             distrusted: own.distrusted,
+            unproven: own.unproven,
         })
     }
 }

@@ -65,6 +65,9 @@ pub struct SessionSnapshot {
     /// The commands of which a call has changed what they obey, since a person last had the configs used.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub distrusted: BTreeSet<Readers>,
+    /// The MCP servers whose results are no evidence, since they are started in another way than a person accepted.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unproven: BTreeSet<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -183,6 +186,8 @@ pub enum SessionChange {
     Lost(bool),
     /// The commands that are no longer trusted to only read.
     Distrusted(BTreeSet<Readers>),
+    /// The servers whose results are no evidence.
+    Unproven(BTreeSet<String>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -243,6 +248,7 @@ impl Tagged for SessionChange {
             "project_synced" => Self::ProjectSynced(map.next_value()?),
             "lost" => Self::Lost(map.next_value()?),
             "distrusted" => Self::Distrusted(map.next_value()?),
+            "unproven" => Self::Unproven(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -297,6 +303,7 @@ impl SessionSnapshot {
             SessionChange::ProjectSynced(seq) => self.project == *seq,
             SessionChange::Lost(lost) => self.lost == *lost,
             SessionChange::Distrusted(readers) => self.distrusted == *readers,
+            SessionChange::Unproven(servers) => self.unproven == *servers,
         }
     }
 }
@@ -320,6 +327,7 @@ impl JournalState for SessionSnapshot {
             SessionChange::ProjectSynced(seq) => self.project = *seq,
             SessionChange::Lost(lost) => self.lost = *lost,
             SessionChange::Distrusted(readers) => self.distrusted.clone_from(readers),
+            SessionChange::Unproven(servers) => self.unproven.clone_from(servers),
         }
     }
 }
@@ -387,6 +395,7 @@ mod tests {
             SessionChange::ProjectSynced(5),
             SessionChange::Lost(true),
             SessionChange::Distrusted([Readers::Programs].into()),
+            SessionChange::Unproven(["s".to_string()].into()),
             SessionChange::Engine(engine()),
         ];
         let (of_project, of_session) =

@@ -7,6 +7,7 @@ use phasegate_store::digest::sha256_hex;
 use serde::{Deserialize, Serialize};
 
 use crate::policy_store::Ready;
+use crate::servers;
 
 /// How much a policy asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,10 @@ pub struct Strength {
     /// Whether the repository's own configuration may name programs that no person chose.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub distrust_repository: bool,
+    /// The MCP servers that the clients' settings define, each with the digest of how it is started; absent where that was
+    /// not looked at yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<BTreeMap<String, String>>,
 }
 
 /// How much a skill asks for.
@@ -45,15 +50,16 @@ pub struct SkillStrength {
 }
 
 impl Strength {
-    /// How much these configs ask for.
+    /// How much these configs ask for, where the clients start these servers.
     #[must_use]
-    pub fn of(ready: &Ready) -> Self {
+    pub fn of(ready: &Ready, servers: BTreeMap<String, String>) -> Self {
         let digest = |rule: &phasegate_shell::Rule| sha256_hex(&serde_json::to_vec(rule).unwrap_or_default());
         Self {
             mode: ready.strictest(),
             skills: ready.policy.skills.iter().map(|skill| (skill.name.clone(), SkillStrength::of(skill))).collect(),
             programs: ready.settings.programs.iter().map(|(name, rule)| (name.clone(), digest(rule))).collect(),
             distrust_repository: ready.settings.distrust_repository,
+            servers: Some(servers),
         }
     }
 
@@ -77,7 +83,17 @@ impl Strength {
         if before.distrust_repository && !self.distrust_repository {
             less.push("the repository's configuration is trusted".to_owned());
         }
+        less.extend(self.unproven(before).map(|(name, is_new)| servers::notice(name, is_new)));
         less
+    }
+
+    /// The servers that are not started as they were `before`, and whether they are new.
+    pub(crate) fn unproven<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (&'a str, bool)> {
+        let both = self.servers.as_ref().zip(before.servers.as_ref());
+        both.into_iter().flat_map(|(now, known)| {
+            let other = now.iter().filter(|(name, digest)| known.get(*name) != Some(digest));
+            other.map(|(name, _)| (name.as_str(), !known.contains_key(name)))
+        })
     }
 }
 

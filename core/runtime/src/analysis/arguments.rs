@@ -66,11 +66,11 @@ fn walk(value: &Value, name: &str, depth: usize, found: &mut dyn FnMut(&str, &st
             if let Some(line) = program_of(fields) {
                 found("command", &line);
             }
-            paths_of(fields).iter().for_each(|path| found(PATH, path));
             for (name, item) in fields {
                 found("", name);
                 walk(item, name, depth, found);
             }
+            paths_of(fields).iter().for_each(|path| found(PATH, path));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
@@ -80,11 +80,12 @@ fn walk(value: &Value, name: &str, depth: usize, found: &mut dyn FnMut(&str, &st
 fn paths_of(fields: &Map<String, Value>) -> Vec<String> {
     let short = |text: &&str| !text.is_empty() && text.len() <= MAX_PART && !text.contains(['\n', ' ']);
     let texts: Vec<&str> = fields.values().filter_map(Value::as_str).filter(short).take(MAX_PARTS).collect();
-    let beside = |folder: &'_ &str| {
+    let beside = |(at, folder): (usize, &&str)| {
         let folder = folder.trim_end_matches('/').to_string();
-        texts.iter().map(move |name| format!("{folder}/{name}"))
+        let others = texts.iter().enumerate().filter(move |(other, _)| *other != at);
+        others.map(move |(_, name)| format!("{folder}/{name}"))
     };
-    texts.iter().flat_map(beside).collect()
+    texts.iter().enumerate().flat_map(beside).collect()
 }
 
 /// What a text is that holds a list or an object in JSON.

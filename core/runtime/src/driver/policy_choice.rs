@@ -77,7 +77,10 @@ impl Driver<'_> {
         if !ready.own || ready.is_void() {
             return None;
         }
-        let (now, before) = (Strength::of(ready), &self.loaded.shared.snapshot.strength);
+        let (now, before) = (self.runtime.strength(&self.project, ready), &self.loaded.shared.snapshot.strength);
+        let other = before.iter().flat_map(|before| now.unproven(before)).map(|(name, _)| name.to_owned());
+        let other: BTreeSet<String> = other.filter(|_| !accepts).collect();
+        self.loaded.own.change(SessionChange::Unproven(other));
         let less = before.as_ref().map(|before| now.less_than(before)).unwrap_or_default();
         if !less.is_empty() && !accepts {
             self.notice = Some(notice(&less));

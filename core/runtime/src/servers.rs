@@ -1,0 +1,67 @@
+//! How the clients start MCP servers, so that a server that is started in another way is noticed (rules 4).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use phasegate_store::digest::sha256_hex;
+use serde_json::Value;
+
+use crate::platforms::PlatformPlaces;
+
+/// Under which keys settings define servers.
+const LISTS: [&str; 3] = ["mcpServers", "mcp", "servers"];
+/// What says which program a server is and where it is: the rest of a definition changes nothing of that.
+const MEANT: [&str; 10] =
+    ["command", "args", "env", "environment", "cwd", "url", "serverUrl", "httpUrl", "headers", "transport"];
+/// Stands for every server, where settings cannot be read.
+const ANY: &str = "*";
+
+/// The servers that the clients' settings define for a project, by the names that tools show, each with the digest of its
+/// definitions.
+#[must_use]
+pub fn definitions(platforms: &PlatformPlaces, home: &Path, root: &Path) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for name in platforms.settings.iter().filter(|name| name.ends_with(".json") || name.ends_with(".jsonc")) {
+        let path = name.strip_prefix("~/").map_or_else(|| root.join(name), |below| home.join(below));
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        match serde_json::from_str::<Value>(&text) {
+            Ok(settings) => collect(&settings, root, &mut found),
+            Err(_) => found.entry(ANY.to_owned()).or_default().push(Value::String(text)),
+        }
+    }
+    let digest = |all: &Vec<Value>| sha256_hex(&serde_json::to_vec(all).unwrap_or_default());
+    found.iter().map(|(name, all)| (name.clone(), digest(all))).collect()
+}
+
+fn collect(settings: &Value, root: &Path, found: &mut BTreeMap<String, Vec<Value>>) {
+    let own = settings.get("projects").and_then(|projects| projects.get(root.to_str()?));
+    for (at, key) in [Some(settings), own].into_iter().flatten().flat_map(|at| LISTS.map(|key| (at, key))) {
+        for (name, definition) in at.get(key).and_then(Value::as_object).into_iter().flatten() {
+            let meant: Vec<&Value> = MEANT.iter().map(|key| definition.get(key).unwrap_or(&Value::Null)).collect();
+            if meant.iter().any(|value| !value.is_null()) {
+                found.entry(shown(name)).or_default().push(Value::from_iter(meant.into_iter().cloned()));
+            }
+        }
+    }
+}
+
+/// Whether the server is one of these.
+#[must_use]
+pub fn is_among(servers: &BTreeSet<String>, server: &str) -> bool {
+    servers.contains(ANY) || servers.contains(&shown(server))
+}
+
+/// A server's name as it is a part of its tools' names.
+fn shown(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+/// What is told of a server whose definition is not the known one.
+#[must_use]
+pub(crate) fn notice(name: &str, is_new: bool) -> String {
+    match (name, is_new) {
+        (ANY, _) => "a client's settings cannot be read, so results of MCP servers are no evidence".to_owned(),
+        (_, true) => format!("the MCP server `{name}` is new, so its results are no evidence"),
+        (_, false) => format!("the MCP server `{name}` is started in another way, so its results are no evidence"),
+    }
+}
