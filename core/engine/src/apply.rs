@@ -223,6 +223,7 @@ impl Run {
             None => {}
             Some(VisitIs::Settled) => self.provisional = None,
             Some(VisitIs::Failed) => self.failed = true,
+            Some(VisitIs::Recovered) => (self.failed, self.provisional) = (false, None),
             Some(VisitIs::EarlierFailed) => {
                 if let Some(before) = &mut self.provisional {
                     before.failed = true;

@@ -252,8 +252,10 @@ fn is_zero(index: &usize) -> bool {
 pub enum VisitIs {
     /// A call of the present visit succeeded: the run cannot return to the phase before.
     Settled,
-    /// A call of the present visit failed.
+    /// A result of the present visit is a failure.
     Failed,
+    /// A result of the present visit is a success, after a failure. The run cannot return either.
+    Recovered,
     /// A call of the visit that the run could return to failed.
     EarlierFailed,
 }

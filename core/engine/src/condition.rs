@@ -8,7 +8,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::FactKey;
-use crate::matcher::Matcher;
+use crate::matcher::{Matcher, Use};
 use crate::outcome::CallOutcome;
 
 pub use crate::fact_test::{Comparison, FactTest, Truth};
@@ -133,10 +133,16 @@ impl Wanted {
 impl Condition {
     /// Calls `visit` with every call test in the condition, in order.
     pub fn each_call<'a>(&'a self, visit: &mut dyn FnMut(&'a CallTest)) {
+        self.each_use(Use::Permit, &mut |test, _| visit(test));
+    }
+
+    /// Calls `visit` with every call test in the condition, in order, and with what a match means there: under `not` a call
+    /// that is in doubt matches.
+    pub fn each_use<'a>(&'a self, used: Use, visit: &mut dyn FnMut(&'a CallTest, Use)) {
         match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_call(visit)),
-            Self::Not(inner) => inner.each_call(visit),
-            Self::Call(test) => visit(test),
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_use(used, visit)),
+            Self::Not(inner) => inner.each_use(used.turned(), visit),
+            Self::Call(test) => visit(test, used),
             Self::Fact(_) | Self::Approved(_) => {}
         }
     }

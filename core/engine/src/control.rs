@@ -258,8 +258,8 @@ fn status(world: &mut World<'_>, policy: &Policy, state: &State) -> Value {
         "forbidden_tools": forbidden(skill, &phase.forbidden),
         "tool_history": run.history,
     });
-    if let (Value::Object(fields), Some(condition)) = (&mut answer, &phase.done_when) {
-        let missing = world.missing_here(run, condition).words;
+    if let Value::Object(fields) = &mut answer {
+        let missing = world.missing_here(run, phase).words;
         if !missing.is_empty() {
             fields.insert("missing".to_string(), json!(missing));
         }

@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 use crate::condition::{CallTest, Condition, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
+use crate::matcher::Use;
+use crate::outcome::CallOutcome;
 use crate::policy::{Optional, Phase, Skill};
 use crate::state::{Children, Run};
 
@@ -75,6 +77,7 @@ impl<'a> World<'a> {
         match (run.children, &phase.done_when) {
             (Children::Live | Children::Failed, _) => Done::No,
             (Children::Finished, _) => Done::Yes,
+            (Children::None, Some(_)) if failed(run, phase) => Done::No,
             (Children::None, None) => Done::NotAsked,
             (Children::None, Some(condition)) => {
                 if self.truth(condition, run, Seen::Here).holds() {
@@ -101,9 +104,18 @@ impl<'a> World<'a> {
     }
 
     /// What the current phase's `done_when` still wants, as call tests and as words.
-    pub(crate) fn missing_here<'p>(&mut self, run: &Run, condition: &'p Condition) -> Missing<'p> {
+    pub(crate) fn missing_here<'p>(&mut self, run: &Run, phase: &'p Phase) -> Missing<'p> {
         let mut missing = Missing::default();
+        let Some(condition) = &phase.done_when else { return missing };
         self.missing(condition, run, Seen::Here, &mut missing);
+        if missing.words.is_empty() && failed(run, phase) {
+            condition.each_call(&mut |test| {
+                if test.wanted.accepts(CallOutcome::Ok) {
+                    missing.calls.push(test);
+                }
+            });
+            missing.words.push(format!("{condition}, as the last one failed"));
+        }
         missing
     }
 
@@ -176,6 +188,11 @@ pub(crate) struct Missing<'p> {
     pub(crate) words: Vec<String>,
 }
 
+/// Whether the current phase of a run failed, which counts where a rollback edge waits for that.
+fn failed(run: &Run, phase: &Phase) -> bool {
+    run.failed && phase.back.iter().any(|back| back.on_failure)
+}
+
 fn has_evidence(run: &Run, test: &CallTest, seen: Seen) -> bool {
     run.evidence
         .iter()
@@ -184,7 +201,7 @@ fn has_evidence(run: &Run, test: &CallTest, seen: Seen) -> bool {
 
 /// Calls `visit` with every call test that a call decided in phase `here` can prove: those of the phase's own
 /// `done_when`, and those of the conditions that look at the whole run.
-pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut(&'s CallTest)) {
+pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut(&'s CallTest, Use)) {
     for (index, phase) in skill.phases.iter().enumerate() {
         let optional = match &phase.optional {
             Optional::When(condition) => Some(condition),
@@ -194,7 +211,7 @@ pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
         let conditions = phase.requires.iter().chain(done).chain(optional).chain(edges).chain(backs);
-        conditions.for_each(|condition| condition.each_call(visit));
+        conditions.for_each(|condition| condition.each_use(Use::Permit, visit));
     }
 }
 

@@ -118,24 +118,50 @@ impl<'a> SkillCall<'a> {
         Some(Ruling { command: part.command(self.parts.len()), ..Ruling::of(line) })
     }
 
-    /// What the outcome of the call would prove of a condition about calls; `None`: nothing.
+    /// What the outcome of the call would prove of a condition about calls; `None`: nothing. `used` is what a match means
+    /// there: under `not` a call in doubt matches, and a command whose end is not seen may have ended in any way.
     ///
     /// A matcher of commands or paths is about one command of a line, of which the exit status of the line may say
     /// nothing.
-    pub(crate) fn proves(&self, test: &CallTest) -> Option<Wanted> {
+    pub(crate) fn proves(&self, test: &CallTest, used: Use) -> Option<Wanted> {
         let matcher = &test.matcher;
         let whole = [&self.whole];
         let parts = self.parts.iter().chain(whole.into_iter().filter(|_| self.parts.is_empty()));
-        let proven = parts.filter(|part| part.one(matcher, Use::Permit)).map(|part| part.status(matcher)).max();
+        let statuses = parts.filter(|part| part.one(matcher, used)).map(|part| part.status(matcher));
+        let proven = if used == Use::Forbid { statuses.min() } else { statuses.max() };
         let of_whole = || self.whole.one(matcher, Use::Permit).then(|| self.whole.status(matcher));
         match (proven.or_else(of_whole)?, test.wanted) {
             (Status::Own, wanted) => Some(wanted),
+            (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) if used == Use::Forbid => {
+                Some(Wanted::Ended)
+            }
             (Status::Success, Wanted::Ended | Wanted::Outcome(CallOutcome::Ok)) => {
                 Some(Wanted::Outcome(CallOutcome::Ok))
             }
             (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) => None,
             (_, wanted) => Some(wanted),
         }
+    }
+
+    /// Whether the phase fails by a failure of the call: its `done_when` asks for the call's success or end. Where it asks
+    /// for no call's, that is every call that does not only read.
+    pub(crate) fn is_result(&self, phase: &Phase) -> bool {
+        let (mut asked, mut matches) = (false, false);
+        if let Some(condition) = &phase.done_when {
+            condition.each_use(Use::Permit, &mut |test, used| {
+                if used == Use::Permit && test.wanted.accepts(CallOutcome::Ok) {
+                    asked = true;
+                    matches |= self.proves(test, used).is_some();
+                }
+            });
+        }
+        if asked { matches } else { self.changes() }
+    }
+
+    /// Whether the call, or a part of it, does more than read.
+    fn changes(&self) -> bool {
+        let whole = self.parts.is_empty().then_some(&self.whole);
+        self.parts.iter().chain(whole).any(|part| !only_reads(&part.labels))
     }
 }
 

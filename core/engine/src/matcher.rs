@@ -113,6 +113,17 @@ pub enum Use {
     Forbid,
 }
 
+impl Use {
+    /// What a match is for under `not`.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        match self {
+            Self::Permit => Self::Forbid,
+            Self::Forbid => Self::Permit,
+        }
+    }
+}
+
 /// What a matcher is held against: a call, what its tool can do, and who calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {

@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::eval::World;
 use crate::graph::Transition;
 use crate::judge::{Ruling, may_go_back};
-use crate::policy::{Edge, Leave, Policy, Skill};
+use crate::policy::{Leave, Optional, Phase, Policy, Skill};
 use crate::state::{Children, Run, Status};
 
 /// The move that the table means for an allowed call; `None` where the run stays in its phase.
@@ -27,7 +27,10 @@ pub(crate) fn of_call(run: &Run, skill: &Skill, ruling: &Ruling, done: Done) -> 
 fn enter(run: &Run, skill: &Skill, transition: &Transition, done: Done, by: By) -> Option<Change> {
     let name = |index: usize| skill.phases.get(index).map(|phase| phase.name.clone());
     let early = (done == Done::No).then(|| run.phase.clone());
-    let passed_over = transition.between.iter().filter_map(|index| name(*index));
+    // What stands between in the file is passed over too where an edge leads past it.
+    let here = skill.phase_index(&run.phase).unwrap_or_default();
+    let past = (here.saturating_add(1)..transition.to).filter(|index| !transition.between.contains(index));
+    let passed_over = transition.between.iter().copied().chain(past).filter_map(name);
     Some(Change::PhaseEntered {
         run: run.id.clone(),
         phase: name(transition.to)?,
@@ -71,12 +74,7 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
     let by_children = matches!(run.children, Children::Finished | Children::Failed);
     let phase = skill.phases.get(here).filter(|phase| phase.leave == Leave::OnDone || by_children)?;
     match world.done(run, phase) {
-        Done::Yes if phase.next.is_empty() => Some(ended(run, Status::Finished, By::Platform)),
-        Done::Yes => {
-            let edge = phase.next.iter().find(|edge| is_open(world, run, skill, edge))?;
-            let transition = Transition { to: edge.to, between: Vec::new(), open: true };
-            enter(run, skill, &transition, Done::Yes, By::Platform)
-        }
+        Done::Yes => completion(world, run, skill, here),
         Done::No if run.failed => {
             match phase.back.iter().find(|back| back.on_failure && may_go_back(world, skill, run, back)) {
                 Some(back) => go_back(run, skill, back.to, By::Platform),
@@ -88,9 +86,34 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
     }
 }
 
-fn is_open(world: &mut World<'_>, run: &Run, skill: &Skill, edge: &Edge) -> bool {
-    let requires = skill.phases.get(edge.to).and_then(|next| next.requires.as_ref());
-    world.holds(edge.when.as_ref(), run) && world.holds(requires, run)
+/// The move of a run whose phase is done. Optional phases whose condition holds are passed over.
+fn completion(world: &mut World<'_>, run: &Run, skill: &Skill, here: usize) -> Option<Change> {
+    let (mut at, mut between) = (here, Vec::new());
+    for _ in &skill.phases {
+        let phase = skill.phases.get(at)?;
+        if phase.next.is_empty() {
+            return Some(ended(run, Status::Finished, By::Platform));
+        }
+        let to = phase.next.iter().find_map(|edge| {
+            let next = skill.phases.get(edge.to)?;
+            let passable = passes_over(world, run, next) && !between.contains(&edge.to);
+            let open = world.holds(edge.when.as_ref(), run) && (passable || world.holds(next.requires.as_ref(), run));
+            open.then_some(edge.to)
+        })?;
+        let next = skill.phases.get(to)?;
+        if between.contains(&to) || !passes_over(world, run, next) {
+            let transition = Transition { to, between, open: true };
+            return enter(run, skill, &transition, Done::Yes, By::Platform);
+        }
+        between.push(to);
+        at = to;
+    }
+    None
+}
+
+/// Whether completion passes over the phase: it is optional under a condition that holds.
+fn passes_over(world: &mut World<'_>, run: &Run, phase: &Phase) -> bool {
+    matches!(phase.optional, Optional::When(_)) && world.optional(run, phase)
 }
 
 /// Passes over the current phase because a person said so. `None` if nothing follows.

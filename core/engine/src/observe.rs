@@ -192,10 +192,11 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Option<Proved> 
         }
     }
     let visit_is = match outcome {
+        CallOutcome::Ok if place.result && here && run.failed => Some(VisitIs::Recovered),
         CallOutcome::Ok if place.listed && here && run.provisional.is_some() => Some(VisitIs::Settled),
-        CallOutcome::Failed if place.listed && here && !run.failed => Some(VisitIs::Failed),
+        CallOutcome::Failed if place.result && here && !run.failed => Some(VisitIs::Failed),
         CallOutcome::Failed
-            if place.listed && !here && run.provisional.as_ref().is_some_and(|before| !before.failed) =>
+            if place.result && !here && run.provisional.as_ref().is_some_and(|before| !before.failed) =>
         {
             Some(VisitIs::EarlierFailed)
         }

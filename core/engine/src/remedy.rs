@@ -101,11 +101,9 @@ struct Blocking<'p> {
 fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> Option<Blocking<'p>> {
     let skill = verdict.skill;
     let here = skill.phases.get(skill.phase_index(&run.phase)?)?;
-    if let Some(condition) = &here.done_when {
-        let missing = world.missing_here(run, condition);
-        if !missing.words.is_empty() {
-            return Some(Blocking { phase: here, missing });
-        }
+    let missing = world.missing_here(run, here);
+    if !missing.words.is_empty() {
+        return Some(Blocking { phase: here, missing });
     }
     let transition = verdict.ruling.transition.as_ref().filter(|_| verdict.ruling.line == Line::NotDone)?;
     for index in &transition.between {

@@ -122,10 +122,11 @@ impl RunVerdict<'_> {
         let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
         let listed = lists(self.ruling.line);
         let mut proves: Vec<Proof> = Vec::new();
-        each_call(self.skill, phase, &mut |test| {
-            let proof = self.call.proves(test).map(|wanted| Proof { atom: test.atom, wanted });
+        each_call(self.skill, phase, &mut |test, used| {
+            let proof = self.call.proves(test, used).map(|wanted| Proof { atom: test.atom, wanted });
             proves.extend(proof.filter(|proof| !proves.contains(proof)));
         });
-        CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, proves }
+        let result = listed && self.skill.phases.get(phase).is_some_and(|phase| self.call.is_result(phase));
+        CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, result, proves }
     }
 }

@@ -168,7 +168,7 @@ pub struct Run {
     /// How often each rollback edge was taken: from, to, times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backs: Vec<(String, String, u32)>,
-    /// Whether a call of the present visit failed.
+    /// Whether the newest result of the present visit is a failure.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub failed: bool,
     /// Named values (`task`, `from`, ...).
@@ -253,7 +253,7 @@ pub struct Provisional {
     pub visit: u32,
     /// How many entries [`Run::skipped`] had then; a return drops those that came after.
     pub skipped: usize,
-    /// Whether a call of that visit had failed.
+    /// Whether the newest result of that visit was a failure.
     pub failed: bool,
 }
 
@@ -366,9 +366,12 @@ pub struct CallVisit {
     pub phase: usize,
     /// The number of that visit of the phase.
     pub visit: u32,
-    /// Whether the phase lists the call; one that merely passed ends no provisional stay and is no failure of the phase.
+    /// Whether the phase lists the call; one that merely passed ends no provisional stay.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub listed: bool,
+    /// Whether the call is a result of the phase: the phase failed if the newest of them did.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub result: bool,
     /// What the call would prove in this visit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proves: Vec<Proof>,

@@ -31,7 +31,7 @@ pub struct PhaseSource {
     pub next: Option<Vec<NextSource>>,
     /// Rollback edges to earlier phases.
     pub back: Vec<BackSource>,
-    /// The rollback edge that a failed call of this phase opens.
+    /// The rollback edge that opens if the phase failed: the newest call whose success or end `done_when` asks for failed.
     pub on_failure: Option<BackSource>,
 }
 

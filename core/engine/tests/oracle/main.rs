@@ -11,6 +11,12 @@
 //!   the skill forbids everywhere;
 //! * the end of the last phase ends a run with `leave: on_done`, and a failure there takes its `on_failure`;
 //! * an `early` edge may be taken from the current phase, not from one that is passed over;
+//! * under `not` a call that is in doubt counts as one that matches;
+//! * completion passes over optional phases whose condition holds, and asks nothing of them;
+//! * what the file has between two phases is skipped where an edge leads past it;
+//! * a phase failed if the newest call that its `done_when` wants to succeed or end did; where it wants none, if the
+//!   newest listed call that does not only read did;
+//! * a failure wins over `done_when` where a rollback edge waits for it;
 //! * a name waits for approval if approving it now would change what the run may do next;
 //! * a return to a phase that rollback edges lead to is a step along one of them, failed or not;
 //! * a phase that was returned to is not left by returning again, and a phase entered by a rollback edge never is;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::condition::{CallTest, Condition, Truth};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Mode, Optional, Phase, Policy, Scope, Skill};
 use phasegate_core::state::Status;
 use phasegate_core::{Event, EventKind, Facts};
 
-use crate::matching::{Asked, forbids, has, permits};
+use crate::matching::{Asked, forbids, has, only_reads, permits};
 
 /// A stay of a run in a phase.
 #[derive(Clone, Debug)]
@@ -59,6 +60,8 @@ struct Ended<'a> {
     asked: Asked,
     decided: &'a [(usize, usize, u32)],
     outcome: Option<Outcome>,
+    /// The place in the log of what told the outcome.
+    told: usize,
 }
 
 /// Everything the model knows.
@@ -106,33 +109,77 @@ impl World {
         told.calls
     }
 
+    /// Where in the log the outcome of each ended call of a session was told.
+    fn told(&self, session: &str) -> BTreeMap<usize, usize> {
+        let (mut told, mut when) = (Told::default(), BTreeMap::new());
+        for (place, entry) in self.log.iter().enumerate().filter(|(_, entry)| entry.event.session == session) {
+            told.hear(&self.log, place, entry);
+            for (call, outcome) in &told.calls {
+                if outcome.is_some() {
+                    when.entry(*call).or_insert(place);
+                }
+            }
+        }
+        when
+    }
+
+    /// Whether the newest result of a stay is a failure.
+    pub(crate) fn failed(&self, run: usize, stay: &Stay) -> bool {
+        let skill = self.skill(run);
+        let phase = &skill.phases[stay.phase];
+        let mut wanted = vec![];
+        if let Some(condition) = &phase.done_when {
+            plain(condition, &mut wanted);
+        }
+        let is_result = |asked: &Asked| {
+            if wanted.is_empty() { !only_reads(asked, skill) } else { permits(&wanted, asked, skill) }
+        };
+        let results = self.ended().into_iter().filter(|call| {
+            call.decided.contains(&(run, stay.phase, stay.visit))
+                && matches!(call.outcome, Some(Outcome::Ok | Outcome::Failed))
+                && has(phase, &call.asked, skill)
+                && !forbids(&skill.global_forbidden, &call.asked, skill)
+                && is_result(&call.asked)
+        });
+        // Of calls that one event ended, any failure counts: nothing but a result fails a call, and it ends one alone.
+        results.max_by_key(|call| call.told).is_some_and(|call| call.outcome == Some(Outcome::Failed))
+    }
+
     fn ended(&self) -> Vec<Ended<'_>> {
         let sessions: BTreeSet<&str> = self.log.iter().map(|entry| entry.event.session.as_str()).collect();
         let mut all = Vec::new();
-        for (place, outcome) in sessions.iter().flat_map(|session| self.outcomes(session)) {
-            let entry = &self.log[place];
-            let (asked, decided) = (asked(&entry.event).unwrap(), entry.decided.as_deref().unwrap());
-            all.push(Ended { asked, decided, outcome });
+        for session in sessions {
+            let when = self.told(session);
+            for (place, outcome) in self.outcomes(session) {
+                let entry = &self.log[place];
+                let (asked, decided) = (asked(&entry.event).unwrap(), entry.decided.as_deref().unwrap());
+                all.push(Ended { asked, decided, outcome, told: when.get(&place).copied().unwrap_or_default() });
+            }
         }
         all
     }
 
     /// Whether some call ended as the test wants, among those decided where `counts` says.
-    fn seen(&self, run: usize, test: &CallTest, counts: &dyn Fn(usize, u32) -> bool) -> bool {
+    fn seen(&self, run: usize, test: &CallTest, doubt: bool, counts: &dyn Fn(usize, u32) -> bool) -> bool {
         let list = [test.matcher.clone()];
+        let fits = |asked: &Asked| {
+            if doubt { forbids(&list, asked, self.skill(run)) } else { permits(&list, asked, self.skill(run)) }
+        };
         self.ended().iter().any(|call| {
             call.decided.iter().any(|(of, phase, visit)| *of == run && counts(*phase, *visit))
                 && call.outcome.is_some_and(|outcome| test.wanted.accepts(outcome))
-                && permits(&list, &call.asked, self.skill(run))
+                && fits(&call.asked)
         })
     }
 
-    fn truth(&self, run: usize, condition: &Condition, counts: &dyn Fn(usize, u32) -> bool) -> Truth {
+    /// `doubt`: whether a call that may match counts, as it does under `not`.
+    fn truth(&self, run: usize, condition: &Condition, doubt: bool, counts: &dyn Fn(usize, u32) -> bool) -> Truth {
+        let part = |condition| self.truth(run, condition, doubt, counts);
         match condition {
-            Condition::All(parts) => parts.iter().map(|c| self.truth(run, c, counts)).min().unwrap_or(Truth::Yes),
-            Condition::Any(parts) => parts.iter().map(|c| self.truth(run, c, counts)).max().unwrap_or(Truth::No),
-            Condition::Not(inner) => self.truth(run, inner, counts).negated(),
-            Condition::Call(test) => Truth::of(self.seen(run, test, counts)),
+            Condition::All(parts) => parts.iter().map(part).min().unwrap_or(Truth::Yes),
+            Condition::Any(parts) => parts.iter().map(part).max().unwrap_or(Truth::No),
+            Condition::Not(inner) => self.truth(run, inner, !doubt, counts).negated(),
+            Condition::Call(test) => Truth::of(self.seen(run, test, doubt, counts)),
             Condition::Fact(test) => test.truth(&self.facts[&test.fact]),
             Condition::Approved(_) => Truth::of(self.runs[run].approved.is_some()),
         }
@@ -141,14 +188,19 @@ impl World {
     /// Whether a condition holds over all evidence of the run that still counts.
     pub(crate) fn holds(&self, run: usize, condition: Option<&Condition>) -> bool {
         let counts = |phase, visit| self.runs[run].counts(phase, visit);
-        condition.is_none_or(|condition| self.truth(run, condition, &counts).holds())
+        condition.is_none_or(|condition| self.truth(run, condition, false, &counts).holds())
     }
 
-    /// Whether the present phase has a `done_when`, and whether it holds in the present visit.
+    /// Whether the present phase has a `done_when`, and whether it holds in the present visit. A failure wins where a
+    /// rollback edge waits for it.
     pub(crate) fn done(&self, run: usize) -> Option<bool> {
         let stay = self.runs[run].stay();
+        let phase = self.phase(run);
+        if phase.done_when.is_some() && phase.back.iter().any(|back| back.on_failure) && self.failed(run, stay) {
+            return Some(false);
+        }
         let counts = |phase, visit| phase == stay.phase && visit == stay.visit;
-        self.phase(run).done_when.as_ref().map(|condition| self.truth(run, condition, &counts).holds())
+        self.phase(run).done_when.as_ref().map(|condition| self.truth(run, condition, false, &counts).holds())
     }
 
     pub(crate) fn optional(&self, run: usize, phase: usize) -> bool {
@@ -173,6 +225,15 @@ impl World {
                 && has(phase, &call.asked, self.skill(run))
                 && !forbids(&self.skill(run).global_forbidden, &call.asked, self.skill(run))
         })
+    }
+}
+
+/// The calls whose success or end a condition asks for, not under `not`.
+fn plain(condition: &Condition, found: &mut Vec<Matcher>) {
+    match condition {
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| plain(part, found)),
+        Condition::Call(test) if test.wanted.accepts(Outcome::Ok) => found.push(test.matcher.clone()),
+        Condition::Not(_) | Condition::Call(_) | Condition::Fact(_) | Condition::Approved(_) => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ways and moves: what can follow, whether the way is open, and where a run goes (rules 3.1, 3.2).
 
-use phasegate_core::event::{By, Outcome};
-use phasegate_core::policy::{Back, Edge, Leave};
+use phasegate_core::event::By;
+use phasegate_core::policy::{Back, Edge, Leave, Optional};
 use phasegate_core::state::Status;
 
 use crate::model::{Stay, World};
@@ -17,6 +17,7 @@ pub(crate) enum Move {
     /// By completion.
     Goes {
         to: usize,
+        skips: Vec<usize>,
     },
     Returns,
     Back {
@@ -61,14 +62,14 @@ impl World {
     pub(crate) fn go(&mut self, run: usize, how: Move) {
         match how {
             Move::Stays => {}
-            Move::Goes { to } => self.enter(run, to, false, 0),
+            Move::Goes { to, skips } => {
+                self.skips(run, to, skips, By::Platform);
+                self.enter(run, to, false, 0);
+            }
             Move::Enters { to, skips } => {
                 let provisional = self.phase(run).done_when.is_some();
                 let before = self.runs[run].skipped.len();
-                for phase in skips {
-                    let name = self.skill(run).phases[phase].name.clone();
-                    self.runs[run].skipped.push((name, By::Agent));
-                }
+                self.skips(run, to, skips, By::Agent);
                 self.enter(run, to, provisional, before);
             }
             Move::Returns => {
@@ -95,9 +96,20 @@ impl World {
         let (name, next) = (phase.name.clone(), phase.next.first().map(|edge| edge.to));
         if let Some(to) = next {
             self.runs[run].skipped.push((name, By::Human));
+            self.skips(run, to, vec![], By::Human);
             self.enter(run, to, false, 0);
         }
         next.is_some()
+    }
+
+    /// Records what is left early or passed over, and what the file has between.
+    fn skips(&mut self, run: usize, to: usize, mut skips: Vec<usize>, by: By) {
+        let between: Vec<usize> = (self.runs[run].stay().phase + 1..to).filter(|at| !skips.contains(at)).collect();
+        skips.extend(between);
+        for phase in skips {
+            let name = self.skill(run).phases[phase].name.clone();
+            self.runs[run].skipped.push((name, by));
+        }
     }
 
     pub(crate) fn enter(&mut self, run: usize, phase: usize, provisional: bool, skipped: usize) {
@@ -128,14 +140,10 @@ impl World {
     fn by_itself(&mut self, run: usize) -> Move {
         let phase = self.phase(run);
         match self.done(run) {
-            Some(true) if phase.next.is_empty() => {
-                self.runs[run].status = Status::Finished;
-                Move::Stays
-            }
-            Some(true) => {
-                let edge = phase.next.iter().find(|edge| self.open(run, &[edge]));
-                edge.map_or(Move::Stays, |edge| Move::Goes { to: edge.to })
-            }
+            Some(true) => match self.onward(run) {
+                Some(how) => how,
+                None => Move::Stays,
+            },
             Some(false) => {
                 let back = phase.back.iter().find(|back| back.on_failure && self.may_go_back(run, back));
                 back.map_or(Move::Stays, |back| Move::Back { to: back.to })
@@ -144,10 +152,37 @@ impl World {
         }
     }
 
+    /// Where completion leads: over optional phases whose condition holds. Ends the run where nothing follows.
+    fn onward(&mut self, run: usize) -> Option<Move> {
+        let mut way = vec![self.runs[run].stay().phase];
+        while way.len() <= self.skill(run).phases.len() {
+            let at = *way.last().unwrap();
+            if self.skill(run).phases[at].next.is_empty() {
+                self.runs[run].status = Status::Finished;
+                return None;
+            }
+            let skips = |to: usize| {
+                let optional = matches!(self.skill(run).phases[to].optional, Optional::When(_));
+                optional && self.optional(run, to) && !way[1..].contains(&to)
+            };
+            let edges = &self.skill(run).phases[at].next;
+            let to = edges.iter().find(|edge| {
+                self.holds(run, edge.when.as_ref())
+                    && (skips(edge.to) || self.holds(run, self.skill(run).phases[edge.to].requires.as_ref()))
+            })?;
+            if !skips(to.to) {
+                return Some(Move::Goes { to: to.to, skips: way[1..].to_vec() });
+            }
+            let to = to.to;
+            way.push(to);
+        }
+        None
+    }
+
     /// Whether a rollback edge is below its limit and its condition holds.
     pub(crate) fn may_go_back(&self, run: usize, back: &Back) -> bool {
         let stay = self.runs[run].stay();
-        (!back.on_failure || self.listed_call_ended(run, stay, Outcome::Failed)) && self.below_limit(run, back)
+        (!back.on_failure || self.failed(run, stay)) && self.below_limit(run, back)
     }
 
     /// As [`World::may_go_back`], whether a call failed or not.
