@@ -8,6 +8,7 @@ mod names;
 mod possible;
 mod reach;
 mod sample;
+mod table;
 mod uses;
 
 pub(crate) use names::check_settings;

@@ -14,23 +14,64 @@ pub(crate) enum Typo {
     Sure,
 }
 
+/// A name, taken apart once: it is compared with many others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    words: Vec<String>,
+    joined: String,
+    digits: Vec<char>,
+    /// How often each letter of ASCII stands in it.
+    letters: [u8; 26],
+    /// Which letters of ASCII stand in it, a bit each.
+    present: u32,
+}
+
+impl Name {
+    pub(crate) fn of(name: &str) -> Self {
+        let words = words(name);
+        let joined = words.concat();
+        let (mut letters, mut present) = ([0_u8; 26], 0);
+        for letter in joined.bytes().filter(u8::is_ascii_lowercase) {
+            if let Some(count) = letters.get_mut(usize::from(letter - b'a')) {
+                *count = count.saturating_add(1);
+                present |= 1 << (letter - b'a');
+            }
+        }
+        Self { digits: digits(&joined), words, joined, letters, present }
+    }
+
+    /// Whether edits of so many words can make one of the other; two edits of a word change at most four letters.
+    fn is_near(&self, other: &Self, words: u32) -> bool {
+        let different: u32 = self.letters.iter().zip(&other.letters).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
+        different <= 4 * words
+    }
+}
+
 /// Whether `name` is `known`, misspelt.
 pub(crate) fn typo(name: &str, known: &str) -> Option<Typo> {
-    if name == known {
+    if name == known { None } else { typo_of(&Name::of(name), &Name::of(known)) }
+}
+
+/// As [`typo`], of two different names.
+pub(crate) fn typo_of(a: &Name, b: &Name) -> Option<Typo> {
+    // The first two are quick, and enough for most names.
+    if (a.present ^ b.present).count_ones() > 8 || a.digits != b.digits || !a.is_near(b, 2) {
         return None;
     }
-    let (a, b) = (words(name), words(known));
-    let (joined_a, joined_b) = (a.concat(), b.concat());
-    if joined_a == joined_b {
+    if a.joined == b.joined {
         return Some(Typo::Sure);
     }
-    if a.len() != b.len() {
-        return word_typo(&joined_a, &joined_b).filter(|_| joined_a.len().min(joined_b.len()) >= 6);
+    if a.words.len() != b.words.len() {
+        let long = a.joined.len().min(b.joined.len()) >= 6;
+        return if long && a.is_near(b, 1) { word_typo(&a.joined, &b.joined) } else { None };
     }
-    let mut typos = a.iter().zip(&b).filter(|(a, b)| a != b).map(|(a, b)| word_typo(a, b));
-    match (typos.next(), typos.next(), typos.next()) {
-        (Some(only), None, _) => only,
-        (Some(Some(Typo::Sure)), Some(Some(Typo::Sure)), None) => Some(Typo::Sure),
+    let mut differing = a.words.iter().zip(&b.words).filter(|(a, b)| a != b);
+    match (differing.next(), differing.next(), differing.next()) {
+        (Some((one, other)), None, _) => word_typo(one, other).filter(|_| a.is_near(b, 1)),
+        (Some((a, b)), Some((c, d)), None) => {
+            let sure = word_typo(a, b) == Some(Typo::Sure) && word_typo(c, d) == Some(Typo::Sure);
+            sure.then_some(Typo::Sure)
+        }
         _ => None,
     }
 }
@@ -112,8 +153,8 @@ fn word_typo(a: &str, b: &str) -> Option<Typo> {
             _ => Some(Typo::Sure),
         },
         _ => {
-            let far = strsim::damerau_levenshtein(a, b) > 2;
-            (!far && short.len() >= 8 && before > 0 && after > 0).then_some(Typo::Sure)
+            let alike = short.len() >= 8 && before > 0 && after > 0 && long.len() <= short.len() + 2;
+            (alike && strsim::damerau_levenshtein(a, b) <= 2).then_some(Typo::Sure)
         }
     }
 }

@@ -96,8 +96,9 @@ impl Names<'_> {
         }
         let hosts = host_tools().filter(|_| on_host).filter_map(|host| Some((host_typo(name, host)?, true, host)));
         let noted = self.known.noted.iter().filter_map(|other| Some((typo(name, other)?, true, *other)));
-        let others = self.counts.beside(used.matcher).filter(|other| self.more_real(other, name, used.place));
-        let others = others.filter_map(|other| Some((typo(name, other)?, false, other)));
+        let others = self.counts.misspelt(used.matcher, name);
+        let others = others.filter(|(_, other)| self.more_real(other, name, used.place));
+        let others = others.map(|(found, other)| (found, false, other));
         let all = hosts.chain(noted).chain(others);
         let (found, _, meant) = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)))?;
         // A host's own tools begin with a capital letter: what else does is none of its own.

@@ -1,25 +1,35 @@
 //! What can happen in a phase at all: which calls it takes, and whether it can be done.
 
+use std::cell::OnceCell;
+
 use phasegate_core::condition::Condition;
-use phasegate_core::matcher::{Matcher, Use};
+use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Edge, Leave, Optional, Phase, Skill, Unlisted};
 use phasegate_core::tool::{EXECUTE, READ, WRITE};
 
-use super::sample::{self, Sample};
+use super::table::Table;
 
 /// A skill with its sample calls, and which of its phases can be done.
 pub(super) struct Possible<'s> {
     pub(super) skill: &'s Skill,
-    samples: Vec<Sample>,
+    table: Table,
+    ways: Vec<OnceCell<Ways>>,
     done: Vec<bool>,
+}
+
+/// What can follow a phase.
+struct Ways {
+    /// The place of each phase, breadth first along the edges, without the start; `None`: it does not follow.
+    place: Vec<Option<usize>>,
+    /// Whether the phase can be entered, by edges that may be usable.
+    open: Vec<bool>,
 }
 
 impl<'s> Possible<'s> {
     pub(super) fn new(skill: &'s Skill) -> Self {
-        let mut possible = Self { skill, samples: sample::all(skill), done: Vec::new() };
-        possible.done = (0..skill.phases.len())
-            .map(|at| skill.phases.get(at).is_none_or(|phase| possible.satisfiable_in(at, phase)))
-            .collect();
+        let ways = skill.phases.iter().map(|_| OnceCell::new()).collect();
+        let mut possible = Self { skill, table: Table::of(skill), ways, done: Vec::new() };
+        possible.done = skill.phases.iter().enumerate().map(|(at, phase)| possible.satisfiable_in(at, phase)).collect();
         possible
     }
 
@@ -29,62 +39,60 @@ impl<'s> Possible<'s> {
     }
 
     fn satisfiable_in(&self, at: usize, phase: &Phase) -> bool {
-        phase.done_when.as_ref().is_none_or(|condition| self.satisfiable(at, phase, condition))
+        phase.done_when.as_ref().is_none_or(|condition| self.satisfiable(at, condition))
     }
 
-    fn satisfiable(&self, at: usize, phase: &Phase, condition: &Condition) -> bool {
+    fn satisfiable(&self, at: usize, condition: &Condition) -> bool {
         match condition {
-            Condition::All(parts) => parts.iter().all(|part| self.satisfiable(at, phase, part)),
+            Condition::All(parts) => parts.iter().all(|part| self.satisfiable(at, part)),
             // An empty list stands for parts that were reported and taken out.
-            Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| self.satisfiable(at, phase, part)),
-            Condition::Call(test) => self.can_be_made(at, phase, &test.matcher),
+            Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| self.satisfiable(at, part)),
+            Condition::Call(test) => self.can_be_made(at, &test.matcher),
             Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) => true,
         }
     }
 
-    fn selected(&self, matcher: &Matcher) -> impl Iterator<Item = &Sample> {
-        self.samples.iter().filter(|sample| sample.fits(matcher, self.skill, Use::Permit))
-    }
-
     /// Whether a call that the matcher selects can be made in the phase.
-    pub(super) fn can_be_made(&self, at: usize, phase: &Phase, matcher: &Matcher) -> bool {
-        self.selected(matcher).any(|sample| self.made_in(at, phase, sample) || self.enters_forbidden(at, sample))
+    pub(super) fn can_be_made(&self, at: usize, matcher: &Matcher) -> bool {
+        let selected = self.table.selected(matcher, self.skill);
+        selected.into_iter().any(|sample| self.made_in(at, sample) || self.enters_forbidden(at, sample))
     }
 
     /// Whether the phase allows a call that the matcher selects, whatever it forbids.
-    pub(super) fn allows(&self, phase: &Phase, matcher: &Matcher) -> bool {
-        self.selected(matcher).any(|sample| sample.fits_any(&phase.allowed, self.skill, Use::Permit))
+    pub(super) fn allows(&self, at: usize, matcher: &Matcher) -> bool {
+        self.table.selected(matcher, self.skill).into_iter().any(|sample| self.table.allows(at, sample))
     }
 
     /// What forbids in the phase a call that the matcher selects.
-    pub(super) fn forbids(&self, phase: &'s Phase, matcher: &Matcher) -> Option<&'s Matcher> {
+    pub(super) fn forbids(&self, at: usize, matcher: &Matcher) -> Option<&'s Matcher> {
+        let phase = self.skill.phases.get(at)?;
         let lists = || phase.forbidden.iter().chain(&self.skill.global_forbidden);
-        self.selected(matcher).find_map(|sample| lists().find(|other| sample.all_forbidden_by(other, self.skill)))
+        let selected = self.table.selected(matcher, self.skill);
+        let mut samples = selected.into_iter().filter_map(|sample| self.table.samples.get(sample));
+        samples.find_map(|sample| lists().find(|other| sample.all_forbidden_by(other, self.skill)))
     }
 
     /// Whether the call is made in the phase, and does not lead elsewhere.
-    fn made_in(&self, at: usize, phase: &Phase, sample: &Sample) -> bool {
-        let forbidden = sample.all_forbidden(&phase.forbidden, self.skill);
-        if forbidden || sample.all_forbidden(&self.skill.global_forbidden, self.skill) {
+    fn made_in(&self, at: usize, sample: usize) -> bool {
+        if self.table.forbids(at, sample) || self.table.forbids_everywhere(sample) {
             return false;
         }
-        sample.fits_any(&phase.allowed, self.skill, Use::Permit)
-            || (self.following(at, sample).is_none() && self.passes(sample))
+        self.table.allows(at, sample) || (self.following(at, sample).is_none() && self.passes(sample))
     }
 
     /// Whether the call may enter the phase although the phase forbids it, as in the compat form.
-    fn enters_forbidden(&self, at: usize, sample: &Sample) -> bool {
+    fn enters_forbidden(&self, at: usize, sample: usize) -> bool {
         let mut others = self.skill.phases.iter().enumerate().filter(|(other, _)| *other != at);
         self.skill.compat && others.any(|(other, phase)| self.leads_to(other, phase, sample).contains(&at))
     }
 
-    fn passes(&self, sample: &Sample) -> bool {
+    fn passes(&self, sample: usize) -> bool {
         match self.skill.unlisted {
             Unlisted::Allow => true,
-            Unlisted::ReadOnly => {
+            Unlisted::ReadOnly => self.table.samples.get(sample).is_some_and(|sample| {
                 let labels = &sample.labels;
                 labels.contains(READ) && !labels.contains(WRITE) && !labels.contains(EXECUTE)
-            }
+            }),
             Unlisted::Deny => false,
         }
     }
@@ -92,18 +100,18 @@ impl<'s> Possible<'s> {
     /// The phases that some sample call may lead to from this one, whatever the evidence.
     pub(super) fn leads(&self, at: usize) -> Vec<usize> {
         let Some(phase) = self.skill.phases.get(at) else { return Vec::new() };
-        self.samples.iter().flat_map(|sample| self.leads_to(at, phase, sample)).collect()
+        (0..self.table.samples.len()).flat_map(|sample| self.leads_to(at, phase, sample)).collect()
     }
 
-    fn leads_to(&self, at: usize, phase: &Phase, sample: &Sample) -> Vec<usize> {
-        let forbidden = sample.all_forbidden(&phase.forbidden, self.skill);
-        let stays = sample.fits_any(&phase.allowed, self.skill, Use::Permit) && !forbidden;
-        if stays || sample.all_forbidden(&self.skill.global_forbidden, self.skill) {
+    fn leads_to(&self, at: usize, phase: &Phase, sample: usize) -> Vec<usize> {
+        let forbidden = self.table.forbids(at, sample);
+        let stays = self.table.allows(at, sample) && !forbidden;
+        if stays || self.table.forbids_everywhere(sample) {
             return Vec::new();
         }
         let mut leads = Vec::new();
         if let Some(to) = self.following(at, sample) {
-            if !self.along(at, &|from, edge| edge.early || self.passable(at, from)).contains(&to) {
+            if self.ways(at).is_none_or(|ways| ways.open.get(to) != Some(&true)) {
                 return leads;
             }
             if !forbidden || (phase.done_when.is_some() && self.waits(phase)) {
@@ -114,8 +122,7 @@ impl<'s> Possible<'s> {
                 return leads;
             }
         }
-        let takes = |to: &usize| self.skill.phases.get(*to).is_some_and(|phase| self.belongs(phase, sample));
-        leads.extend(phase.back.iter().map(|back| back.to).filter(takes));
+        leads.extend(phase.back.iter().map(|back| back.to).filter(|to| self.belongs(*to, sample)));
         leads
     }
 
@@ -132,29 +139,49 @@ impl<'s> Possible<'s> {
         phase.leave == Leave::OnCall || phase.done_when.is_none() || phase.next.iter().all(needs)
     }
 
-    fn belongs(&self, phase: &Phase, sample: &Sample) -> bool {
-        sample.fits_any(&phase.allowed, self.skill, Use::Permit)
-            && (self.skill.compat || !sample.all_forbidden(&phase.forbidden, self.skill))
+    fn belongs(&self, at: usize, sample: usize) -> bool {
+        self.table.allows(at, sample) && (self.skill.compat || !self.table.forbids(at, sample))
     }
 
     /// The first following phase that takes the call, breadth first.
-    fn following(&self, start: usize, sample: &Sample) -> Option<usize> {
-        let takes = |at: &usize| self.skill.phases.get(*at).is_some_and(|phase| self.belongs(phase, sample));
-        self.along(start, &|_, _| true).into_iter().find(takes)
+    fn following(&self, start: usize, sample: usize) -> Option<usize> {
+        let ways = self.ways(start)?;
+        let takes = self.table.allowing(sample).iter().copied().filter(|at| self.belongs(*at, sample));
+        let following = takes.filter_map(|at| Some(((*ways.place.get(at)?)?, at)));
+        following.min().map(|(_, at)| at)
+    }
+
+    fn ways(&self, start: usize) -> Option<&Ways> {
+        let ways = self.ways.get(start)?;
+        Some(ways.get_or_init(|| {
+            let (mut place, mut open) = (vec![None; self.skill.phases.len()], vec![false; self.skill.phases.len()]);
+            for (number, at) in self.along(start, &|_, _| true).into_iter().enumerate() {
+                place.get_mut(at).into_iter().for_each(|place| *place = Some(number));
+            }
+            for at in self.along(start, &|from, edge| edge.early || self.passable(start, from)) {
+                open.get_mut(at).into_iter().for_each(|open| *open = true);
+            }
+            Ways { place, open }
+        }))
     }
 
     /// The phases along usable edges, breadth first, without the start.
     fn along(&self, start: usize, usable: &dyn Fn(usize, &Edge) -> bool) -> Vec<usize> {
-        let mut seen = vec![start];
+        let mut found = vec![start];
+        let mut seen = vec![false; self.skill.phases.len()];
+        seen.get_mut(start).into_iter().for_each(|seen| *seen = true);
         let mut next = 0;
-        while let Some(from) = seen.get(next).copied() {
+        while let Some(from) = found.get(next).copied() {
             next += 1;
             for edge in self.skill.phases.get(from).map(|phase| phase.next.as_slice()).unwrap_or_default() {
-                if !seen.contains(&edge.to) && usable(from, edge) {
-                    seen.push(edge.to);
+                if let Some(new @ false) = seen.get_mut(edge.to)
+                    && usable(from, edge)
+                {
+                    *new = true;
+                    found.push(edge.to);
                 }
             }
         }
-        seen.split_off(1)
+        found.split_off(1)
     }
 }

@@ -49,13 +49,13 @@ pub(super) fn check(
 fn never_done(possible: &Possible<'_>, at: usize, phase: &Phase, span: Span) -> Finding {
     let mut asked: Vec<&Matcher> = Vec::new();
     phase.done_when.iter().for_each(|condition| wanted(condition, &mut asked));
-    asked.retain(|matcher| !possible.can_be_made(at, phase, matcher));
+    asked.retain(|matcher| !possible.can_be_made(at, matcher));
     let names = listed(asked.iter().map(|matcher| matcher.text.as_str()).collect::<BTreeSet<_>>());
     let finding = Finding::error(Code::PhaseNeverDone, span, format!("phase `{}` can never be done", phase.name))
         .cause(format!("its `done_when` asks for {names}, and no such call can be made in it"));
     let phases = &possible.skill.phases;
-    let forbidden = asked.iter().filter(|matcher| possible.allows(phase, matcher));
-    let mut forbidden = forbidden.filter_map(|matcher| Some((matcher, possible.forbids(phases.get(at)?, matcher)?)));
+    let forbidden = asked.iter().filter(|matcher| possible.allows(at, matcher));
+    let mut forbidden = forbidden.filter_map(|matcher| Some((matcher, possible.forbids(at, matcher)?)));
     if let Some((matcher, by)) = forbidden.next() {
         let labels = if matches!(by.tool, ToolPattern::Label(_)) {
             ", or give the tool its labels under `tools`: one without any is taken to have all but `read`"
@@ -64,12 +64,9 @@ fn never_done(possible: &Possible<'_>, at: usize, phase: &Phase, span: Span) -> 
         };
         return finding.suggest(format!("do not forbid `{}` by `{}`{labels}", matcher.text, by.text));
     }
-    let takes = |other: &Phase, matcher: &Matcher| {
-        let at = phases.iter().position(|phase| phase.name == other.name);
-        at.is_some_and(|at| possible.allows(other, matcher) && possible.can_be_made(at, other, matcher))
-    };
-    let others = phases.iter().filter(|other| asked.iter().any(|matcher| takes(other, matcher)));
-    let others: Vec<&str> = others.map(|other| other.name.as_str()).collect();
+    let takes = |at: usize, matcher: &Matcher| possible.allows(at, matcher) && possible.can_be_made(at, matcher);
+    let others = phases.iter().enumerate().filter(|(at, _)| asked.iter().any(|matcher| takes(*at, matcher)));
+    let others: Vec<&str> = others.map(|(_, other)| other.name.as_str()).collect();
     if others.is_empty() {
         return finding.suggest(format!("let the phase allow {names}"));
     }

@@ -1,5 +1,7 @@
 //! Sample calls: for every matcher of a skill one call that it selects.
 
+use std::collections::BTreeSet;
+
 use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
 use phasegate_core::policy::{Optional, Phase, Skill};
@@ -10,7 +12,7 @@ use serde_json::{Map, Value};
 use super::cover::{ANY, covers, path_of};
 
 /// A call that stands for those a matcher selects.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Sample {
     call: Call,
     pub(super) labels: Labels,
@@ -48,6 +50,11 @@ impl Sample {
         sample
     }
 
+    /// The name of its tool.
+    pub(super) fn tool(&self) -> &str {
+        &self.call.tool.name
+    }
+
     fn noted(&self, skill: &Skill) -> Labels {
         let mut labels = Labels::new();
         for note in &skill.tools {
@@ -82,11 +89,6 @@ impl Sample {
             && matcher.paths.is_empty()
             && matcher.agent.is_none();
         if any_call { self.fits(matcher, skill, Use::Forbid) } else { covers(matcher, &self.of, skill) }
-    }
-
-    /// Whether one of the matchers selects the call.
-    pub(super) fn fits_any(&self, matchers: &[Matcher], skill: &Skill, used: Use) -> bool {
-        matchers.iter().any(|matcher| self.fits(matcher, skill, used))
     }
 }
 
@@ -134,11 +136,10 @@ fn analysis(matcher: &Matcher) -> CallAnalysis {
 
 /// One sample for each matcher of the skill: in lists, in conditions, in its table of tools.
 pub(super) fn all(skill: &Skill) -> Vec<Sample> {
-    let mut samples: Vec<Sample> = Vec::new();
+    let (mut samples, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |matcher: &Matcher| {
-        let sample = Sample::of(matcher, skill);
-        if !samples.contains(&sample) {
-            samples.push(sample);
+        if seen.insert(format!("{matcher:?}")) {
+            samples.push(Sample::of(matcher, skill));
         }
     };
     skill.tools.iter().for_each(|note| add(&note.matcher));

@@ -9,6 +9,7 @@ use phasegate_core::policy::Skill;
 use super::sample::conditions;
 use crate::build::builder::Built;
 use crate::node::Span;
+use crate::typo::{Name, Typo, typo_of};
 
 /// A matcher and its position in the skill.
 pub(super) struct Use<'b> {
@@ -63,7 +64,7 @@ pub(super) fn listed<'b>(matchers: &'b [Matcher], spans: &[Span], place: Place) 
 pub(super) struct Counts<'b> {
     total: BTreeMap<&'b str, usize>,
     /// Each name with the servers that it stands with; without one it stands for any.
-    places: BTreeSet<(&'b str, Option<&'b str>)>,
+    places: BTreeMap<(&'b str, Option<&'b str>), Name>,
     /// Those that a list allows.
     pub(super) allowed: BTreeSet<&'b str>,
     /// Those that a list allows or a condition asks for.
@@ -77,7 +78,7 @@ impl<'b> Counts<'b> {
         for used in uses {
             let ToolPattern::Exact(name) = &used.matcher.tool else { continue };
             *counts.total.entry(name).or_default() += 1;
-            counts.places.insert((name, server_of(used.matcher)));
+            counts.places.entry((name, server_of(used.matcher))).or_insert_with(|| Name::of(name));
             if used.place == Place::Allowed {
                 counts.allowed.insert(name);
             }
@@ -88,11 +89,17 @@ impl<'b> Counts<'b> {
         counts
     }
 
-    /// The names that stand somewhere and may mean a tool of the same server as the matcher.
-    pub(super) fn beside<'m>(&'m self, matcher: &'m Matcher) -> impl Iterator<Item = &'b str> + 'm {
-        let wanted = server_of(matcher);
+    /// The other names that this one is probably a misspelling of, among those that stand somewhere and may mean a tool of
+    /// the same server as the matcher.
+    pub(super) fn misspelt<'m>(
+        &'m self,
+        matcher: &'m Matcher,
+        name: &'m str,
+    ) -> impl Iterator<Item = (Typo, &'b str)> + 'm {
+        let (wanted, own) = (server_of(matcher), Name::of(name));
         let same = move |server: Option<&str>| server.is_none() || wanted.is_none() || server == wanted;
-        self.places.iter().filter(move |(_, server)| same(*server)).map(|(name, _)| *name)
+        let others = self.places.iter().filter(move |((other, server), _)| *other != name && same(*server));
+        others.filter_map(move |((other, _), parts)| Some((typo_of(&own, parts)?, *other)))
     }
 
     /// How often a name stands somewhere.

@@ -1,5 +1,8 @@
 //! Words that resemble each other and are both used in the names of tools: two of them are two tools.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 const WORDS: &str = "
     accept except access assess action auction adapt adopt adopts advice advise affect effect allow analysis
     application replication article particle assert assets attach attack await award
@@ -29,8 +32,9 @@ const WORDS: &str = "
     union unit unite unload upload update upgrade upsert usage user validate value version view visit
     wait watch window word work world write";
 
+static SET: LazyLock<BTreeSet<&str>> = LazyLock::new(|| WORDS.split_whitespace().collect());
+
 /// Whether names of tools have this word, or more than one of it.
 pub(super) fn is_word(word: &str) -> bool {
-    let one = word.strip_suffix('s').unwrap_or(word);
-    WORDS.split_whitespace().any(|known| known == word || known == one)
+    SET.contains(word) || word.strip_suffix('s').is_some_and(|one| SET.contains(one))
 }

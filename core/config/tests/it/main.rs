@@ -11,6 +11,7 @@ mod agree;
 mod cases;
 mod levels;
 mod manual;
+mod scale;
 #[cfg(feature = "schema")]
 mod schema;
 mod search;
