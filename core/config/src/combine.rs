@@ -66,7 +66,16 @@ fn rank(kind: Kind) -> u8 {
 }
 
 fn same_level(winner: &Found, lower: &Found, report: &mut dyn FnMut(usize, Finding)) {
-    if winner.level != lower.level || version::of_skill(&winner.skill) == version::of_skill(&lower.skill) {
+    if winner.level != lower.level {
+        return;
+    }
+    if version::of_skill(&winner.skill) == version::of_skill(&lower.skill) {
+        // A SKILL.md may stand in the folder of each platform.
+        if winner.kind == Kind::Skill && lower.kind == Kind::Skill {
+            let message = format!("skill `{}` is given twice, in the same words", lower.skill.name);
+            let finding = Finding::warning(Code::ConfigKeyDuplicate, lower.name, message);
+            report(lower.file, finding.suggest("remove one of the two files: a change of one would be an error"));
+        }
         return;
     }
     let message = format!("skill `{}` is given twice", lower.skill.name);

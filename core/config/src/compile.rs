@@ -14,7 +14,7 @@ use crate::report::Finding;
 use crate::shipped::{Shipped, find_shipped, shipped};
 use crate::source::{Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
-use crate::{mcp, skills, version};
+use crate::{mcp, settings_check, skills, version};
 
 /// Compiles all configs of a project.
 ///
@@ -40,7 +40,10 @@ pub fn compile_knowing(files: &[SourceFile], tools: &ServerTools) -> Compiled {
             Kind::Settings => {
                 let read = skills::read_settings(file, findings);
                 mode_unclear |= read.is_none();
-                settings.extend(read.map(|(source, node)| (number, source, node)));
+                if let Some((source, node)) = read {
+                    settings_check::check(&source, &node, file.level, findings);
+                    settings.push((number, source, node));
+                }
             }
             Kind::Skill | Kind::SkillMd => {
                 let read = skills::read_skill(number, file, tools, findings);
@@ -144,7 +147,11 @@ fn uses(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)], skills:
     let own: Vec<String> = skills.keys().cloned().collect();
     // The highest level comes first, and its choice of form holds.
     for (number, source, node) in settings {
+        let mut seen = BTreeSet::new();
         for used in source.uses.iter().zip(node.items_of("use")).map(|(used, node)| read_use(used, node)) {
+            if !seen.insert(used.name) {
+                work.report(*number, listed_twice(&used));
+            }
             let stands_in = own.iter().any(|name| name == used.name);
             if let Some((_, span)) = used.form.filter(|_| stands_in) {
                 work.report(*number, no_effect(used.name, span));
@@ -181,6 +188,12 @@ fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
     let mut skill = skills::read_skill(0, &shipped.source(form)?, &ServerTools::new(), &mut Vec::new())?.skill;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
+}
+
+fn listed_twice(used: &Use<'_>) -> Finding {
+    Finding::warning(Code::ConfigKeyDuplicate, used.span, format!("`use` lists `{}` twice", used.name))
+        .cause("the first entry chooses the form, and the strictest mode counts")
+        .suggest("remove one of the two")
 }
 
 fn no_effect(name: &str, span: Span) -> Finding {

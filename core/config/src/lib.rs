@@ -25,6 +25,7 @@ mod combine;
 mod mcp;
 mod compiled;
 mod shipped;
+mod settings_check;
 mod compile;
 
 pub use compile::{compile, compile_knowing, shipped_policy};

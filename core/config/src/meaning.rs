@@ -1,7 +1,9 @@
 //! What a skill means, and whether that can be what its author meant.
 
+mod conditions;
 mod contradiction;
 mod cover;
+mod hold;
 mod known;
 mod misspelt;
 mod names;
@@ -21,6 +23,7 @@ use crate::report::Finding;
 pub(crate) fn check(built: &Built, tools: &ServerTools, findings: &mut Vec<Finding>) {
     let damaged = damaged(built, findings);
     contradiction::check(built, findings);
+    hold::check(built, findings);
     let misspelt = names::check(built, tools, findings);
     let possible = possible::Possible::new(&built.skill);
     reach::check(built, &possible, &damaged, &misspelt, findings);

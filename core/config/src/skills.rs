@@ -1,5 +1,6 @@
 //! Skill texts to skills.
 
+use phasegate_core::Code;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
 use serde_json::Value;
@@ -45,6 +46,7 @@ pub(crate) fn read_skill(
     let node = validate(phasegate_schemas::Kind::Skill, root, findings)?;
     let source: SkillSource = typed(&node, findings)?;
     let built = skill::skill(findings, &source, &node, source.form.unwrap_or(by_default));
+    name(file, &built.skill.name, built.places.name, findings);
     let usable = !built.skill.phases.is_empty();
     if usable {
         meaning::check(&built, tools, findings);
@@ -60,6 +62,33 @@ pub(crate) fn read_skill(
         locked: skill.leave_skill == LeaveSkill::Human,
         skill,
     })
+}
+
+/// Reports a name that cannot be typed or that is not the file's.
+fn name(file: &SourceFile, name: &str, span: Span, findings: &mut Vec<Finding>) {
+    let odd = |letter: char| letter.is_whitespace() || "/\\:".contains(letter);
+    if name.contains(odd) || name.contains("..") {
+        let plain: String = name.chars().map(|letter| if odd(letter) { '-' } else { letter }).collect();
+        findings.push(
+            Finding::warning(Code::ConfigValue, span, format!("`{name}` is no name that clients take for a skill"))
+                .cause("agents and people type the name, and a platform makes a folder of it")
+                .suggest(format!("write `{}`", plain.replace("..", "").trim_matches('-'))),
+        );
+        return;
+    }
+    let mut parts = file.path.rsplit(['/', '\\']);
+    let last = parts.next().unwrap_or_default();
+    let stem = if file.kind == Kind::SkillMd { parts.next() } else { last.rsplit_once('.').map(|(stem, _)| stem) };
+    if parts.next() == Some("skills")
+        && let Some(stem) = stem.filter(|stem| *stem != name)
+    {
+        let what = if file.kind == Kind::SkillMd { "folder" } else { "file" };
+        findings.push(
+            Finding::warning(Code::ConfigValue, span, format!("the skill is called `{name}`, and its {what} `{stem}`"))
+                .cause("the agent activates it by the name in the file")
+                .suggest("give both the same name"),
+        );
+    }
 }
 
 /// Reads a settings file, with the tree it was read from.
@@ -86,7 +115,7 @@ fn typed<T: serde::de::DeserializeOwned>(node: &Node, findings: &mut Vec<Finding
     let value: Value = node.to_value();
     // The schema was made from the type, so this fails only for what a schema cannot say.
     serde_json::from_value(value)
-        .map_err(|error| findings.push(Finding::error(phasegate_core::Code::ConfigValue, node.span, error.to_string())))
+        .map_err(|error| findings.push(Finding::error(Code::ConfigValue, node.span, error.to_string())))
         .ok()
 }
 

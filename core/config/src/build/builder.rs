@@ -50,6 +50,7 @@ pub(crate) struct PhasePlaces {
     pub(crate) key: Span,
     pub(crate) allowed: Vec<Span>,
     pub(crate) forbidden: Vec<Span>,
+    pub(crate) requires: Span,
     pub(crate) done_when: Span,
     /// Every call that the phase's conditions ask for.
     pub(crate) asked: Vec<Asked>,

@@ -24,6 +24,7 @@ pub(super) fn phase(
     let (allowed, allowed_places) = matcher::list(builder, &source.allowed, child(node, "allowed"));
     let (forbidden, forbidden_places) = matcher::list(builder, &source.forbidden, child(node, "forbidden"));
     (places.allowed, places.forbidden) = (allowed_places, forbidden_places);
+    places.requires = child(node, "requires").span;
     places.done_when = child(node, "done_when").span;
     let mut inner = Inner { builder, names, places };
     let phase = Phase {

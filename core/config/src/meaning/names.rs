@@ -6,6 +6,7 @@ use phasegate_core::Code;
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::Skill;
 
+use super::conditions;
 use super::known::Known;
 use super::misspelt::{Doubt, Names};
 use super::uses::{self, Counts, Decides, Place, Use};
@@ -22,6 +23,7 @@ pub(super) fn check(built: &Built, tools: &ServerTools, findings: &mut Vec<Findi
     let names =
         Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, tools, open: false };
     no_servers(built, findings);
+    conditions::check(&all, skill.compat, findings);
     let doubts: Vec<(&Use<'_>, Doubt)> =
         all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
     let dead =
@@ -50,6 +52,7 @@ pub(crate) fn check_settings<'s>(
     findings: &mut Vec<Finding>,
 ) {
     let all = uses::listed(matchers, spans, Place::Everywhere);
+    conditions::check(&all, false, findings);
     // Settings stand for skills that may come later too, and these may give labels of their own.
     let tools = &ServerTools::new();
     let names = Names { known: Known::of(skills), counts: Counts::default(), servers: &[], tools, open: true };

@@ -146,7 +146,8 @@ fn two_files_of_one_level_may_not_give_one_name_to_different_skills() {
     let markdown = "---\nname: a\ntool_permissions: {phases: {three: {allowed: [Read]}}}\n---\n";
     let twice = [skill("1", Level::User, one), skill("2", Level::User, two)];
     assert_eq!(mistakes(&compile(&twice)), [("2", Severity::Error, "config-key-duplicate")]);
-    assert_eq!(mistakes(&compile(&[skill("1", Level::User, one), skill("2", Level::User, one)])), []);
+    let same = compile(&[skill("1", Level::User, one), skill("2", Level::User, one)]);
+    assert_eq!(mistakes(&same), [("2", Severity::Warning, "config-key-duplicate")]);
     let compiled = compile(&[file("0", Level::User, Kind::SkillMd, markdown), skill("1", Level::User, one)]);
     assert_eq!(mistakes(&compiled), [("0", Severity::Warning, "config-key-duplicate")]);
     assert_eq!(compiled.policy.skills[0].phases[0].name, "one");
@@ -228,4 +229,41 @@ fn broken_texts_give_mistakes_at_places_inside_the_text_and_never_a_panic() {
         let _ =
             compile(&[file("odd", Level::Project, Kind::SkillMd, &format!("---\n{text}\ntool_permissions:\n---\n"))]);
     }
+}
+
+#[test]
+fn files_with_another_name_than_their_skill_are_reported() {
+    let skill = |path: &str, name: &str, kind: Kind| {
+        let text = format!("skill: {name}\nphases:\n  look:\n    allowed: [Read]\n");
+        let text = if kind == Kind::SkillMd {
+            format!(
+                "---\nname: {name}\ntool_permissions:\n  skill: {name}\n  phases:\n    look:\n      allowed: [Read]\n---\n"
+            )
+        } else {
+            text
+        };
+        SourceFile { path: path.into(), text, level: Level::Project, kind }
+    };
+    let messages = |files: &[SourceFile]| {
+        let all = compile(files).diagnostics.into_iter();
+        all.map(|found| format!("{}:{} {}", found.path, found.line, found.message)).collect::<Vec<_>>()
+    };
+    for (path, kind, expected) in [
+        (".phasegate/skills/look.yaml", Kind::Skill, None),
+        ("look-first.yaml", Kind::Skill, None),
+        (
+            ".phasegate/skills/look-first.yaml",
+            Kind::Skill,
+            Some(":1 the skill is called `look`, and its file `look-first`"),
+        ),
+        (".claude/skills/look/SKILL.md", Kind::SkillMd, None),
+        (".claude/skills/first/SKILL.md", Kind::SkillMd, Some(":4 the skill is called `look`, and its folder `first`")),
+    ] {
+        let expected: Vec<String> = expected.map(|text| format!("{path}{text}")).into_iter().collect();
+        assert_eq!(messages(&[skill(path, "look", kind)]), expected);
+    }
+    let twice = [skill("a/look.yaml", "look", Kind::Skill), skill("b/look.yaml", "look", Kind::Skill)];
+    assert_eq!(messages(&twice), ["b/look.yaml:1 skill `look` is given twice, in the same words"]);
+    let copies = [".claude/skills/look/SKILL.md", ".opencode/skills/look/SKILL.md"];
+    assert_eq!(messages(&copies.map(|path| skill(path, "look", Kind::SkillMd))), [""; 0]);
 }
