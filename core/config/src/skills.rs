@@ -51,7 +51,7 @@ pub(crate) fn read_skill(
     if usable {
         meaning::check(&built, tools, findings);
     }
-    let Built { skill, places } = built;
+    let Built { skill, places, .. } = built;
     usable.then(|| Found {
         file: number,
         level: file.level,

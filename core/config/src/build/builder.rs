@@ -32,6 +32,8 @@ impl<'f> Builder<'f> {
 /// A skill with the places of what it says.
 pub(crate) struct Built {
     pub(crate) skill: Skill,
+    /// Its servers in the order of the file.
+    pub(crate) servers: Vec<String>,
     pub(crate) places: Places,
 }
 
@@ -39,6 +41,7 @@ pub(crate) struct Built {
 #[derive(Default)]
 pub(crate) struct Places {
     pub(crate) name: Span,
+    pub(crate) servers: Vec<Span>,
     pub(crate) phases: Vec<PhasePlaces>,
     pub(crate) global_forbidden: Vec<Span>,
     pub(crate) tools: Vec<Span>,

@@ -19,6 +19,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     let compat = form == Form::Compat;
     let mut builder = Builder { servers: &source.servers, ..Builder::new(findings, compat) };
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
+    places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
     let global = child(node, "global_forbidden");
     let (global_forbidden, global_places) = matcher::list(&mut builder, &source.global_forbidden, global);
@@ -52,7 +53,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         global_forbidden,
         phases,
     };
-    Built { skill, places }
+    Built { skill, servers: source.servers.clone(), places }
 }
 
 fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<ToolNote>, Vec<Span>) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern, same_server};
 use phasegate_core::policy::Skill;
 
 use super::conditions;
@@ -14,6 +14,7 @@ use crate::build::builder::Built;
 use crate::input::ServerTools;
 use crate::node::Span;
 use crate::report::Finding;
+use crate::suggestion::listed;
 
 /// Reports names that nothing has; gives the phases that can never be done because of one. `tools` are those of servers
 /// that are known.
@@ -23,6 +24,7 @@ pub(super) fn check(built: &Built, tools: &ServerTools, findings: &mut Vec<Findi
     let names =
         Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, tools, open: false };
     no_servers(built, findings);
+    unseen_servers(built, tools, findings);
     conditions::check(&all, skill.compat, findings);
     let doubts: Vec<(&Use<'_>, Doubt)> =
         all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
@@ -125,6 +127,28 @@ fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
                 Some((server, _)) => format!("add `servers: [{server}]` to the skill"),
                 None => format!("add `servers: [NAME]` to the skill, or write `mcp__NAME__{name}`"),
             }),
+        );
+    }
+}
+
+/// Servers that no relay of the project has seen, where relays have seen others.
+fn unseen_servers(built: &Built, tools: &ServerTools, findings: &mut Vec<Finding>) {
+    let seen = || tools.keys().map(String::as_str);
+    for (server, span) in built.servers.iter().zip(&built.places.servers) {
+        if tools.is_empty() || seen().any(|known| same_server(known, server)) {
+            continue;
+        }
+        let others: Vec<&str> =
+            seen().filter(|known| !built.servers.iter().any(|own| same_server(own, known))).collect();
+        let suggestion = match others.as_slice() {
+            [] => format!("put a relay before it: `phasegate init mcp --server {server}`"),
+            [one] => format!("if `{one}` is meant, write `{one}`, or give its relay this name: `--server {server}`"),
+            several => format!("if one of {} is meant, write its name", listed(several.iter().copied())),
+        };
+        findings.push(
+            Finding::warning(Code::MatcherNeverMatches, *span, format!("no relay here has seen a server `{server}`"))
+                .cause(format!("relays of this project have seen {}", listed(seen())))
+                .suggest(suggestion),
         );
     }
 }

@@ -32,17 +32,27 @@ pub(super) fn check(
             findings.push(never_done(possible, at, phase, places.done_when));
         }
         if reached.get(at) == Some(&false) {
-            let cause = if phase.allowed.is_empty() {
-                "it allows nothing, so no call asks to enter it"
-            } else {
-                "in the phases before it, what it allows is forbidden, belongs to another phase, or waits for something that cannot happen"
-            };
-            findings.push(
-                Finding::error(Code::PhaseUnreachable, places.key, format!("phase `{}` is never reached", phase.name))
-                    .cause(cause)
-                    .lenient(built.skill.compat),
-            );
+            findings.push(never_reached(possible, at, phase, places.key).lenient(built.skill.compat));
         }
+    }
+}
+
+fn never_reached(possible: &Possible<'_>, at: usize, phase: &Phase, span: Span) -> Finding {
+    let finding = Finding::error(Code::PhaseUnreachable, span, format!("phase `{}` is never reached", phase.name));
+    if phase.allowed.is_empty() {
+        return finding.cause("it allows nothing, so no call asks to enter it");
+    }
+    let before = at.checked_sub(1).and_then(|before| Some((before, possible.skill.phases.get(before)?)));
+    match before {
+        Some((before, earlier)) if phase.allowed.iter().all(|matcher| possible.allows(before, matcher)) => finding
+            .cause(format!(
+                "phase `{}` before it allows each of its calls, so none of them leads on from there",
+                earlier.name
+            ))
+            .suggest(format!("take its calls out of `{}`, or give that phase `leave: on_done`", earlier.name)),
+        _ => finding.cause(
+            "in the phases before it, what it allows is forbidden, belongs to another phase, or waits for something that cannot happen",
+        ),
     }
 }
 
