@@ -12,6 +12,7 @@ use crate::support::World;
 fn wired(version: &str) -> World {
     let world = World::guarded("block");
     world.run(&["init", "claude-code"], 0);
+    world.write(".claude/skills/careful/SKILL.md", "---\nname: careful\ndescription: x\n---\n");
     program(&world.home().join("bin/claude"), &format!("echo '{version} (Claude Code)'"));
     world
 }
