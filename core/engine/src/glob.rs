@@ -26,15 +26,29 @@ pub fn text_fits(pattern: &str, text: &str) -> bool {
 /// `{a,b}` for one of several texts. A relative pattern fits no absolute path. A pattern that ends in `/**` fits everything below the folder.
 #[must_use]
 pub fn path_fits(pattern: &str, path: &str) -> bool {
+    // Most patterns fit no path of a call, so the plain text that they begin with is compared before anything else.
+    let plain = pattern.find(['*', '?', '{']).and_then(|end| pattern.get(..end)).unwrap_or_default();
+    if !path.starts_with(plain) {
+        return false;
+    }
     if let Some((before, choices, after)) = braces(pattern) {
         return choices.iter().any(|choice| path_fits(&[before, choice, after].concat(), path));
     }
     if pattern.starts_with('/') != path.starts_with('/') {
         return false;
     }
+    // So is the last name.
+    let (last, name) = (last_name(pattern), last_name(path));
+    if last != "**" && !name_fits(last, name) {
+        return false;
+    }
     let pattern: Vec<&str> = pattern.split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
     parts_fit(&pattern, &path)
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 /// Whether what a pattern fits lies below this folder: the pattern begins with the folder's path, without a star.
@@ -178,5 +192,37 @@ mod tests {
             ("**/passwd", "/etc/passwd"),
         ];
         none.into_iter().for_each(|(pattern, path)| assert!(!path_fits(pattern, path), "{pattern} {path}"));
+    }
+
+    /// As [`path_fits`], with nothing compared first.
+    fn fits_by_parts(pattern: &str, path: &str) -> bool {
+        if let Some((before, choices, after)) = braces(pattern) {
+            return choices.iter().any(|choice| fits_by_parts(&[before, choice, after].concat(), path));
+        }
+        let (parts, names): (Vec<&str>, Vec<&str>) = (pattern.split('/').collect(), path.split('/').collect());
+        pattern.starts_with('/') == path.starts_with('/') && parts_fit(&parts, &names)
+    }
+
+    #[test]
+    fn what_is_compared_first_changes_no_answer() {
+        fn joined(parts: &[&str]) -> Vec<alloc::string::String> {
+            let mut all: Vec<_> = parts.iter().map(|part| alloc::string::String::from(*part)).collect();
+            let mut longer = all.clone();
+            for _ in 0..2 {
+                longer =
+                    longer.iter().flat_map(|one| parts.iter().map(move |part| [one, "/", part].concat())).collect();
+                all.extend(longer.clone());
+            }
+            all
+        }
+        let paths = joined(&["", "a", "b", "ab", "{a"]);
+        let mut fit = 0;
+        for pattern in joined(&["", "a", "*", "**", "?", "a*", "a**b", "{a,b}", "{,/**}", "{a", "{b,**}"]) {
+            for path in &paths {
+                assert_eq!(path_fits(&pattern, path), fits_by_parts(&pattern, path), "{pattern} {path}");
+                fit += u32::from(path_fits(&pattern, path));
+            }
+        }
+        assert!(fit > 1000, "{fit}");
     }
 }
