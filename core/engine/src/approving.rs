@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cause::By;
 use crate::change::Change;
-use crate::condition::{Condition, Gate};
+use crate::condition::Gate;
 use crate::decide::Done;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
@@ -16,7 +16,7 @@ use crate::eval::World;
 use crate::fact::FactValue;
 use crate::graph::{self, Here};
 use crate::pinning;
-use crate::policy::{Optional, Phase, Policy, Skill};
+use crate::policy::{Phase, Policy, Skill};
 use crate::state::{Approval, Run, State};
 
 /// What a run may do next, as far as an approval can change it.
@@ -33,7 +33,7 @@ struct Ways {
 /// what the run may do next.
 pub(crate) fn waiting<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) -> Vec<&'p Gate> {
     let mut gates: Vec<&Gate> = Vec::new();
-    for condition in skill.phases.iter().flat_map(conditions) {
+    for condition in skill.phases.iter().flat_map(Phase::conditions) {
         condition.each_gate(&mut |gate| {
             if !gates.contains(&gate) {
                 gates.push(gate);
@@ -52,17 +52,6 @@ pub(crate) fn waiting<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) ->
         })
     });
     gates
-}
-
-/// Every condition of a phase.
-fn conditions(phase: &Phase) -> impl Iterator<Item = &Condition> {
-    let optional = match &phase.optional {
-        Optional::When(condition) => Some(condition),
-        Optional::No | Optional::Yes => None,
-    };
-    let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
-    let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-    phase.requires.iter().chain(&phase.done_when).chain(optional).chain(edges).chain(backs)
 }
 
 fn ways(world: &mut World<'_>, skill: &Skill, run: &Run) -> Ways {

@@ -130,6 +130,19 @@ pub struct Phase {
     pub back: Vec<Back>,
 }
 
+impl Phase {
+    /// Every condition of the phase, in the order of its fields.
+    pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        let optional = match &self.optional {
+            Optional::When(condition) => Some(condition),
+            Optional::No | Optional::Yes => None,
+        };
+        let edges = self.next.iter().filter_map(|edge| edge.when.as_ref());
+        let backs = self.back.iter().filter_map(|back| back.when.as_ref());
+        self.requires.iter().chain(&self.done_when).chain(optional).chain(edges).chain(backs)
+    }
+}
+
 /// Whether a phase may be skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,10 +3,9 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
-use crate::condition::Condition;
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
-use crate::policy::{Optional, Policy, Skill};
+use crate::policy::{Policy, Skill};
 use crate::redacted::{Redacted, command_key, digest, part_prefix, test_key};
 use crate::tool::Call;
 
@@ -49,14 +48,7 @@ fn each_matcher<'a>(skill: &'a Skill, visit: &mut dyn FnMut(&'a Matcher)) {
     skill.global_forbidden.iter().for_each(&mut *visit);
     for phase in &skill.phases {
         phase.allowed.iter().chain(&phase.forbidden).for_each(&mut *visit);
-        let optional = match &phase.optional {
-            Optional::When(condition) => Some(condition),
-            Optional::No | Optional::Yes => None,
-        };
-        let own = [phase.requires.as_ref(), phase.done_when.as_ref(), optional].into_iter().flatten();
-        let forward = phase.next.iter().filter_map(|edge| edge.when.as_ref());
-        let back = phase.back.iter().filter_map(|edge| edge.when.as_ref());
-        own.chain(forward).chain(back).for_each(|condition: &Condition| {
+        phase.conditions().for_each(|condition| {
             condition.each_call(&mut |test| visit(&test.matcher));
         });
     }

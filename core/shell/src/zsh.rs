@@ -36,7 +36,7 @@ pub(crate) fn difference(line: &str) -> Option<(&'static str, Span)> {
         if NAMES.contains(&name) && name.len() < word.len() {
             return found(at, "zsh looks up programs by this variable");
         }
-        if word == "hash" || word.ends_with("/hash") {
+        if word == "hash" && line.get(..at).is_some_and(begins_command) {
             return found(at, "`hash` can set what a name starts in zsh");
         }
         if word.strip_prefix('=').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_alphabetic())) {
@@ -71,6 +71,15 @@ pub(crate) fn difference(line: &str) -> Option<(&'static str, Span)> {
         .and_then(|at| found(at, "zsh evaluates an index in conditions and arithmetic"))
 }
 
+/// Whether a command begins behind this text: at its start, after an operator, or after a word of the shell's own.
+fn begins_command(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '\t']);
+    let words = ["do", "then", "else", "if", "while", "until", "!", "builtin", "command", "eval", "time"];
+    before.is_empty()
+        || before.ends_with([';', '|', '&', '(', '{', '\n', '`'])
+        || before.split_ascii_whitespace().next_back().is_some_and(|word| words.contains(&word) || word.contains('='))
+}
+
 /// Whether the words end in a command `read` whose options follow.
 fn reads(before: &str) -> bool {
     let mut words = before.split_ascii_whitespace().rev();
@@ -95,6 +104,9 @@ mod tests {
             "echo ${(e)x}",
             "echo $~x",
             "cat =ls",
+            "x=1 hash ls=/bin/sh",
+            "if true; then hash ls=/bin/sh; fi",
+            "eval hash ls=/bin/sh",
             "commands[ls]=/bin/sh; ls",
             "functions[ls]='touch f'; ls",
         ];
@@ -107,6 +119,7 @@ mod tests {
     fn ordinary_lines_are_left_alone() {
         let lines = [
             "grep -rn 'path' src | head -20",
+            "grep -rn hash src && git log --grep hash",
             "ls $HOME/x && cat \"${x:-a}\"",
             "git log --format=%H -1",
             "awk -F= '{print $1}' f",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
-use phasegate_core::policy::{Optional, Phase, Skill};
+use phasegate_core::policy::Skill;
 use phasegate_core::tool::{Call, Labels, READ, Tool};
 use phasegate_core::words;
 use serde_json::{Map, Value};
@@ -145,18 +145,7 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
     skill.tools.iter().for_each(|note| add(&note.matcher));
     for phase in &skill.phases {
         phase.allowed.iter().chain(&phase.forbidden).for_each(&mut add);
-        conditions(phase).for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));
+        phase.conditions().for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));
     }
     samples
-}
-
-/// Every condition of a phase.
-pub(super) fn conditions(phase: &Phase) -> impl Iterator<Item = &phasegate_core::condition::Condition> {
-    let optional = match &phase.optional {
-        Optional::When(condition) => Some(condition),
-        Optional::No | Optional::Yes => None,
-    };
-    let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
-    let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-    phase.requires.iter().chain(&phase.done_when).chain(optional).chain(edges).chain(backs)
 }

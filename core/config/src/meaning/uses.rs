@@ -6,7 +6,6 @@ use phasegate_core::condition::Condition;
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::Skill;
 
-use super::sample::conditions;
 use crate::build::builder::Built;
 use crate::node::Span;
 use crate::typo::{Name, Typo, typo_of};
@@ -135,7 +134,7 @@ pub(super) fn decisive(skill: &Skill, dead: &BTreeSet<u32>) -> (BTreeMap<u32, De
         if phase.done_when.as_ref().is_some_and(|wanted| !can_hold(wanted, dead)) {
             never_done.insert(at);
         }
-        for condition in conditions(phase) {
+        for condition in phase.conditions() {
             negated(condition, false, &mut |atom| decides.extend([(atom, Decides::Open)]));
         }
     }
