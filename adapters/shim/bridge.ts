@@ -176,8 +176,9 @@ class Answers {
   }
 }
 
-/** How a process ends: the program is not there, it gave no answer in time, or anything else. */
-type End = "absent" | "hung" | "ended"
+/** How a process ends: the program is not there, it gave no answer in time, it says itself why there will be none and what
+ * to do, or anything else. */
+type End = "absent" | "hung" | "refused" | "ended"
 
 /** Takes what a process that has ended left unanswered. */
 type Over = (left: Request[], end: { trouble: string; how: End; greeted: boolean }) => void
@@ -363,7 +364,7 @@ class BridgeProcess {
     if (!isObject(line)) return this.#garbage(text)
     const { id, error, hello, pong } = line
     if (isObject(error) && id === undefined) {
-      return this.#fail(isText(error.message) ? error.message : "the bridge refuses everything")
+      return isText(error.text) ? this.#fail(error.text, "refused") : this.#fail("the bridge refuses everything")
     }
     if (!this.#answered) return isObject(hello) ? this.#greeted(hello, text) : this.#garbage(text)
     if (typeof pong === "number") {
@@ -454,6 +455,8 @@ export class Bridge {
   readonly #guarded: Guarded = new Map()
   /** How often processes in a row gave no answer in time, twice for one that had greeted; and when the last one did not. */
   #hung = { times: 0, at: 0 }
+  /** Whether the last process said itself why there is no answer. */
+  #refused = false
   /** Why there is no answer at the moment; `undefined` where all is well. */
   trouble: string | undefined
   /** Whether calls go on without an answer: the program is not there, and the mode is warn. */
@@ -499,6 +502,7 @@ export class Bridge {
 
   #answer(line: Line | undefined, trouble?: string): Answer {
     if (!line && this.absent) return { reply: { tell: `phasegate: ${trouble}. This is not guarded.` } }
+    if (!line && this.#refused && trouble) return { deny: trouble, reply: null }
     if (!line) return { deny: `phasegate [bridge-lost]: ${trouble ?? "there is no bridge"}. ${WAY_OUT}`, reply: null }
     this.trouble = undefined
     this.absent = false
@@ -562,6 +566,7 @@ export class Bridge {
     const denied = "; until a bridge answers again, calls are denied without waiting for it"
     this.trouble = trouble + (how === "absent" ? `. ${INSTALL}${starts}` : how === "hung" ? denied : "")
     this.absent = how === "absent" && mode === "warn"
+    this.#refused = how === "refused"
     if (how === "hung") this.#hung = { times: this.#hung.times + (greeted ? 2 : 1), at: performance.now() }
   }
 

@@ -11,6 +11,7 @@ mod approvals;
 mod attacks;
 mod audit;
 mod bad_input;
+mod clients;
 mod cmd;
 mod doctor;
 mod fail_closed;

@@ -1,23 +1,25 @@
 //! The ways out: what a denial advises is done to the letter, and leads on.
 //!
-//! The faults are those of `conformance/faults`, which the real clients are put through. After each, an honest call is made.
+//! The faults are those of `conformance/faults`, which the real clients are put through. Each is played through a hook, the
+//! bridge of each plugin and the MCP relay: what stays meets a fault otherwise. After each, an honest call is made.
 //! Where it is denied, the commands in its text are run as a person runs them, with the skill that was active in the place
 //! of `SKILL`, and then the honest call must pass. What a text advises beside commands stands in `ways-out.toml`.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::support::{Reply, SKILL, World, reply};
+use crate::clients::{Client, Spoken};
+use crate::support::{SKILL, World};
 
 /// `cli/tests/ways-out.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ways {
     advice: Vec<Advice>,
+    client: Vec<Spoken>,
     elsewhere: Vec<Elsewhere>,
     fault: Vec<Fault>,
 }
@@ -94,14 +96,14 @@ fn faults() -> Vec<Fault> {
 /// A project whose guard is broken.
 struct Broken {
     world: World,
-    env: Vec<(String, String)>,
+    client: Client,
 }
 
 impl Broken {
-    fn new(fault: &Fault) -> Self {
+    fn new(fault: &Fault, spoken: &Spoken) -> Self {
         let world = World::unguarded();
         world.write(".phasegate/config.yaml", if fault.warns { "mode: warn\n" } else { "mode: block\n" });
-        world.write(".phasegate/skills/probe.yaml", &SKILL.replace("careful", "probe"));
+        world.write(".phasegate/skills/probe.yaml", &(SKILL.replace("careful", "probe") + "servers: [fs]\n"));
         world.write("a", "");
         let program = world.program();
         fs::create_dir(program.parent().unwrap()).unwrap();
@@ -112,18 +114,18 @@ impl Broken {
         fs::set_permissions(world.state(), permissions).unwrap();
         let text = |value: &toml::Value| value.as_str().unwrap_or_default().to_string();
         let env = fault.env.iter().map(|(name, value)| (name.clone(), text(value))).collect();
-        let broken = Self { world, env };
+        let mut broken = Self { world, client: Client::new(spoken, env) };
         broken.shell("cp -a project/.phasegate kept");
         fault.prepare.iter().for_each(|line| broken.shell(line));
-        let early = fault.when == "start";
-        if !early {
-            broken.world.start("s");
-            broken.world.call("s", "k", "Skill", json!({"skill": "probe"}));
-            broken.world.ok("s", "k", "Skill", json!({"skill": "probe"}));
+        if fault.when != "start" {
+            broken.client.begin(&broken.world);
+            broken.client.activate(&broken.world);
         }
         fault.hand.iter().for_each(|line| broken.shell(line));
-        if fault.when == "restart" {
-            broken.frame("SessionStart", json!({"source": "resume"}));
+        match fault.when.as_str() {
+            "start" => broken.client.begin(&broken.world),
+            "restart" => broken.client.go_on(&broken.world),
+            _ => {}
         }
         broken
     }
@@ -136,36 +138,15 @@ impl Broken {
         assert!(command.status().unwrap().success(), "{line}");
     }
 
-    /// A message of the client, whose environment the fault may have changed.
-    fn frame(&self, event: &str, fields: serde_json::Value) -> Output {
-        let mut frame = json!({"session_id": "s", "transcript_path": "/t", "cwd": self.world.root(),
-            "permission_mode": "default", "hook_event_name": event});
-        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        let mut hook = self.world.phasegate(&["hook", "claude-code"]);
-        // A machine that does much else at the same time is no fault.
-        hook.env("PHASEGATE_DEADLINE_MS", "12000");
-        for (name, value) in &self.env {
-            match value.as_str() {
-                "" => hook.env_remove(name),
-                value => hook.env(name, value),
-            };
-        }
-        hook.timeout(std::time::Duration::from_secs(60)).write_stdin(frame.to_string()).output().unwrap()
-    }
-
     /// The text by which an honest call is denied; `None`: it passes.
-    fn denial(&self) -> Option<String> {
-        let call = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}, "tool_use_id": "honest"});
-        match reply(&self.frame("PreToolUse", call)) {
-            Reply::Denied(text) => Some(text),
-            Reply::Silent | Reply::Told(_) => None,
-        }
+    fn denial(&mut self) -> Option<String> {
+        self.client.denial(&self.world)
     }
 
     /// Does what a text advises; what was done.
     fn follow(&mut self, text: &str, ways: &Ways, depth: u32) -> Vec<String> {
         let mut done = Vec::new();
-        for command in commands(text) {
+        for command in self.commands(text) {
             let words: Vec<&str> = command.split_whitespace().skip(1).collect();
             let output = self.world.in_terminal(&words);
             done.push(command.clone());
@@ -181,8 +162,8 @@ impl Broken {
         for advice in ways.advice.iter().filter(|advice| text.contains(&advice.says)) {
             self.shell(&advice.line);
             if advice.starts_anew {
-                self.env.clear();
-                self.world.start("s");
+                self.client.env.clear();
+                self.client.begin(&self.world);
             }
             done.push(advice.says.clone());
             if self.denial().is_none() {
@@ -191,18 +172,19 @@ impl Broken {
         }
         done
     }
+
+    /// The commands of phasegate that a text advises.
+    fn commands(&self, text: &str) -> Vec<String> {
+        let quoted = text.split('`').skip(1).step_by(2);
+        let own = quoted.filter(|quoted| quoted.starts_with("phasegate "));
+        own.map(|command| command.replace("SKILL", "probe").replace("SESSION", &self.client.session)).collect()
+    }
 }
 
-/// The commands of phasegate that a text advises.
-fn commands(text: &str) -> Vec<String> {
-    let quoted = text.split('`').skip(1).step_by(2);
-    let own = quoted.filter(|quoted| quoted.starts_with("phasegate "));
-    own.map(|command| command.replace("SKILL", "probe").replace("SESSION", "s")).collect()
-}
-
-#[test]
-fn what_a_denial_advises_leads_on() {
+/// Plays every fault through a client, and follows what it is told.
+fn play(client: &str) {
     let ways = ways();
+    let spoken = ways.client.iter().find(|spoken| spoken.name == client).unwrap();
     let is_elsewhere = |name: &str| {
         let mut names = ways.elsewhere.iter().flat_map(|elsewhere| &elsewhere.names);
         names.any(|known| name.starts_with(known.as_str()))
@@ -214,7 +196,7 @@ fn what_a_denial_advises_leads_on() {
             continue;
         }
         played += 1;
-        let mut broken = Broken::new(&fault);
+        let mut broken = Broken::new(&fault, spoken);
         let Some(mut text) = broken.denial() else { continue };
         followed += 1;
         let first = text.clone();
@@ -231,6 +213,26 @@ fn what_a_denial_advises_leads_on() {
             stuck.push(format!("{}: {first}  after {done:?}: {text}", fault.name));
         }
     }
-    assert!(played > 30 && followed > 20, "{played} faults, {followed} denials");
+    assert!(played > 30 && followed > 15, "{played} faults, {followed} denials");
     assert!(stuck.is_empty(), "{} of {followed} lead nowhere:\n{}", stuck.len(), stuck.join("\n"));
+}
+
+#[test]
+fn what_a_denial_of_a_hook_advises_leads_on() {
+    play("claude-code");
+}
+
+#[test]
+fn what_a_denial_through_the_bridge_of_opencode_advises_leads_on() {
+    play("opencode");
+}
+
+#[test]
+fn what_a_denial_through_the_bridge_of_pi_advises_leads_on() {
+    play("pi");
+}
+
+#[test]
+fn what_a_denial_of_the_relay_advises_leads_on() {
+    play("mcp");
 }
