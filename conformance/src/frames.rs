@@ -4,6 +4,7 @@ mod recordings;
 mod cells;
 mod encode;
 mod provenance;
+mod documented;
 pub mod outside;
 
 use std::collections::BTreeMap;
@@ -22,9 +23,15 @@ use recordings::{add, decoded, recordings};
 
 /// Adds the trials of an adapter's recorded frames: provenance, decode, encode, and that no cell is empty.
 pub(crate) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter) {
-    let recordings = Arc::new(recordings(loading, adapter.id()));
+    let mut recordings = recordings(loading, adapter.id());
     provenance::trials(loading, adapter, &recordings);
-    for name in recordings.keys() {
+    let documented = documented::frames(loading, adapter);
+    let parts: BTreeMap<String, &str> = (recordings.keys().map(|name| (name.clone(), "recordings")))
+        .chain(documented.keys().map(|name| (name.clone(), "documented")))
+        .collect();
+    recordings.extend(documented);
+    let recordings = Arc::new(recordings);
+    for (name, part) in &parts {
         let golden = format!("{}/decode/{name}.golden.jsonl", adapter.id());
         let _ = loading.take(&golden);
         let (recordings, case) = (Arc::clone(&recordings), name.clone());
@@ -32,7 +39,7 @@ pub(crate) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter) {
             Some(frames) => decode(adapter, frames, &cases().join(&golden)),
             None => Vec::new(),
         });
-        add(loading, adapter, Check::Decode, name, "recordings", run);
+        add(loading, adapter, Check::Decode, name, part, run);
     }
     encode::trials(loading, adapter, &recordings);
     cells::trials(loading, adapter, &recordings);

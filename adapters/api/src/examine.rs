@@ -11,6 +11,11 @@ pub trait Diagnostics: Send + Sync {
     /// The versions of the platform that the adapter was recorded with, newest first.
     fn versions(&self) -> Vec<String>;
 
+    /// The other hosts whose messages it reads as their documentation describes them. No version of them was recorded.
+    fn documented(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The program and its arguments that print the platform's version; `None` if there is none.
     fn version_command(&self) -> Option<Vec<String>> {
         None

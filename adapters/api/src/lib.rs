@@ -13,6 +13,7 @@
 pub mod problem;
 pub mod strict;
 pub mod frame;
+pub mod patch;
 pub mod reply;
 pub mod session;
 pub mod verdict;

@@ -7,6 +7,7 @@ use phasegate_core::tool::{AGENT, SKILL};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
+use crate::dialect::Dialect;
 use crate::hook::Hook;
 use crate::host::Host;
 use crate::notice;
@@ -41,6 +42,7 @@ impl<'a> Terminal<'a> {
 /// A message with what its decoding depends on.
 struct Decoding<'a> {
     host: &'a Host,
+    dialect: &'a Dialect,
     message: &'a Message,
     /// The id of the subagent that the message is about; empty for the main agent.
     by: &'a str,
@@ -53,7 +55,8 @@ pub(crate) fn decode(host: &Host, message: &Message, session: &SessionView<'_>) 
         return Err(Problem::new(Code::EventUnknown, format!("the hook event `{}` is not known", message.event)));
     };
     let head = Head::of(&message.body)?;
-    let decoding = Decoding { host, message, by: head.agent_id.unwrap_or_default(), session };
+    let dialect = host.dialect(&message.body);
+    let decoding = Decoding { host, dialect, message, by: head.agent_id.unwrap_or_default(), session };
     let kinds = decoding.kinds(hook)?;
     let mut event = envelope(&head);
     let events = kinds
@@ -106,31 +109,36 @@ impl Decoding<'_> {
     }
 
     fn tool_call(&self, call: wire::ToolUse) -> Vec<EventKind> {
-        let named = tools::canonical(self.host, call.tool_name, call.mcp_server);
+        let named = tools::canonical(self.dialect, call.tool_name, call.mcp_server);
         let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&call.tool_input)).flatten();
-        let analysis = tools::analysis(self.host, &named, &call.tool_input);
+        let analysis = tools::analysis(self.dialect, &named, &call.tool_input);
+        let labels = tools::labels(self.dialect, &named);
         let Named { tool, native, server } = named;
         let call = EventKind::ToolCall {
             id: call.tool_use_id,
             tool,
             native,
             server,
-            background: call.tool_input.get("run_in_background").and_then(Value::as_bool) == Some(true),
+            background: call.tool_input.get(self.dialect.background).and_then(Value::as_bool) == Some(true),
             input: call.tool_input,
-            labels: None,
+            labels,
             analysis,
         };
         std::iter::once(call).chain(skill).collect()
     }
 
     fn tool_ran(&self, ran: wire::ToolRan) -> EventKind {
-        let named = tools::canonical(self.host, ran.tool_name, ran.mcp_server);
-        let ending = outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response);
+        let named = tools::canonical(self.dialect, ran.tool_name, ran.mcp_server);
+        let ending = if self.dialect.tells_ends {
+            outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response)
+        } else {
+            outcome::of_text(named.own().and_then(|own| self.dialect.tool(own)))
+        };
         result(ran.tool_use_id, ending, named.tool, ran.tool_input)
     }
 
     fn tool_failed(&self, failed: wire::ToolFailed) -> EventKind {
-        let named = tools::canonical(self.host, failed.tool_name, failed.mcp_server);
+        let named = tools::canonical(self.dialect, failed.tool_name, failed.mcp_server);
         let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
         result(failed.tool_use_id, ending, named.tool, failed.tool_input)
     }
@@ -158,7 +166,7 @@ impl Decoding<'_> {
     /// A question to the user about a call. A client that does not name the call means the newest one like it.
     fn permission(&self, asked: wire::ToolUse, outcome: PermissionOutcome) -> EventKind {
         let id = asked.tool_use_id.or_else(|| {
-            let Named { tool, .. } = tools::canonical(self.host, asked.tool_name, asked.mcp_server);
+            let Named { tool, .. } = tools::canonical(self.dialect, asked.tool_name, asked.mcp_server);
             let like = |call: &&OpenCall| {
                 call.agent.as_deref().unwrap_or_default() == self.by
                     && call.tool == tool
@@ -233,7 +241,8 @@ fn expansion(expansion: wire::PromptExpansion) -> Vec<EventKind> {
 
 fn session_start(start: &wire::SessionStart) -> Result<EventKind, Problem> {
     let source = match start.source.as_str() {
-        "startup" => SessionSource::Startup,
+        // VS Code says `new`.
+        "startup" | "new" => SessionSource::Startup,
         "resume" => SessionSource::Resume,
         "clear" => SessionSource::Clear,
         "compact" => SessionSource::Compact,

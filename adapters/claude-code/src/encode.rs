@@ -10,11 +10,12 @@
 //!   there a problem is told and nothing is blocked.
 
 use phasegate_adapter::{Frame, Message, Output, Problem, Received, Reply, Verdict, text};
-use phasegate_core::{Decision, Effect};
+use phasegate_core::Effect;
 use serde::Serialize;
 
 use crate::hook::Hook;
-use crate::tools;
+use crate::host::Host;
+use crate::{other, tools, wire};
 
 /// A reply's JSON, in the client's spelling.
 #[derive(Default, Serialize)]
@@ -53,20 +54,25 @@ struct Behavior<'a> {
 }
 
 /// The reply to a message with this verdict.
-pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
+pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply {
     let hook = Hook::named(&message.event);
-    let context = text::context(verdict, tools::native);
+    let dialect = host.dialect(&message.body);
+    let native = |tool: &str, server: Option<&str>| tools::native(dialect, tool, server);
+    let context = text::context(verdict, native);
     match verdict.denial() {
-        Some(decision) => denied(hook, decision, context.as_deref()),
+        Some(decision) => denied(hook, decision.effect, &text::denial(decision, native), context.as_deref()),
         None => passed(hook, context.as_deref(), verdict.text()),
     }
 }
 
 /// A denial, in the form of the frame's event as far as that can be told.
-pub(crate) fn refuse(received: Received<'_>, problem: &Problem) -> Reply {
+pub(crate) fn refuse(host: &Host, received: Received<'_>, problem: &Problem) -> Reply {
     let hook = match received {
         Received::Message(message) => Hook::named(&message.event),
-        Received::Unread(frame) => unread(frame),
+        Received::Unread(frame) => match wire::unread(host, frame) {
+            Some(body) => other::event(&body).and_then(|event| Hook::named(&event)),
+            None => unread(frame),
+        },
     };
     block(hook, &problem.text(), None)
 }
@@ -83,17 +89,17 @@ pub(crate) fn warn(received: Received<'_>, problem: &Problem) -> Reply {
 /// Only this one event is recognised: where the guess is wrong, the reply still blocks.
 fn unread(frame: &Frame) -> Option<Hook> {
     let text = String::from_utf8_lossy(&frame.bytes);
-    let (_, rest) = text.split_once("\"hook_event_name\"")?;
+    let key = |key: &str| text.split_once(key).map(|(_, rest)| rest);
+    let rest = key("\"hook_event_name\"").or_else(|| key("\"hookEventName\""))?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
     rest.starts_with("\"PreToolUse\"").then_some(Hook::PreToolUse)
 }
 
-fn denied(hook: Option<Hook>, decision: &Decision, context: Option<&str>) -> Reply {
-    let text = text::denial(decision, tools::native);
-    if decision.effect == Effect::Ask && hook == Some(Hook::PreToolUse) {
-        return json(&tool_answer("ask", &text, context), None, 0);
+fn denied(hook: Option<Hook>, effect: Effect, text: &str, context: Option<&str>) -> Reply {
+    if effect == Effect::Ask && hook == Some(Hook::PreToolUse) {
+        return json(&tool_answer("ask", text, context), None, 0);
     }
-    block(hook, &text, context)
+    block(hook, text, context)
 }
 
 /// Refuses what the event is about; where nothing can be refused, tells it.

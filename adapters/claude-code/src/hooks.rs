@@ -65,11 +65,11 @@ impl Codec for Hooks {
     }
 
     fn reply(&self, message: &Message, verdict: &Verdict) -> Reply {
-        encode::reply(message, verdict)
+        encode::reply(self.host, message, verdict)
     }
 
     fn refuse(&self, received: Received<'_>, problem: &Problem) -> Reply {
-        encode::refuse(received, problem)
+        encode::refuse(self.host, received, problem)
     }
 
     fn warn(&self, received: Received<'_>, problem: &Problem) -> Reply {
@@ -115,6 +115,10 @@ impl Installer for Hooks {
 impl Diagnostics for Hooks {
     fn versions(&self) -> Vec<String> {
         self.host.table.versions()
+    }
+
+    fn documented(&self) -> Vec<String> {
+        self.host.documented()
     }
 
     fn version_command(&self) -> Option<Vec<String>> {

@@ -2,13 +2,18 @@
 
 use phasegate_adapter::Table;
 
+use crate::dialect::Dialect;
+use crate::other::Other;
+
 /// A host of the family as data.
 #[derive(Debug)]
 pub(crate) struct Host {
     /// What every platform has.
     pub(crate) table: Table,
-    /// The arguments of file tools that hold paths.
-    pub(crate) path_arguments: &'static [&'static str],
+    /// The words of its own messages.
+    pub(crate) own: &'static Dialect,
+    /// The other hosts that start its hooks.
+    pub(crate) others: &'static [Other],
     /// The settings file that `init` writes, below the project or the home folder.
     pub(crate) settings: &'static str,
     /// The folder of the machine's own settings.

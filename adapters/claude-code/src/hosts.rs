@@ -1,5 +1,8 @@
-//! The hosts of the family. A new one is its table in `hosts/`, and its two lines here.
+//! The hosts of the family. A new one is its table in `hosts/`, and its two lines here. A host that only starts
+//! the hooks of another one is a row of `hosts/others.rs`.
 
+pub(crate) mod vs_code;
+pub(crate) mod others;
 pub(crate) mod claude_code;
 
 use phasegate_adapter::Registered;

@@ -1,5 +1,6 @@
 //! How a call ended, read from what the client says afterwards.
 
+use phasegate_adapter::ToolRow;
 use phasegate_core::event::Outcome;
 use serde_json::Value;
 
@@ -47,6 +48,13 @@ pub(crate) fn of_response(tool: &str, input: &Value, response: &Value) -> Ending
         _ if flag("isError") == Some(true) => Ending::of(Outcome::Failed),
         _ => Ending::of(Outcome::Ok),
     }
+}
+
+/// The ending that a `PostToolUse` shows, if the answer is a text: the event comes after calls that succeeded, which says
+/// how a file tool ended. A program that failed has answered, too.
+pub(crate) fn of_text(tool: Option<&ToolRow>) -> Ending {
+    let file_tool = tool.is_some_and(|row| row.access.is_some());
+    Ending::of(if file_tool { Outcome::Ok } else { Outcome::Unknown })
 }
 
 /// The client sends a shell's failure as `PostToolUseFailure`, except where it knows that the program means something else

@@ -1,9 +1,11 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
+use phasegate_adapter::patch;
 use phasegate_core::analysis::{CallAnalysis, PathUse};
+use phasegate_core::tool::Labels;
 use serde_json::Value;
 
-use crate::host::Host;
+use crate::dialect::Dialect;
 use crate::wire::McpServer;
 
 /// A tool under its canonical name.
@@ -13,9 +15,17 @@ pub(crate) struct Named {
     pub(crate) server: Option<String>,
 }
 
+impl Named {
+    /// The name that the client gives to one of its own tools.
+    pub(crate) fn own(&self) -> Option<&str> {
+        let name = self.native.as_deref().unwrap_or(&self.tool);
+        self.server.is_none().then_some(name)
+    }
+}
+
 /// The canonical name of the tool that the client calls `native`.
-pub(crate) fn canonical(host: &Host, native: String, server: Option<McpServer>) -> Named {
-    if let Some(row) = host.table.tool(&native).filter(|row| row.canonical != native) {
+pub(crate) fn canonical(dialect: &Dialect, native: String, server: Option<McpServer>) -> Named {
+    if let Some(row) = dialect.tool(&native).filter(|row| row.canonical != native) {
         return Named { tool: row.canonical.into(), native: Some(native), server: None };
     }
     match split(&native, server) {
@@ -25,10 +35,10 @@ pub(crate) fn canonical(host: &Host, native: String, server: Option<McpServer>) 
 }
 
 /// The name by which the client's agent calls a tool of a server, or the client's own tool.
-pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
+pub(crate) fn native(dialect: &Dialect, tool: &str, server: Option<&str>) -> String {
     match server {
         Some(server) => format!("mcp__{}__{tool}", normalised(server)),
-        None => tool.to_owned(),
+        None => dialect.native(tool).to_owned(),
     }
 }
 
@@ -54,17 +64,32 @@ fn normalised(server: &str) -> String {
     server.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
 }
 
+/// What is known of a tool's doings that no other host's table says.
+pub(crate) fn labels(dialect: &Dialect, named: &Named) -> Option<Labels> {
+    let row = dialect.tool(named.own()?).filter(|row| !row.labels.is_empty())?;
+    Some(row.labels.iter().map(|label| (*label).to_owned()).collect())
+}
+
 /// The paths that one of the client's own file tools would touch.
-pub(crate) fn analysis(host: &Host, tool: &Named, input: &Value) -> CallAnalysis {
-    let row = host.table.tool(&tool.tool).filter(|_| tool.server.is_none());
-    let Some(access) = row.and_then(|row| row.access) else { return CallAnalysis::default() };
-    let paths = host
-        .path_arguments
-        .iter()
-        .filter_map(|name| input.get(name)?.as_str())
-        .map(|written| PathUse::new(written.to_owned(), access))
-        .collect();
+pub(crate) fn analysis(dialect: &Dialect, named: &Named, input: &Value) -> CallAnalysis {
+    let own = named.own();
+    if own.is_some() && own == dialect.patch_tool {
+        let patch = input.get("input").and_then(Value::as_str).unwrap_or_default();
+        return CallAnalysis { paths: patch::paths(patch), ..CallAnalysis::default() };
+    }
+    let Some(access) = own.and_then(|own| dialect.tool(own)?.access) else { return CallAnalysis::default() };
+    let paths = written(dialect, input).map(|path| PathUse::new(path.to_owned(), access)).collect();
     CallAnalysis { paths, ..CallAnalysis::default() }
+}
+
+/// The paths among the arguments: texts, lists of texts, and those in the objects of a list.
+fn written<'a>(dialect: &'a Dialect, input: &'a Value) -> impl Iterator<Item = &'a str> {
+    let lists = input.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_array());
+    let objects = std::iter::once(input).chain(lists.flatten());
+    let values = objects.flat_map(|object| dialect.path_arguments.iter().filter_map(|name| object.get(name)));
+    values.flat_map(|value| {
+        value.as_str().into_iter().chain(value.as_array().into_iter().flatten().filter_map(Value::as_str))
+    })
 }
 
 #[cfg(test)]
@@ -74,7 +99,7 @@ mod tests {
     use crate::wire::McpServer;
 
     fn named(name: &str, server: Option<&str>) -> (String, Option<String>, Option<String>) {
-        let named = canonical(&HOST, name.into(), server.map(|name| McpServer { name: name.into() }));
+        let named = canonical(HOST.own, name.into(), server.map(|name| McpServer { name: name.into() }));
         (named.tool, named.server, named.native)
     }
 
@@ -101,7 +126,7 @@ mod tests {
 
     #[test]
     fn native_names_come_back() {
-        assert_eq!(native("apply_edit", Some("my lsp")), "mcp__my_lsp__apply_edit");
-        assert_eq!(native("Edit", None), "Edit");
+        assert_eq!(native(HOST.own, "apply_edit", Some("my lsp")), "mcp__my_lsp__apply_edit");
+        assert_eq!(native(HOST.own, "Edit", None), "Edit");
     }
 }

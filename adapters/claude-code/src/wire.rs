@@ -11,7 +11,9 @@ use crate::host::Host;
 /// What every message has.
 #[derive(Deserialize)]
 pub(crate) struct Head<'a> {
+    #[serde(alias = "sessionId")]
     pub(crate) session_id: &'a str,
+    #[serde(alias = "hookEventName")]
     pub(crate) hook_event_name: &'a str,
     pub(crate) cwd: Option<&'a str>,
     pub(crate) permission_mode: Option<&'a str>,
@@ -41,6 +43,9 @@ pub(crate) fn open(host: &Host, frame: &Frame) -> Result<Message, Problem> {
         return Err(bad("the hook's input is empty"));
     }
     let body = parse(text)?;
+    if let Some(problem) = host.unread(&body, &frame.environment) {
+        return Err(problem);
+    }
     let head = Head::of(&body)?;
     Ok(Message {
         session: head.session_id.to_owned(),
@@ -49,6 +54,12 @@ pub(crate) fn open(host: &Host, frame: &Frame) -> Result<Message, Problem> {
         environment: frame.variables(&[host.entrypoint_variable, host.attended_variable]),
         body,
     })
+}
+
+/// The body of a message of another host that is not read.
+pub(crate) fn unread(host: &Host, frame: &Frame) -> Option<Value> {
+    let body = parse(str::from_utf8(&frame.bytes).ok()?).ok()?;
+    host.unread(&body, &frame.environment).map(|_| body)
 }
 
 /// The event's own fields.

@@ -5,7 +5,6 @@
 //! belongs to a subagent: the runs of the topmost session judge it.
 
 mod table;
-mod patch;
 mod wire;
 mod tools;
 mod outcome;

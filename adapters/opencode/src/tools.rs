@@ -1,11 +1,10 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{Problem, patch};
 use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::tool::Labels;
 use serde_json::Value;
 
-use crate::patch;
 use crate::table::{PATCH, PATH_ARGUMENTS, TABLE};
 use crate::wire::bad;
 

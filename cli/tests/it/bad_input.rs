@@ -49,7 +49,16 @@ fn rows(world: &World) -> Vec<(&'static str, Vec<u8>, Code)> {
             Code::BadInput,
         ),
         ("no tool", frame(json!({"tool_input": {}, "tool_use_id": "t"})), Code::BadInput),
-        ("no event", br#"{"session_id":"s"}"#.to_vec(), Code::BadInput),
+        ("no event", br#"{"session_id":"s"}"#.to_vec(), Code::HostUnknown),
+        ("another host", br#"{"hook":"before_tool","tool":"edit"}"#.to_vec(), Code::HostUnknown),
+        ("Goose", br#"{"event":"PreToolUse","session_id":"s","tool_name":"shell"}"#.to_vec(), Code::HostUnknown),
+        (
+            "Copilot CLI",
+            br#"{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"bash","toolArgs":{"command":"ls"}}"#.to_vec(),
+            Code::HostUnknown,
+        ),
+        ("Cursor", frame(json!({"conversation_id": "c", "command": "ls"})), Code::HostUnknown),
+        ("Codex CLI", frame(json!({"turn_id": "t", "model": "m", "tool_name": "Bash"})), Code::HostUnknown),
         (
             "no session",
             br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}"#.to_vec(),

@@ -34,5 +34,6 @@ mod stress;
 mod support;
 mod tampering;
 mod version1;
+mod vs_code;
 mod ways_out;
 mod weaker;

@@ -124,6 +124,9 @@ codes! {
     BadInput = "bad-input", Fault,
         "the platform's message cannot be parsed",
         "run `phasegate adapters` to compare the platform's version with the versions this adapter was recorded with";
+    HostUnknown = "host-unknown", Fault,
+        "another host than the platform itself sent the message, in a form that is not read here",
+        "use a host that docs/platforms.md names, or have this host skip the hooks of the platform's settings";
     InputTooLarge = "input-too-large", Fault,
         "the platform's message is larger than phasegate accepts",
         "split the call into smaller parts, for example write the file piece by piece";

@@ -20,6 +20,10 @@ pub(super) fn page() -> Generated {
 fn section(adapter: &dyn Adapter) -> String {
     let mut text = format!("\n## {} (`{}`)\n\n", adapter.name(), adapter.id());
     let _ = writeln!(text, "Recorded with {}.\n", adapter.diagnostics().versions().join(", "));
+    let documented = adapter.diagnostics().documented();
+    if !documented.is_empty() {
+        let _ = writeln!(text, "Made from documentation, not recorded: {}.\n", documented.join(", "));
+    }
     text.push_str("| ability | | limit, or what happens instead |\n|---|---|---|\n");
     for (name, ability) in adapter.capabilities().rows() {
         let (word, limit) = match ability {

@@ -4,9 +4,37 @@
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, Unhook, unhook};
 use phasegate_core::analysis::Access;
 
+use crate::dialect::Dialect;
 use crate::host::{Failing, Host};
+use crate::hosts::others::OTHERS;
 
 const COMMAND_FILES: [&str; 2] = [".claude/commands/phasegate.md", "~/.claude/commands/phasegate.md"];
+
+const TOOLS: &[ToolRow] = &[
+    tool("Read", "Read", Some(Access::Read)),
+    tool("NotebookRead", "NotebookRead", Some(Access::Read)),
+    tool("Grep", "Grep", Some(Access::Read)),
+    tool("Glob", "Glob", Some(Access::Read)),
+    tool("LS", "LS", Some(Access::Read)),
+    tool("Edit", "Edit", Some(Access::Write)),
+    tool("MultiEdit", "MultiEdit", Some(Access::Write)),
+    tool("Write", "Write", Some(Access::Write)),
+    tool("NotebookEdit", "NotebookEdit", Some(Access::Write)),
+    tool("Bash", "Bash", None),
+    tool("PowerShell", "PowerShell", None),
+    tool("Agent", "Agent", None),
+    // The name before 2.1.
+    tool("Task", "Agent", None),
+    tool("Skill", "Skill", None),
+];
+
+static DIALECT: Dialect = Dialect {
+    tools: TOOLS,
+    path_arguments: &["file_path", "notebook_path", "path"],
+    patch_tool: None,
+    background: "run_in_background",
+    tells_ends: true,
+};
 
 /// Claude Code.
 pub(crate) static HOST: Host = Host {
@@ -112,23 +140,7 @@ pub(crate) static HOST: Host = Host {
             elsewhere: &["--worktree", "-w"],
             searches: false,
         }],
-        tools: &[
-            tool("Read", "Read", Some(Access::Read)),
-            tool("NotebookRead", "NotebookRead", Some(Access::Read)),
-            tool("Grep", "Grep", Some(Access::Read)),
-            tool("Glob", "Glob", Some(Access::Read)),
-            tool("LS", "LS", Some(Access::Read)),
-            tool("Edit", "Edit", Some(Access::Write)),
-            tool("MultiEdit", "MultiEdit", Some(Access::Write)),
-            tool("Write", "Write", Some(Access::Write)),
-            tool("NotebookEdit", "NotebookEdit", Some(Access::Write)),
-            tool("Bash", "Bash", None),
-            tool("PowerShell", "PowerShell", None),
-            tool("Agent", "Agent", None),
-            // The name before 2.1.
-            tool("Task", "Agent", None),
-            tool("Skill", "Skill", None),
-        ],
+        tools: TOOLS,
         limits: &[
             LimitRow {
                 way: "settings are deleted, disabled or given a comment while no client runs",
@@ -173,6 +185,19 @@ pub(crate) static HOST: Host = Host {
                 shown: &["config-and-state-deleted-user-only"],
             },
             LimitRow {
+                way: "VS Code reads the same settings and starts the hooks",
+                then: "its messages are read and answered as its documentation and source describe them; no version of it \
+               was tried. It does not say how a program ended, so a shell command there is no evidence. If the guard hangs, \
+               the call goes on, and `chat.hookFilesLocations` switches the hooks off",
+                shown: &[],
+            },
+            LimitRow {
+                way: "another host starts the hooks: Codex CLI, Copilot CLI, Cursor, Goose or one that is not known",
+                then: "it is told that its messages are not read here; in block mode each call is denied so, in warn mode it \
+               goes on",
+                shown: &[],
+            },
+            LimitRow {
                 way: "a program of the agent sends the guard messages in the client's name, on another system than Linux, \
                or where the hook's line hands its messages on through a pipe",
                 then: "the guard cannot tell them from the client's and takes them; `phasegate doctor` says where that is so",
@@ -191,7 +216,8 @@ pub(crate) static HOST: Host = Host {
             },
         ],
     },
-    path_arguments: &["file_path", "notebook_path", "path"],
+    own: &DIALECT,
+    others: &OTHERS,
     settings: ".claude/settings.json",
     managed: "/etc/claude-code",
     command_file: COMMAND_FILES[0],

@@ -12,7 +12,8 @@ const HEADS: [(&str, Access); 4] = [
 
 /// The paths in the order of the patch. Blanks before a line count for nothing: a client may be more forgiving than the
 /// form.
-pub(crate) fn paths(patch: &str) -> Vec<PathUse> {
+#[must_use]
+pub fn paths(patch: &str) -> Vec<PathUse> {
     let mut found: Vec<PathUse> = Vec::new();
     for line in patch.lines().map(str::trim) {
         let Some((path, access)) = HEADS.iter().find_map(|(head, access)| Some((line.strip_prefix(head)?, *access)))

@@ -1,0 +1,30 @@
+//! How the messages of a host name tools, arguments and the ends of calls.
+
+use phasegate_adapter::ToolRow;
+
+/// The words of one host's messages.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    /// The host's own tools.
+    pub(crate) tools: &'static [ToolRow],
+    /// The arguments of file tools that hold paths: a text, a list of texts, or in the objects of a list.
+    pub(crate) path_arguments: &'static [&'static str],
+    /// The tool that takes a patch in its argument `input`.
+    pub(crate) patch_tool: Option<&'static str>,
+    /// The argument that has a shell line run in the background.
+    pub(crate) background: &'static str,
+    /// Whether what a call answers says how a program ended. If not, only the ends of file tools are known.
+    pub(crate) tells_ends: bool,
+}
+
+impl Dialect {
+    /// The row of the tool that the host calls `native`.
+    pub(crate) fn tool(&self, native: &str) -> Option<&'static ToolRow> {
+        self.tools.iter().find(|row| row.native == native)
+    }
+
+    /// The host's name of its own tool with this canonical name; the canonical name itself if it has none.
+    pub(crate) fn native<'a>(&self, canonical: &'a str) -> &'a str {
+        self.tools.iter().find(|row| row.canonical == canonical).map_or(canonical, |row| row.native)
+    }
+}

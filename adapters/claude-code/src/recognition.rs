@@ -1,0 +1,44 @@
+//! Which host sent a message, and how it is read.
+
+use std::collections::BTreeMap;
+
+use phasegate_adapter::Problem;
+use phasegate_core::Code;
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::host::Host;
+use crate::other::Other;
+
+impl Host {
+    /// How to read a message that was opened.
+    pub(crate) fn dialect(&self, body: &Value) -> &'static Dialect {
+        self.others.iter().filter(|other| other.sent(body)).find_map(|other| other.dialect).unwrap_or(self.own)
+    }
+
+    /// Why a message is not read: another host sent it, and its form is not known here.
+    pub(crate) fn unread(&self, body: &Value, environment: &BTreeMap<String, String>) -> Option<Problem> {
+        let set = |other: &&Other| other.variable.is_none_or(|name| environment.contains_key(name));
+        let message = match self.others.iter().filter(set).find(|other| other.sent(body)) {
+            Some(Other { dialect: Some(_), .. }) => return None,
+            Some(Other { name, .. }) => format!("{name} sent this message"),
+            None if body.is_object() && body.get("hook_event_name").is_none() => {
+                "a host that is not known here sent this message".to_owned()
+            }
+            None => return None,
+        };
+        let known = [vec![self.table.name.to_owned()], self.documented()].concat();
+        Some(Problem::new(Code::HostUnknown, format!("{message}; those of {} are read", known.join(" and "))))
+    }
+
+    /// The names of the hosts whose messages are read as their documentation describes them.
+    pub(crate) fn documented(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for other in self.others.iter().filter(|other| other.dialect.is_some()) {
+            if !names.iter().any(|name| name == other.name) {
+                names.push(other.name.to_owned());
+            }
+        }
+        names
+    }
+}
