@@ -105,7 +105,7 @@ commands! {
     Check(check);
     /// Explain a code and its remedy
     Explain(explain);
-    /// Step a transcript through the engine, one output a line; configs are read from `--project` only
+    /// Step a transcript through the engine, one output a line, with the configs of the project
     Replay(replay);
     /// Print a JSON Schema
     Schema(schema);

@@ -55,7 +55,7 @@ pub fn open(stage: &Stage) -> Result<Box<dyn Driver>, String> {
         Some("block") => Some(Mode::Block),
         Some(other) => return Err(format!("no mode `{other}`")),
     };
-    let options = Options { skill: stage.skill.clone(), mode, ..Options::default() };
+    let options = Options { skill: stage.skill.clone(), mode, other_skills: true, ..Options::default() };
     let replay = Replay::new(compiled.policy, options).map_err(|error| error.to_string())?;
     Ok(Box::new(Transcript(replay)))
 }

@@ -53,15 +53,15 @@ pub enum Format {
 ///
 /// The config has mistakes, the skill is not known, or a line of the transcript cannot be applied; its number is named.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let (policy, skill) = policy(args, context)?;
-    let start = if context.project.is_some() || args.live_files { Some(context.start()?) } else { None };
+    let Configured { policy, skill, guarded } = policy(args, context)?;
+    let start = if guarded || args.live_files { Some(context.start()?) } else { None };
     let root = start.as_ref().map(|start| start.display().to_string());
     let live_files = start.filter(|_| args.live_files);
     let mode = args.mode.map(|mode| match mode {
         ModeArg::Warn => Mode::Warn,
         ModeArg::Block => Mode::Block,
     });
-    let options = Options { root, live_files, skill, mode, audit_log: args.audit_log.clone() };
+    let options = Options { root, live_files, skill, mode, other_skills: false, audit_log: args.audit_log.clone() };
     let mut replay = Replay::new(policy, options).map_err(|error| {
         let names: Vec<_> = shipped().iter().map(|skill| skill.name).collect();
         Failure::new(error.to_string()).with_help(format!("the shipped skills are [{}]", names.join(", ")))
@@ -102,17 +102,24 @@ fn open(args: &Args) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// The project's policy, with the skill that `--skill` names, and that skill's plain name.
-fn policy(args: &Args, context: &Context) -> Result<(Policy, Option<String>), Failure> {
-    let mut files = Vec::new();
-    if context.project.is_some() {
-        let runtime = context.runtime()?;
-        let found = runtime.discover(&context.find_project(&runtime)?);
-        if let Some(problem) = found.problems.first() {
-            return Err(Failure::new(format!("{}: {}", problem.path, problem.message)));
-        }
-        files = found.files;
+/// What a transcript is stepped with.
+struct Configured {
+    policy: Policy,
+    /// The plain name of the skill that `--skill` names.
+    skill: Option<String>,
+    /// Whether a project was named, or configs guard the one that contains the current folder.
+    guarded: bool,
+}
+
+/// The project's policy, with the skill that `--skill` names.
+fn policy(args: &Args, context: &Context) -> Result<Configured, Failure> {
+    let runtime = context.runtime()?;
+    let found = runtime.discover(&context.find_project(&runtime)?);
+    if let Some(problem) = found.problems.first() {
+        return Err(Failure::new(format!("{}: {}", problem.path, problem.message)));
     }
+    let mut files = found.files;
+    let guarded = context.project.is_some() || !files.is_empty();
     let mut compiled = compile(&files);
     let mut skill = args.skill.clone();
     if let Some(name) = &args.skill
@@ -125,7 +132,7 @@ fn policy(args: &Args, context: &Context) -> Result<(Policy, Option<String>), Fa
         skill = Some(shipped.name.to_string());
     }
     match compiled.diagnostics.iter().find(|found| found.severity == Severity::Error) {
-        None => Ok((compiled.policy, skill)),
+        None => Ok(Configured { policy: compiled.policy, skill, guarded }),
         Some(first) => Err(Failure::new(format!("{}:{}:{}: {}", first.path, first.line, first.column, first.message))
             .with_help("`phasegate check` lists every error")),
     }

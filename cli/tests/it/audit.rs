@@ -189,6 +189,33 @@ fn a_hook_and_a_replay_write_the_log_that_their_argument_names_too() {
 }
 
 #[test]
+fn an_exported_transcript_is_decided_alike_in_a_replay() {
+    let world = lived("block");
+    let decisions = |records: &[Value], field: &str| -> Vec<Value> {
+        let calls = records.iter().filter(|record| record["event"] == "tool_call");
+        calls.map(|record| record[field].clone()).collect()
+    };
+    let output = world.phasegate(&["audit", "export", "--transcript"]).output().unwrap();
+    let transcript = String::from_utf8(output.stdout).unwrap();
+    let output = world.phasegate(&["replay"]).write_stdin(transcript.clone()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{transcript}{}", String::from_utf8_lossy(&output.stderr));
+    let replayed: Vec<Value> =
+        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(decisions(&replayed, "decision"), decisions(&shown(&world), "decision"));
+    assert_eq!(decisions(&replayed, "decision"), ["allow", "deny", "allow", "allow"]);
+}
+
+#[test]
+fn a_replay_refuses_an_invocation_of_a_skill_that_nobody_configured() {
+    let world = World::guarded("block");
+    let line = json!({"event": "skill", "name": "carefull", "by": "agent"}).to_string();
+    let output = world.phasegate(&["replay"]).write_stdin(line).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("line 1: unknown skill `carefull`; the skills here are [careful]"), "{said}");
+}
+
+#[test]
 fn what_is_too_long_to_keep_is_decided_again_all_the_same() {
     let world = lived("block");
     let long = "x".repeat(20_000);

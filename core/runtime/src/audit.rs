@@ -4,3 +4,4 @@ pub mod again;
 pub mod history;
 pub mod line;
 pub mod log;
+pub mod transcript;

@@ -36,6 +36,8 @@ pub struct Options {
     pub skill: Option<String>,
     /// The least strict mode that any run may have.
     pub mode: Option<Mode>,
+    /// Whether the invocation of a skill that the policy does not have is passed over, as a guard does; else it is an error.
+    pub other_skills: bool,
     /// A file that audit events are appended to.
     pub audit_log: Option<PathBuf>,
 }
@@ -84,8 +86,7 @@ impl Replay {
         if let Some(name) = &options.skill
             && policy.skill(name).is_none()
         {
-            let known: Vec<_> = policy.skills.iter().map(|skill| skill.name.as_str()).collect();
-            return Err(LineError(format!("unknown skill `{name}`; the skills here are [{}]", known.join(", "))));
+            return Err(unknown_skill(&policy, name));
         }
         for skill in &mut policy.skills {
             skill.mode = skill.mode.max(options.mode);
@@ -189,6 +190,9 @@ impl Replay {
             EventKind::State { format, .. } => {
                 Err(LineError(format!("unknown state format `{format}`; this version takes over none")))
             }
+            EventKind::Skill { name, .. } if !self.options.other_skills && self.policy.invoked(name).is_none() => {
+                Err(unknown_skill(&self.policy, name))
+            }
             EventKind::Command { name, .. } if !COMMANDS.contains(&name.as_str()) => {
                 Err(LineError(format!("unknown command `{name}`; the commands are [{}]", COMMANDS.join(", "))))
             }
@@ -241,6 +245,11 @@ impl Replay {
         let gather = |keys: &[_], found: &mut _| self.files.gather(keys, found);
         decide(&self.policy, before, event, gather).map_err(|problem| LineError(problem.message))
     }
+}
+
+fn unknown_skill(policy: &Policy, name: &str) -> LineError {
+    let known: Vec<_> = policy.skills.iter().map(|skill| skill.name.as_str()).collect();
+    LineError(format!("unknown skill `{name}`; the skills here are [{}]", known.join(", ")))
 }
 
 /// A call of one of the original's three tools is that command, given by the agent.

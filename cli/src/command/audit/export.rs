@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use phasegate_runtime::Project;
 use phasegate_runtime::audit::history::{Past, walk};
 use phasegate_runtime::audit::line::{Place, of};
+use phasegate_runtime::audit::transcript::lines as transcript_lines;
 use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 
@@ -19,6 +20,9 @@ pub struct Args {
     /// Only this session; default: every session of the project
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Print the events themselves, as `phasegate replay` reads them
+    #[arg(long)]
+    pub transcript: bool,
     /// The output format
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub format: Format,
@@ -47,7 +51,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut lines = Vec::new();
     for id in &ids {
         walk(&runtime.policies, &project, id, |past| {
-            lines.extend(events(id, &past).into_iter().map(|line| (past.time, line)));
+            let found = if args.transcript { transcript_lines(id, &past) } else { events(id, &past) };
+            lines.extend(found.into_iter().map(|line| (past.time, line)));
             ControlFlow::Continue(())
         })?;
     }
