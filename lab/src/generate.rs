@@ -8,7 +8,6 @@ mod config;
 mod faults;
 mod platforms;
 mod programs;
-mod readme;
 mod schemas;
 pub(crate) mod shims;
 
@@ -41,8 +40,7 @@ pub(crate) fn run(args: &Args) -> Result {
 
 fn all() -> Result<Vec<Generated>> {
     let programs = programs::text()?;
-    let mut files =
-        vec![codes::page(), cli::page(), platforms::page(), readme::page(), faults::page()?, config::page()?];
+    let mut files = vec![codes::page(), cli::page(), platforms::page(), faults::page()?, config::page()?];
     files.extend([attacks::page()?, programs]);
     files.extend(schemas::files());
     files.extend(shims::files()?);

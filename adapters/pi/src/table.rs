@@ -1,4 +1,4 @@
-//! Pi as data. `phasegate doctor`, the README and `docs/platforms.md` show the limits, and each open row of a fault
+//! Pi as data. `phasegate doctor` and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, unhook};

@@ -14,6 +14,7 @@ mod bad_input;
 mod clients;
 mod cmd;
 mod doctor;
+mod documents;
 mod fail_closed;
 mod gc;
 mod hook;

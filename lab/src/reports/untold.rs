@@ -1,4 +1,4 @@
-//! `phasegate doctor`, the README and `docs/platforms.md` report what a fault report shows to be open: each open row is
+//! `phasegate doctor` and `docs/platforms.md` report what a fault report shows to be open: each open row is
 //! a limit of its adapter, and each scenario that a limit names is one.
 
 use phasegate_adapter::Adapter;

@@ -17,8 +17,9 @@ pub fn lines(session: &str, past: &Past) -> Vec<Value> {
         return Vec::new();
     }
     let stamped = |mut line: Value| {
-        line["session"] = json!(session);
-        line["time"] = json!(past.time);
+        if let Some(fields) = line.as_object_mut() {
+            fields.extend([("session".into(), json!(session)), ("time".into(), json!(past.time))]);
+        }
         line
     };
     let files: BTreeMap<String, Value> = past.facts.iter().filter_map(|(key, fact)| file(key, &fact.value)).collect();

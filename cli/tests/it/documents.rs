@@ -1,0 +1,67 @@
+//! What the pages for users show is true: the files of a page are written where it says, and its commands print what
+//! stands below them. `PHASEGATE_BLESS=1` writes today's output into the pages.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::World;
+
+/// The pages whose fences are played, each in an empty folder.
+const PAGES: [&str; 3] = ["docs/write-a-skill.md", "docs/transcripts.md", "docs/teams.md"];
+
+#[test]
+fn pages_show_what_the_program_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for page in PAGES {
+        let path: PathBuf = root.join(page);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let played = played(&text);
+        if std::env::var_os("PHASEGATE_BLESS").is_some() {
+            std::fs::write(&path, &played).unwrap();
+        } else {
+            assert_eq!(text, played, "{page} shows something else than the program prints");
+        }
+    }
+}
+
+/// The page with the output of today. A fence after a line that ends with a path in back-quotes and a colon is that
+/// file; in a fence `console`, a line that begins with `$ phasegate` is run.
+fn played(text: &str) -> String {
+    let world = World::unguarded();
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    let mut named = None;
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        out.push('\n');
+        let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) else {
+            if !line.is_empty() {
+                named = line.strip_suffix("`:").and_then(|line| line.rsplit('`').next()).map(ToString::to_string);
+            }
+            continue;
+        };
+        let mut fence = Vec::new();
+        for line in lines.by_ref().take_while(|line| *line != "```") {
+            fence.push(line);
+        }
+        if let Some(path) = named.take() {
+            world.write(&path, &format!("{}\n", fence.join("\n")));
+        }
+        if kind == "console" {
+            fence.iter().filter(|line| line.starts_with("$ ")).for_each(|line| out.push_str(&shown(&world, line)));
+        } else {
+            fence.iter().for_each(|line| out.extend([line, "\n"]));
+        }
+        out.push_str("```\n");
+    }
+    out
+}
+
+/// A command, and what it prints on both outputs.
+fn shown(world: &World, line: &str) -> String {
+    let words: Vec<&str> = line.trim_start_matches("$ ").split(' ').collect();
+    assert_eq!(words.first(), Some(&"phasegate"), "{line}");
+    let output = world.phasegate(&words[1..]).output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    let text = text.replace(&world.root().display().to_string(), "~/project");
+    format!("{line}\n{}", text.replace(&world.home().display().to_string(), "~"))
+}
