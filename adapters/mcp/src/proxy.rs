@@ -51,15 +51,17 @@ pub async fn join(specs: &[Spec], client: Link, session: Session, guard: Arc<dyn
         };
         upstreams.push(Upstream { name: spec.name.clone(), trusted: spec.trusted, link, trouble });
     }
+    let none_started = !upstreams.is_empty() && upstreams.iter().all(|upstream| upstream.trouble.is_some());
     let ended = relay(client, upstreams, session, guard, options).await;
     futures_util::future::join_all(children.into_iter().map(Child::end)).await;
-    ended
+    if none_started && ended == Ended::ClientClosed { Ended::ServerGone } else { ended }
 }
 
 fn reach(spec: &Spec, children: &mut Vec<Child>) -> io::Result<Link> {
     match &spec.origin {
         Origin::Command(command) => {
-            let (link, child) = command.start()?;
+            let named = |error: io::Error| io::Error::new(error.kind(), format!("`{}`: {error}", command.program));
+            let (link, child) = command.start().map_err(named)?;
             children.push(child);
             Ok(link)
         }

@@ -50,7 +50,7 @@ pub struct Upstream {
 pub enum Ended {
     /// The client closed its end.
     ClientClosed,
-    /// The only server is gone.
+    /// The only server is gone, or no server could be started.
     ServerGone,
     /// It was told to stop.
     Stopped,

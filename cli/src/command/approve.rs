@@ -1,7 +1,8 @@
 //! `phasegate approve [NAME]`.
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_core::pins::{Pins, approval_name};
+use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
 
 use super::control::{Target, give};
@@ -78,7 +79,21 @@ fn asked(args: &Args, context: &Context) -> Result<Vec<Asked>, Failure> {
         }
     }
     all.sort_by_key(|asked| asked.ended);
+    if args.name.is_none() && args.session.is_none() {
+        all.extend(changed_tools(&pins(&project)?));
+    }
     Ok(all)
+}
+
+/// The tools that servers describe otherwise than before: they wait in every session.
+fn changed_tools(pins: &Pins) -> Option<Asked> {
+    let tools = pins.iter().flat_map(|(server, tools)| tools.iter().map(move |(tool, pin)| (server, tool, pin)));
+    let changed = tools.filter(|(_, _, pin)| pin.changed.is_some());
+    let waiting: Vec<Value> = changed
+        .map(|(server, tool, _)| json!({"name": approval_name(server, tool), "of": "its description changed"}))
+        .collect();
+    let answer = json!({"waiting": waiting});
+    (!waiting.is_empty()).then(|| Asked { session: String::new(), ended: false, answer })
 }
 
 /// The session that is meant: the only one that goes on and waits for the name, else the last one that did.
@@ -109,7 +124,8 @@ fn list(known: &[Asked], context: &Context) -> Result<Exit, Failure> {
                 let of = if text("of").is_empty() { String::new() } else { format!(" ({})", text("of")) };
                 let stale = if one.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
                 let (name, skill, session) = (text("name"), text("skill"), &asked.session);
-                context.out.line(format_args!("{}{of} {words}{stale}: {skill} in session {session}", name.bold()));
+                let place = if session.is_empty() { String::new() } else { format!(": {skill} in session {session}") };
+                context.out.line(format_args!("{}{of} {words}{stale}{place}", name.bold()));
             }
         }
     }

@@ -6,11 +6,9 @@ use std::path::PathBuf;
 
 use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
-use phasegate_config::{Diagnostic, Kind, ServerTools, Severity, SourceFile, compile, compile_knowing};
+use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing};
 use phasegate_core::Code;
-use phasegate_runtime::Runtime;
 use phasegate_runtime::discover::named;
-use phasegate_runtime::sessions::pins;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -38,7 +36,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         read_named(&args.files, context)?
     };
-    diagnostics.extend(compile_knowing(&files, &tools(&runtime, context)).diagnostics);
+    let servers = context.find_project(&runtime).map(|project| runtime.servers(&project)).unwrap_or_default();
+    diagnostics.extend(compile_knowing(&files, &servers).diagnostics);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if context.out.json {
         let list: Vec<_> = diagnostics.iter().map(as_json).collect();
@@ -49,12 +48,6 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(files.len(), "file")));
     }
     Ok(if errors > 0 { Exit::No } else { Exit::Done })
-}
-
-/// The tools that relays have seen in the project. Where the project has no state, or none that can be read, there are none.
-fn tools(runtime: &Runtime, context: &Context) -> ServerTools {
-    let pins = context.find_project(runtime).ok().and_then(|project| pins(&project).ok()).unwrap_or_default();
-    pins.into_iter().map(|(server, tools)| (server, tools.into_keys().collect())).collect()
 }
 
 fn read_named(paths: &[PathBuf], context: &Context) -> Result<(Vec<SourceFile>, Vec<Diagnostic>), Failure> {

@@ -20,7 +20,8 @@ pub struct Args {
 /// How.
 #[derive(Debug, clap::Subcommand)]
 pub enum How {
-    /// Proxy between a client and its servers: decide every call before forwarding it
+    /// Proxy between a client and its servers: decide every call before forwarding it. Exit status 2: no server could be
+    /// started, or the only one ended
     Proxy(proxy::Args),
     /// Serve only the skill tools, as an MCP server
     Serve(serve::Args),

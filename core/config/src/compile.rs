@@ -8,7 +8,7 @@ use phasegate_core::policy::{Mode, Policy, Skill};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::input::{Kind, Level, ServerTools, SourceFile};
+use crate::input::{Kind, KnownServers, Level, SourceFile};
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::shipped::{Shipped, find_shipped, shipped};
@@ -22,12 +22,12 @@ use crate::{mcp, settings_check, skills, version};
 /// file names them under `use`.
 #[must_use]
 pub fn compile(files: &[SourceFile]) -> Compiled {
-    compile_knowing(files, &ServerTools::new())
+    compile_knowing(files, &KnownServers::default())
 }
 
 /// As [`compile`], where the tools of some servers are known: a name that none of a skill's servers has is reported.
 #[must_use]
-pub fn compile_knowing(files: &[SourceFile], tools: &ServerTools) -> Compiled {
+pub fn compile_knowing(files: &[SourceFile], tools: &KnownServers) -> Compiled {
     let mut files: Vec<&SourceFile> = files.iter().collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let mut work = Work { files: &files, findings: vec![Vec::new(); files.len()] };
@@ -185,7 +185,7 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
 
 fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let mut skill = skills::read_skill(0, &shipped.source(form)?, &ServerTools::new(), &mut Vec::new())?.skill;
+    let mut skill = skills::read_skill(0, &shipped.source(form)?, &KnownServers::default(), &mut Vec::new())?.skill;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }

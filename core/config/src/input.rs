@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phasegate_core::matcher::same_server;
+
 /// Whose config a text is. A higher level hides a lower one's skill of the same name; strictness combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -37,5 +39,32 @@ pub struct SourceFile {
     pub kind: Kind,
 }
 
-/// The tools of servers, by the server's name.
-pub type ServerTools = BTreeMap<String, BTreeSet<String>>;
+/// What to do where relays do not share a session.
+pub const TOGETHER: &str = "list these servers behind one relay, `phasegate mcp proxy --config FILE`, or have the client start `phasegate` itself \
+                            for each";
+
+/// What is known of MCP servers.
+#[derive(Clone, Debug, Default)]
+pub struct KnownServers {
+    /// The tools that relays have seen, by the server's name; none of a server that only a client's settings define.
+    pub tools: BTreeMap<String, BTreeSet<String>>,
+    /// Whether there is no other server, as far as a client or a relay of the project knows.
+    pub all: bool,
+    /// Why the relay of a server may have a session of its own, as a sentence without a full stop, by the server's name.
+    pub apart: BTreeMap<String, String>,
+}
+
+impl KnownServers {
+    /// Whether there is a server of this name.
+    #[must_use]
+    pub fn has(&self, server: &str) -> bool {
+        self.tools.keys().any(|known| same_server(known, server))
+    }
+
+    /// Why the relay of a server may have a session of its own, where a skill that names it names others, too.
+    #[must_use]
+    pub fn apart(&self, server: &str, named: usize) -> Option<&str> {
+        let (_, why) = self.apart.iter().find(|(known, _)| named > 1 && same_server(known, server))?;
+        Some(why)
+    }
+}

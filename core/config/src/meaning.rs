@@ -16,11 +16,11 @@ mod uses;
 pub(crate) use names::check_settings;
 
 use crate::build::builder::Built;
-use crate::input::ServerTools;
+use crate::input::KnownServers;
 use crate::report::Finding;
 
 /// Looks for rules that contradict each other, names that nothing has, and phases that are never reached or never done.
-pub(crate) fn check(built: &Built, tools: &ServerTools, findings: &mut Vec<Finding>) {
+pub(crate) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Finding>) {
     let damaged = damaged(built, findings);
     contradiction::check(built, findings);
     hold::check(built, findings);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::build::builder::{Builder, Built, child};
 use crate::build::{matcher, skill};
-use crate::input::{Kind, Level, ServerTools, SourceFile};
+use crate::input::{Kind, KnownServers, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{Form, SettingsSource, SkillSource};
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 pub(crate) fn read_skill(
     number: usize,
     file: &SourceFile,
-    tools: &ServerTools,
+    tools: &KnownServers,
     findings: &mut Vec<Finding>,
 ) -> Option<Found> {
     let root = match file.kind {

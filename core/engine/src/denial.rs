@@ -228,6 +228,8 @@ pub struct Denial {
     pub gates: Vec<String>,
     /// Whether to say that no call of the skill would be allowed now.
     pub stuck: bool,
+    /// The servers whose tool the skill means, where the call is of a server that it does not name; else none.
+    pub meant_servers: Vec<String>,
 }
 
 /// Where the run that decided stands.
@@ -254,6 +256,7 @@ impl Denial {
             next_calls: Vec::new(),
             gates: Vec::new(),
             stuck: false,
+            meant_servers: Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
 use crate::example::Example;
-use crate::matcher::{Matcher, Servers};
+use crate::matcher::{Matcher, ServerPattern, Servers};
 use crate::tool::Labels;
 
 /// All skills that apply, named by the hash of their content.
@@ -84,6 +84,19 @@ impl Skill {
     #[must_use]
     pub fn permitted_servers(&self) -> Servers<'_> {
         if self.compat { Servers::Every } else { Servers::Listed(&self.servers) }
+    }
+
+    /// The servers that the skill names: those of its bare names, and those of single lines that allow.
+    #[must_use]
+    pub fn named_servers(&self) -> Vec<&str> {
+        let lines = self.phases.iter().flat_map(|phase| &phase.allowed).filter_map(|matcher| match &matcher.server {
+            ServerPattern::Named(server) => Some(server.as_str()),
+            ServerPattern::Bare => None,
+        });
+        let mut named: Vec<&str> = lines.chain(self.servers.iter().map(String::as_str)).collect();
+        named.sort_unstable();
+        named.dedup();
+        named
     }
 
     /// The place of a phase, by name.

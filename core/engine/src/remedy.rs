@@ -38,13 +38,19 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         is_persons = !gates.is_empty() && missing.calls.is_empty() && !missing.more;
     }
     // Where a person's word alone is missing, no call helps.
-    let Suggested { calls: next_calls, tried, .. } =
-        if is_persons { Suggested::default() } else { suggestions(world, context, run, verdict, blocking.as_ref()) };
+    let meant_servers = meant_servers(verdict, &context.call.tool);
+    let Suggested { calls: next_calls, tried, .. } = if is_persons || !meant_servers.is_empty() {
+        Suggested::default()
+    } else {
+        suggestions(world, context, run, verdict, blocking.as_ref())
+    };
     let here = verdict.skill.phase_index(&run.phase).and_then(|index| verdict.skill.phases.get(index));
     let nothing = here.is_none_or(|phase| phase.allowed.is_empty());
     let stuck = next_calls.is_empty() && (tried || nothing) && verdict.skill.unlisted != Unlisted::Allow;
     let tool = &context.call.tool.name;
     let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", shortened(command)));
+    let server = context.call.tool.server.as_deref().filter(|_| !meant_servers.is_empty());
+    let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
     Some(Denial {
         kind: kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase)),
         effect: Effect::of_violation(run.mode),
@@ -58,7 +64,31 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         next_calls,
         gates,
         stuck,
+        meant_servers,
     })
+}
+
+/// The servers whose tool of this name the skill allows, where the tool is of a server that it names nowhere.
+fn meant_servers(verdict: &RunVerdict<'_>, tool: &Tool) -> Vec<String> {
+    let (skill, Some(server)) = (verdict.skill, tool.server.as_deref()) else { return Vec::new() };
+    if skill.compat || verdict.ruling.line == Line::GlobalForbidden {
+        return Vec::new();
+    }
+    let of_name = |matcher: &&Matcher| matches!(&matcher.tool, ToolPattern::Exact(name) if *name == tool.name);
+    let mut meant: Vec<String> = Vec::new();
+    for matcher in skill.phases.iter().flat_map(|phase| &phase.allowed).filter(of_name) {
+        let named = match &matcher.server {
+            ServerPattern::Named(server) => core::slice::from_ref(server),
+            ServerPattern::Bare => &skill.servers,
+        };
+        meant.extend(named.iter().cloned());
+    }
+    if meant.iter().chain(&skill.servers).any(|known| same_server(known, server)) {
+        return Vec::new();
+    }
+    meant.sort_unstable();
+    meant.dedup();
+    meant
 }
 
 /// The beginning of a command that is too long for a sentence.

@@ -24,7 +24,9 @@ impl Denial {
     /// The answer that the denial stands for.
     pub fn decision(self) -> Decision {
         let Rendered { gate, code, reason, mut recovery } = render(&self.kind);
-        if !self.gates.is_empty() {
+        if !self.meant_servers.is_empty() {
+            recovery = for_another_server(&self.meant_servers);
+        } else if !self.gates.is_empty() {
             recovery = for_a_person(&self.gates, recovery, self.next_calls.is_empty());
         } else if self.stuck {
             recovery.push_str(" No call of this skill would be allowed now; the user can run `phasegate deactivate`.");
@@ -175,6 +177,16 @@ fn for_a_person(names: &[String], recovery: String, alone: bool) -> String {
     } else {
         format!("{recovery}. For the approval that the phase asks for, the user is needed: {ask}.")
     }
+}
+
+/// The recovery where the call is of a server that the skill does not name.
+fn for_another_server(meant: &[String]) -> String {
+    let each: Vec<String> = meant.iter().map(|server| format!("`{server}`")).collect();
+    let (names, first) = (each.join(" or "), meant.first().map_or("", String::as_str));
+    format!(
+        "The skill means the tool of server {names}. If that is this server, ask the user to give it that name where it is \
+         started (a relay takes `--server {first}`), or to add its name to `servers` of the skill."
+    )
 }
 
 fn first_complete(complete: Option<&PhaseTools>) -> String {

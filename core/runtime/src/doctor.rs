@@ -4,6 +4,7 @@ mod request;
 mod bridge;
 mod client;
 mod policy;
+mod servers;
 mod sessions;
 mod skills;
 mod state;
@@ -34,7 +35,9 @@ pub fn examine(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Vec<Section> {
     let section = |about: &str, findings| Section { about: about.to_string(), findings };
-    let mut sections = vec![section("policy", policy::examine(runtime, project))];
+    let mut of_policy = policy::examine(runtime, project);
+    of_policy.extend(servers::examine(runtime, project));
+    let mut sections = vec![section("policy", of_policy)];
     let mut managed = Vec::new();
     let mode = runtime.mode_without_answer(project);
     for adapter in asked.adapters {

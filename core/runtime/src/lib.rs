@@ -50,6 +50,7 @@ pub mod attribution;
 pub mod project_command;
 pub mod reload;
 pub mod acceptance;
+pub mod known_servers;
 pub mod doctor;
 pub mod verify;
 pub mod retention;

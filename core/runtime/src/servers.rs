@@ -11,15 +11,21 @@ use crate::platforms::PlatformPlaces;
 /// Under which keys settings define servers.
 const LISTS: [&str; 3] = ["mcpServers", "mcp", "servers"];
 /// What says which program a server is and where it is: the rest of a definition changes nothing of that.
-const MEANT: [&str; 10] =
+pub(crate) const MEANT: [&str; 10] =
     ["command", "args", "env", "environment", "cwd", "url", "serverUrl", "httpUrl", "headers", "transport"];
 /// Stands for every server, where settings cannot be read.
-const ANY: &str = "*";
+pub(crate) const ANY: &str = "*";
 
 /// The servers that the clients' settings define for a project, by the names that tools show, each with the digest of its
 /// definitions.
 #[must_use]
 pub fn definitions(platforms: &PlatformPlaces, home: &Path, root: &Path) -> BTreeMap<String, String> {
+    let digest = |all: &Vec<Value>| sha256_hex(&serde_json::to_vec(all).unwrap_or_default());
+    defined(platforms, home, root).iter().map(|(name, all)| (name.clone(), digest(all))).collect()
+}
+
+/// What the clients' settings say of each server, in the order of [`MEANT`].
+pub(crate) fn defined(platforms: &PlatformPlaces, home: &Path, root: &Path) -> BTreeMap<String, Vec<Value>> {
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for name in platforms.settings.iter().filter(|name| name.ends_with(".json") || name.ends_with(".jsonc")) {
         let path = name.strip_prefix("~/").map_or_else(|| root.join(name), |below| home.join(below));
@@ -29,8 +35,7 @@ pub fn definitions(platforms: &PlatformPlaces, home: &Path, root: &Path) -> BTre
             Err(_) => found.entry(ANY.to_owned()).or_default().push(Value::String(text)),
         }
     }
-    let digest = |all: &Vec<Value>| sha256_hex(&serde_json::to_vec(all).unwrap_or_default());
-    found.iter().map(|(name, all)| (name.clone(), digest(all))).collect()
+    found
 }
 
 fn collect(settings: &Value, root: &Path, found: &mut BTreeMap<String, Vec<Value>>) {
@@ -52,7 +57,7 @@ pub fn is_among(servers: &BTreeSet<String>, server: &str) -> bool {
 }
 
 /// A server's name as it is a part of its tools' names.
-fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 

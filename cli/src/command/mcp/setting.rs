@@ -1,10 +1,14 @@
 //! What a relay works with.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use phasegate_adapter::guarded::Held;
 use phasegate_adapter::{Guard, current_session};
+use phasegate_config::KnownServers;
+use phasegate_core::matcher::same_server;
+use phasegate_core::policy::{Policy, Skill};
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::proxy::{Spec, over_stdio};
 use phasegate_mcp::relay::Ended;
@@ -51,10 +55,11 @@ impl Setting {
         match runtime.current(&project) {
             Ok(Current::Ready(ready)) => {
                 options.hide_forbidden = ready.settings.mcp.hide_forbidden;
-                for spec in specs {
+                for spec in specs.iter_mut() {
                     spec.trusted = ready.settings.mcp.trusted.contains(&spec.name);
                 }
                 known(&in_force.skills, &ready.policy)?;
+                warn_of_names(&ready.policy, &runtime.servers(&project), specs);
             }
             Ok(Current::Unguarded) => {
                 if let Some(skill) = in_force.skills.first() {
@@ -66,6 +71,23 @@ impl Setting {
             Ok(Current::Invalid { .. }) | Err(_) => {}
         }
         Ok(Self { guard: Arc::new(ProjectGuard::new(runtime, project)), options })
+    }
+}
+
+/// Says which servers no skill names, where skills name a server that neither this relay nor anything else here has: it may
+/// be meant.
+fn warn_of_names(policy: &Policy, elsewhere: &KnownServers, specs: &[Spec]) {
+    let named: BTreeSet<&str> = policy.skills.iter().flat_map(Skill::named_servers).collect();
+    let is_here = |server: &&str| specs.iter().any(|spec| same_server(&spec.name, server));
+    let missing: Vec<&str> =
+        named.iter().copied().filter(|server| !is_here(server) && !elsewhere.has(server)).collect();
+    for spec in
+        specs.iter().filter(|spec| !missing.is_empty() && !named.iter().any(|name| same_server(name, &spec.name)))
+    {
+        let (stranger, meant) = (&spec.name, missing.join("`, `"));
+        tracing::warn!(
+            "no skill names the server `{stranger}`, and nothing here is the server `{meant}` that skills name; if it is meant, give it that name: `--server NAME`"
+        );
     }
 }
 

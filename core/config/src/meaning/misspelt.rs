@@ -6,7 +6,7 @@ use phasegate_core::matcher::{ServerPattern, ToolPattern, same_server};
 
 use super::known::{Known, host_tools, is_host_tool};
 use super::uses::{Counts, Place, Use};
-use crate::input::ServerTools;
+use crate::input::KnownServers;
 use crate::suggestion::{closest, listed};
 use crate::typo::{Typo, host_typo, typo};
 
@@ -32,7 +32,7 @@ pub(super) struct Names<'b> {
     pub(super) counts: Counts<'b>,
     pub(super) servers: &'b [String],
     /// The tools of servers that are known.
-    pub(super) tools: &'b ServerTools,
+    pub(super) tools: &'b KnownServers,
     /// Whether tools that are not seen here may have labels of their own.
     pub(super) open: bool,
 }
@@ -120,7 +120,10 @@ impl Names<'_> {
             ServerPattern::Named(server) => std::slice::from_ref(server),
             ServerPattern::Bare => self.servers,
         };
-        let of = |server: &String| self.tools.iter().find(|(known, _)| same_server(known, server));
+        let of = |server: &String| {
+            let mut known = self.tools.tools.iter().filter(|(_, tools)| !tools.is_empty());
+            known.find(|(known, _)| same_server(known, server))
+        };
         let tools: Vec<_> = meant.iter().map(of).collect::<Option<_>>()?;
         let tools: BTreeSet<&str> = tools.into_iter().flat_map(|(_, tools)| tools).map(String::as_str).collect();
         (!tools.is_empty()).then_some(tools)

@@ -11,20 +11,20 @@ use super::known::Known;
 use super::misspelt::{Doubt, Names};
 use super::uses::{self, Counts, Decides, Place, Use};
 use crate::build::builder::Built;
-use crate::input::ServerTools;
+use crate::input::{KnownServers, TOGETHER};
 use crate::node::Span;
 use crate::report::Finding;
 use crate::suggestion::listed;
 
 /// Reports names that nothing has; gives the phases that can never be done because of one. `tools` are those of servers
 /// that are known.
-pub(super) fn check(built: &Built, tools: &ServerTools, findings: &mut Vec<Finding>) -> BTreeSet<usize> {
+pub(super) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Finding>) -> BTreeSet<usize> {
     let skill = &built.skill;
     let all = uses::all(built);
     let names =
         Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, tools, open: false };
     no_servers(built, findings);
-    unseen_servers(built, tools, findings);
+    servers(built, tools, findings);
     conditions::check(&all, skill.compat, findings);
     let doubts: Vec<(&Use<'_>, Doubt)> =
         all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
@@ -56,7 +56,7 @@ pub(crate) fn check_settings<'s>(
     let all = uses::listed(matchers, spans, Place::Everywhere);
     conditions::check(&all, false, findings);
     // Settings stand for skills that may come later too, and these may give labels of their own.
-    let tools = &ServerTools::new();
+    let tools = &KnownServers::default();
     let names = Names { known: Known::of(skills), counts: Counts::default(), servers: &[], tools, open: true };
     for used in &all {
         let Some(doubt) = names.doubt(used, &all) else { continue };
@@ -131,24 +131,31 @@ fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Servers that no relay of the project has seen, where relays have seen others.
-fn unseen_servers(built: &Built, tools: &ServerTools, findings: &mut Vec<Finding>) {
-    let seen = || tools.keys().map(String::as_str);
+/// Servers that neither a client nor a relay of the project knows, and those whose relay may have a session of its own.
+fn servers(built: &Built, known: &KnownServers, findings: &mut Vec<Finding>) {
     for (server, span) in built.servers.iter().zip(&built.places.servers) {
-        if tools.is_empty() || seen().any(|known| same_server(known, server)) {
+        let warning = |message| Finding::warning(Code::MatcherNeverMatches, *span, message);
+        if let Some(why) = known.apart(server, built.servers.len()) {
+            let what = format!("the skill may not hold on the server `{server}`");
+            findings.push(warning(what).cause(why).suggest(TOGETHER));
+        }
+        if !known.all || known.has(server) {
             continue;
         }
+        let seen = || known.tools.keys().map(String::as_str);
         let others: Vec<&str> =
             seen().filter(|known| !built.servers.iter().any(|own| same_server(own, known))).collect();
         let suggestion = match others.as_slice() {
-            [] => format!("put a relay before it: `phasegate init mcp --server {server}`"),
+            [] => format!(
+                "add it to the list of a client under this name; `phasegate init mcp --server {server}` then puts a relay before it"
+            ),
             [one] => format!("if `{one}` is meant, write `{one}`, or give its relay this name: `--server {server}`"),
             several => format!("if one of {} is meant, write its name", listed(several.iter().copied())),
         };
-        findings.push(
-            Finding::warning(Code::MatcherNeverMatches, *span, format!("no relay here has seen a server `{server}`"))
-                .cause(format!("relays of this project have seen {}", listed(seen())))
-                .suggest(suggestion),
-        );
+        let cause = match seen().count() {
+            0 => "the clients' settings define no server, and no relay of this project has seen one".to_string(),
+            _ => format!("the clients' settings and the relays of this project have {}", listed(seen())),
+        };
+        findings.push(warning(format!("no server `{server}` is known here")).cause(cause).suggest(suggestion));
     }
 }
