@@ -1,5 +1,8 @@
 // phasegate for Pi: passes every event on to the guard and does what it answers. Nothing is decided here.
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 
 /** The program that is the guard: an absolute path, or a name found through PATH. `phasegate init pi` writes this line. */
 const COMMAND = "phasegate";
@@ -621,6 +624,8 @@ const shared: Shared = ((globalThis as Record<symbol, unknown>)[KEY] ??= {
 const OWN = decodeURIComponent(import.meta.url).replace(/^file:\/\//, "");
 /** How much of a result's text the guard is sent: it reads the last line. */
 const TAIL = 2048;
+/** The entries of a session that say which tools are hidden. */
+const HIDDEN = "phasegate-hidden";
 /** The commands that a person types. */
 const COMMANDS = {
 	phasegate: "Give phasegate a command: approve, skip, mode, activate, deactivate, reload",
@@ -691,14 +696,31 @@ export default function phasegate(pi: ExtensionAPI): void {
 		const calls = names.map((toolName) => frame({ type: "tool_call", toolName, input: null }, ctx, { loaded: loaded() }));
 		const answers = await guard(ctx).probe(calls);
 		if (!answers || answers.length !== names.length) return;
+		const before = [...hidden].join();
 		hidden.clear();
 		names.forEach((name, at) => answers[at]?.effect === "deny" && hidden.add(name));
+		if ([...hidden].join() !== before) pi.appendEntry(HIDDEN, { names: [...hidden] });
 		pi.setActiveTools(names.filter((name) => !hidden.has(name)));
 	};
 
 	const unhide = (): void => {
 		if (hidden.size > 0) pi.setActiveTools([...new Set([...pi.getActiveTools(), ...hidden])]);
 		hidden.clear();
+	};
+
+	/** Puts back what was hidden when the session was served before: newer versions keep the list of tools with it. */
+	const restore = (ctx: ExtensionContext): void => {
+		const kept = ctx.sessionManager.getEntries().filter(isHidden).at(-1);
+		for (const name of kept?.data.names ?? []) hidden.add(name);
+		unhide();
+	};
+
+	/** What the client knows of a call that its name does not say: the server as it is configured, and the skill that is read. */
+	const known = (toolName: string, input: Fields, ctx: ExtensionContext): Fields => {
+		if (toolName === "read") return { skill: skillAt(pi, input.path, ctx.cwd) };
+		if (!toolName.startsWith("mcp__")) return {};
+		const tool = pi.getAllTools().find(({ name }) => name === toolName) as { namespace?: { aliases?: string[] } } | undefined;
+		return { server: tool?.namespace?.aliases?.[0] };
 	};
 
 	/** Asks the user about a call. Whatever goes wrong is a no. */
@@ -748,6 +770,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 		running.clear();
 		pending = [];
 		register();
+		restore(ctx);
 		const { deny, reply } = await guard(ctx).ask(frame({ ...event }, ctx, beside));
 		later(taken(reply, ctx));
 		if (deny) notify(deny, "error", ctx);
@@ -769,7 +792,8 @@ export default function phasegate(pi: ExtensionAPI): void {
 			if (changed) return { block: true, reason: changed };
 			const put = JSON.stringify(event.input);
 			const { toolName, toolCallId, input } = event;
-			const call = frame({ type: event.type, toolName, toolCallId, input }, ctx, { loaded: loaded() });
+			const beside = { loaded: loaded(), ...known(toolName, input as Fields, ctx) };
+			const call = frame({ type: event.type, toolName, toolCallId, input }, ctx, beside);
 			const { deny, reply } = await guard(ctx).ask(call);
 			const context = taken(reply, ctx);
 			if (deny !== undefined) {
@@ -797,10 +821,20 @@ export default function phasegate(pi: ExtensionAPI): void {
 			notify(changed, "error", ctx);
 		}
 		const content = tail(event.content);
-		const { reply } = await guard(ctx).ask(frame({ type, toolName, toolCallId, input, content, isError }, ctx));
+		const beside = known(toolName, input as Fields, ctx);
+		const { reply } = await guard(ctx).ask(frame({ type, toolName, toolCallId, input, content, isError }, ctx, beside));
 		const context = joined(call?.context ?? "", taken(reply, ctx));
 		if (context === "") return undefined;
-		return { content: [...event.content, { type: "text", text: context } as Block] };
+		const { parentToolCallId, structuredContent } = event as { parentToolCallId?: string; structuredContent?: unknown };
+		const parent = running.get(parentToolCallId ?? "");
+		if (parent) {
+			// A script gets the result as it is; the agent reads the text beside what the script answers.
+			parent.context = joined(parent.context ?? "", context);
+			return undefined;
+		}
+		// Without being given back, structured content would be dropped.
+		const structured = structuredContent === undefined ? {} : { structuredContent };
+		return { content: [...event.content, { type: "text", text: context } as Block], ...structured };
 	});
 
 	pi.on("tool_execution_end", (event, ctx) => {
@@ -861,6 +895,32 @@ function isUsers(): boolean {
 /** Where the guard is loaded: in every client of the user's, or in the project's. */
 function loaded(): string {
 	return shared.everywhere ? "user" : "project";
+}
+
+type Hidden = { type: "custom"; customType: string; data: { names: string[] } };
+
+function isHidden(entry: unknown): entry is Hidden {
+	const { type, customType, data } = entry as Partial<Hidden>;
+	return type === "custom" && customType === HIDDEN && Array.isArray(data?.names);
+}
+
+/** The skill whose text a `read` of this path gives: its name, or nothing if the client's list has none there. Without a
+ * list, what the path says counts. */
+function skillAt(pi: ExtensionAPI, path: unknown, cwd: string): string | undefined {
+	if (typeof path !== "string" || !path.endsWith("SKILL.md")) return undefined;
+	const skills = (pi.getCommands?.() ?? []).filter(({ source }) => source === "skill");
+	if (skills.length === 0) return undefined;
+	const at = real(resolve(cwd, path.replace(/^@/, "").replace(/^file:\/\//, "").replace(/^~(?=\/)/, homedir())));
+	const found = skills.find(({ sourceInfo }) => real(sourceInfo.path) === at);
+	return found?.name.replace(/^skill:/, "") ?? "";
+}
+
+function real(path: string): string {
+	try {
+		return realpathSync(path);
+	} catch {
+		return path;
+	}
 }
 
 /** Freezes a value and all that is in it. */

@@ -104,10 +104,14 @@ impl Decoding<'_> {
 }
 
 fn tool_call(call: wire::ToolCall, message: &Told<'_>) -> Vec<EventKind> {
-    let skill = tools::skill_of(&call.tool_name, &call.input);
+    // The client's own list of skills tells which one a file is, and that it is none.
+    let skill = match message.message.body.get("skill").and_then(Value::as_str) {
+        Some(listed) => Some(listed.to_owned()).filter(|name| !name.is_empty()),
+        None => tools::skill_of(&call.tool_name, &call.input),
+    };
     let analysis = tools::analysis(&call.tool_name, &call.input);
     let everywhere = message.beside("loaded").is_some_and(|how| how == "user");
-    let Named { tool, native, server, labels } = tools::canonical(call.tool_name, everywhere);
+    let Named { tool, native, server, labels } = tools::canonical(call.tool_name, everywhere, message.beside("server"));
     let call = EventKind::ToolCall {
         id: call.tool_call_id,
         tool,
@@ -131,7 +135,7 @@ fn result(id: &str, ending: Ending, native: &str) -> EventKind {
         ok: None,
         exit_code: ending.exit_code,
         output: None,
-        tool: Some(tools::canonical(native.to_owned(), false).tool),
+        tool: Some(tools::canonical(native.to_owned(), false, None).tool),
         input: None,
     }
 }
@@ -255,6 +259,23 @@ mod tests {
             let skill = EventKind::Skill { name: "alpha".into(), args: Some(json!("with words")), by };
             assert_eq!(kinds.last(), Some(&skill));
         }
+    }
+
+    #[test]
+    fn the_clients_list_says_which_skill_a_file_is() {
+        let path = json!({"path": "docs/alpha/SKILL.md"});
+        let read = |listed: Value| {
+            let event = json!({"type": "tool_call", "toolName": "read", "toolCallId": "1", "input": path});
+            let mut frame = json!({"event": event, "session": "s"});
+            frame["skill"] = listed;
+            kinds(&frame, &Memory::Null).into_iter().find_map(|kind| match kind {
+                EventKind::Skill { name, .. } => Some(name),
+                _ => None,
+            })
+        };
+        assert_eq!(read(json!("beta")).as_deref(), Some("beta"));
+        assert_eq!(read(json!("")), None, "the client knows no skill there");
+        assert_eq!(read(Value::Null).as_deref(), Some("alpha"), "the client has no list");
     }
 
     #[test]

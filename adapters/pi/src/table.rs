@@ -3,6 +3,7 @@
 
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, unhook};
 use phasegate_core::analysis::Access;
+use phasegate_core::tool::READ;
 
 /// The extension's file in a project.
 pub(crate) const EXTENSION: &str = ".pi/extensions/phasegate.ts";
@@ -109,6 +110,9 @@ pub(crate) static TABLE: Table = Table {
         tool("write", "Write", Some(Access::Write)),
         // The tool of the client's example that starts subagents.
         tool(SUBAGENT, "Agent", None),
+        // A script that calls tools: it changes nothing by itself, each call is an event of its own.
+        reader("codemode", &["delegate", READ]),
+        reader("tool_search", &[READ]),
     ],
     limits: &[
         LimitRow {
@@ -156,4 +160,9 @@ pub(crate) static TABLE: Table = Table {
 
 const fn tool(native: &'static str, canonical: &'static str, access: Option<Access>) -> ToolRow {
     ToolRow { native, canonical, access, labels: &[] }
+}
+
+/// A tool with labels of its own: no other platform has one of this name that does the same.
+const fn reader(name: &'static str, labels: &'static [&'static str]) -> ToolRow {
+    ToolRow { native: name, canonical: name, access: None, labels }
 }

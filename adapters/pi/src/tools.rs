@@ -21,15 +21,21 @@ pub(crate) struct Named {
 /// A tool that an extension brings along under the canonical name of another host's tool is not that tool, and is taken to
 /// be able to do anything. So is the one that starts other clients, unless they are guarded `everywhere`: it is the client's
 /// own example of subagents, each of which is a process and a session of its own.
-pub(crate) fn canonical(native: String, everywhere: bool) -> Named {
+///
+/// `configured` is a server's name as its owner wrote it: the client gives its tools names with `_` for `-`.
+pub(crate) fn canonical(native: String, everywhere: bool, configured: Option<&str>) -> Named {
     if let Some(row) = TABLE.tool(&native) {
         let unguarded = native == SUBAGENT && !everywhere;
-        let labels = unguarded.then(|| Labels::from(["delegate".to_owned()]));
+        let own = || {
+            Some(row.labels.iter().map(|label| (*label).to_owned()).collect()).filter(|own: &Labels| !own.is_empty())
+        };
+        let labels = if unguarded { Some(Labels::from(["delegate".to_owned()])) } else { own() };
         return Named { tool: row.canonical.to_owned(), native: Some(native), server: None, labels };
     }
     let split = native.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
     if let Some((server, tool)) = split.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()) {
-        let (server, tool) = (server.to_owned(), tool.to_owned());
+        let configured = configured.filter(|name| in_tool(name) == in_tool(server));
+        let (server, tool) = (configured.unwrap_or(server).to_owned(), tool.to_owned());
         return Named { tool, native: Some(native), server: Some(server), labels: None };
     }
     let labels = (!builtin_labels(&native).is_empty()).then(Labels::new);
@@ -39,9 +45,14 @@ pub(crate) fn canonical(native: String, everywhere: bool) -> Named {
 /// The name by which the client's agent calls a tool of a server, or the client's own tool.
 pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
     match server {
-        Some(server) => format!("mcp__{server}__{tool}"),
+        Some(server) => format!("mcp__{}__{tool}", in_tool(server)),
         None => TABLE.native(tool).to_owned(),
     }
+}
+
+/// A server's name as it stands in the names of its tools.
+fn in_tool(server: &str) -> String {
+    server.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 /// Whether the tool is the client's own and runs programs.
@@ -89,11 +100,11 @@ mod tests {
     fn names_go_both_ways() {
         for ToolRow { native: own, canonical: tool, .. } in TABLE.tools {
             let (own, tool) = (*own, *tool);
-            let named = canonical(own.into(), false);
+            let named = canonical(own.into(), false, None);
             assert_eq!((named.tool.as_str(), named.native.as_deref(), named.server), (tool, Some(own), None));
             assert_eq!(native(tool, None), own);
         }
-        let named = canonical("mcp__lsp__apply_edit".into(), false);
+        let named = canonical("mcp__lsp__apply_edit".into(), false, None);
         assert_eq!((named.tool.as_str(), named.server.as_deref()), ("apply_edit", Some("lsp")));
         assert_eq!(native("apply_edit", Some("lsp")), "mcp__lsp__apply_edit");
         assert_eq!(native("Agent", None), "subagent");
@@ -101,14 +112,30 @@ mod tests {
 
     #[test]
     fn the_name_of_another_hosts_tool_gives_an_extensions_tool_no_rights() {
-        assert!(canonical("Read".into(), true).labels.unwrap().is_empty());
-        assert!(canonical("Agent".into(), true).labels.unwrap().is_empty());
-        assert!(canonical("read".into(), true).labels.is_none());
+        assert!(canonical("Read".into(), true, None).labels.unwrap().is_empty());
+        assert!(canonical("Agent".into(), true, None).labels.unwrap().is_empty());
+        assert!(canonical("read".into(), true, None).labels.is_none());
+    }
+
+    #[test]
+    fn a_server_is_called_as_it_is_configured() {
+        let server = |configured| canonical("mcp__my_lsp__go".into(), false, configured).server.unwrap();
+        assert_eq!((server(Some("my-lsp")).as_str(), server(None).as_str()), ("my-lsp", "my_lsp"));
+        assert_eq!(server(Some("other")), "my_lsp", "the name is not this tool's");
+        assert_eq!(native("go", Some("my-lsp")), "mcp__my_lsp__go");
+    }
+
+    #[test]
+    fn what_only_calls_other_tools_is_judged_by_these() {
+        for (tool, words) in [("codemode", vec!["delegate", "read"]), ("tool_search", vec!["read"])] {
+            let labels = canonical(tool.into(), false, None).labels.unwrap();
+            assert_eq!(labels.iter().map(String::as_str).collect::<Vec<_>>(), words);
+        }
     }
 
     #[test]
     fn a_subagent_only_delegates_where_it_is_guarded_too() {
-        let labels = |everywhere| canonical("subagent".into(), everywhere).labels;
+        let labels = |everywhere| canonical("subagent".into(), everywhere, None).labels;
         assert_eq!((labels(true), labels(false).unwrap().contains("read")), (None, false));
     }
 
