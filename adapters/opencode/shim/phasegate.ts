@@ -615,7 +615,9 @@ const PATIENCE = 5000
 const BEGINNING = 300
 
 /** How a call ends that another plugin tried to change after it was decided. */
-const MEDDLED = /readonly property|read only property|not extensible/
+const STOPPED =
+  "phasegate: another plugin tried to change this call after it was decided, so it was stopped. Tell the user: start the client without that plugin, or have it change calls before phasegate sees them."
+const MEDDLED = /readonly property|read only property|not extensible|after it was decided/
 
 // Each `await` gives the client the time to do everything else that it has to do first. So where something is there
 // already, as most answers are, the hooks of a call go on with it.
@@ -629,11 +631,17 @@ function claim(thing: unknown): boolean {
   return true
 }
 
-/** From now on nobody changes it: a plugin that tries fails, and its failure stops the call. */
+/** From now on nobody changes it: a plugin that tries fails, and its failure, which says why, stops the call. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return
+  const stop = () => {
+    throw new Error(STOPPED)
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    freeze(inner)
+    if (!Array.isArray(value)) Object.defineProperty(value, name, { get: () => inner, set: stop, enumerable: true })
+  }
   Object.freeze(value)
-  for (const inner of Object.values(value)) freeze(inner)
 }
 
 function within<T>(promise: Promise<T>): Promise<T | undefined> {

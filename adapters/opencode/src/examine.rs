@@ -4,7 +4,7 @@ use std::path::Path;
 
 use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
 
-use crate::install::{is_whole, loaded, settings, started};
+use crate::install::{is_changed, is_whole, loaded, settings, started};
 use crate::table::TABLE;
 
 /// What the settings mean for the guard.
@@ -41,6 +41,10 @@ fn one(path: &Path, file: bool, request: &ExamineRequest) -> Finding {
     match (file, text, program) {
         (true, Some(text), Some(program)) if is_whole(text, &program) => {
             Finding::new(Level::Ok, format!("`{place}` starts the guard"))
+        }
+        (true, Some(text), _) if is_changed(text) => {
+            let what = format!("`{place}` is not as `phasegate init` writes it: what it does with a call is not known");
+            Finding::new(Level::Problem, what).with("run `phasegate init opencode` again, with `--user` for the user's")
         }
         (true, ..) => Finding::new(Level::Warning, format!("`{place}` is not the plugin of this version of phasegate"))
             .with("run `phasegate init opencode` again"),

@@ -17,6 +17,8 @@ const SHIM: &str = include_str!("../shim/phasegate.ts");
 const MARK: &str = "// phasegate: the guard's plugin for OpenCode.";
 /// How the line begins that says which program the plugin starts.
 const COMMAND: &str = "const COMMAND = ";
+/// How the line begins that says which version the plugin is.
+const VERSION: &str = "const VERSION = ";
 /// The line that says what happens without that program, in each mode.
 const MODE_BLOCK: &str = "const MODE = \"block\"\n";
 const MODE_WARN: &str = "const MODE = \"warn\"\n";
@@ -35,6 +37,14 @@ pub fn plugin(command: &str, mode: Mode) -> String {
 /// Whether a text is the plugin to the letter, whatever program it starts.
 pub(crate) fn is_whole(text: &str, program: &str) -> bool {
     [Mode::Block, Mode::Warn].into_iter().any(|mode| text == plugin(program, mode))
+}
+
+/// Whether a text does not say that it is the plugin of another version, and is not that of this one: it was changed since
+/// it was written.
+pub(crate) fn is_changed(text: &str) -> bool {
+    let version = |text: &str| text.lines().find(|line| line.starts_with(VERSION)).map(str::to_owned);
+    started(text).is_none_or(|program| !is_whole(text, &program))
+        && version(text).is_none_or(|said| Some(said) == version(SHIM))
 }
 
 /// The program that a plugin of ours starts; `None` if the text is none of ours.
@@ -108,7 +118,14 @@ pub(crate) fn settings(path: &Path, text: &str) -> Option<Value> {
 
 /// Why the client would not start the guard with what is there.
 pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
-    loaded(request).is_empty().then(|| "no plugin of phasegate is where the client would load it".to_owned())
+    let found = loaded(request);
+    if found.is_empty() {
+        return Some("no plugin of phasegate is where the client would load it".to_owned());
+    }
+    // Each call is decided once, by the first that is loaded: which one that is the client says.
+    let changed = |path: &PathBuf| request.existing.get(path).is_some_and(|text| is_changed(text));
+    let (path, _) = found.iter().find(|(path, program)| program.is_some() && changed(path))?;
+    Some(format!("`{}` is not as `phasegate init` writes it", path.display()))
 }
 
 /// Whether a file that changed is one with which the client may start without the guard.

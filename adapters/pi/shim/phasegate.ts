@@ -710,7 +710,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 
 	/** Puts back what was hidden when the session was served before: newer versions keep the list of tools with it. */
 	const restore = (ctx: ExtensionContext): void => {
-		const kept = ctx.sessionManager.getEntries().filter(isHidden).at(-1);
+		const kept = (ctx.sessionManager.getEntries() as unknown[]).filter(isHidden).at(-1);
 		for (const name of kept?.data.names ?? []) hidden.add(name);
 		unhide();
 	};

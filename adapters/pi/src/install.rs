@@ -22,8 +22,8 @@ const MODE_WARN: &str = "const MODE = \"warn\";";
 const COMMAND_START: &str = "const COMMAND = ";
 /// The first line of every version of the extension.
 const MARK: &str = "// phasegate for Pi:";
-/// The name of the extension's package.
-const PACKAGE: &str = "phasegate-pi";
+/// What the source of the extension's package has in it: a folder, a tarball, a repository or a name.
+const PACKAGE: &str = "phasegate";
 
 /// The extension's text, for a guard that `command` starts: an absolute path, or a name found through `PATH`. Without that
 /// program, `mode` decides.
@@ -70,7 +70,7 @@ pub(crate) fn advice(request: &InstallRequest) -> Vec<String> {
             ),
             "subagents are clients of their own and are not trusted: `phasegate init pi --user` guards those too"
                 .into(),
-            format!("once without either: `pi -e {EXTENSION}`; as a package: `pi install npm:{PACKAGE}`"),
+            format!("once without either: `pi -e {EXTENSION}`"),
         ],
     }
 }
