@@ -37,7 +37,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
             .with_help("`phasegate status` lists the sessions of a project"));
     }
-    let less = runtime.weaker(&project)?;
+    let (less, unjudged) = (runtime.weaker(&project)?, runtime.unjudged(&project)?);
     let due: Vec<_> = all.iter().filter(|reload| !reload.is_empty()).collect();
     if !context.out.json {
         due.iter().for_each(|reload| print(context, reload));
@@ -46,20 +46,26 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         for reload in &due {
             give(context, &Target { session: Some(reload.session.clone()) }, "reload", Value::Null)?;
         }
-        accept(context, &runtime, &project, &less)?;
+        accept(
+            context,
+            &runtime,
+            &project,
+            &[("the configs ask for less than before", less), ("calls ran unjudged", unjudged)],
+        )?;
     }
     finish(args, context, &due);
     Ok(Exit::Done)
 }
 
-/// Accepts that the configs ask for less than before. A session that read them anew has accepted it already.
-fn accept(context: &Context, runtime: &Runtime, project: &Project, less: &[String]) -> Result<(), Failure> {
-    if less.is_empty() || runtime.command_by(project)? != By::Human {
+/// Accepts what a person must accept: that the configs ask for less than before, and that calls ran unjudged. A session
+/// that read the configs anew has accepted it already.
+fn accept(context: &Context, runtime: &Runtime, project: &Project, all: &[(&str, Vec<String>)]) -> Result<(), Failure> {
+    if all.iter().all(|(_, what)| what.is_empty()) || runtime.command_by(project)? != By::Human {
         return Ok(());
     }
-    runtime.accept_policy(project)?;
-    if !context.out.json {
-        context.out.line(format_args!("accepted, though the configs ask for less than before: {}", less.join("; ")));
+    runtime.accept(project)?;
+    for (why, what) in all.iter().filter(|(_, what)| !what.is_empty() && !context.out.json) {
+        context.out.line(format_args!("accepted, though {why}: {}", what.join("; ")));
     }
     Ok(())
 }

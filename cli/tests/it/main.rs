@@ -34,6 +34,7 @@ mod store;
 mod stress;
 mod support;
 mod tampering;
+mod unjudged;
 mod version1;
 mod vs_code;
 mod ways_out;

@@ -6,6 +6,7 @@
 mod policy_choice;
 mod record;
 mod sweep;
+mod unjudged;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

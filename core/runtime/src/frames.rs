@@ -321,6 +321,7 @@ pub fn decide(
         let mut unwired = driver.loaded.own.snapshot.unwired.clone();
         hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, folder);
         driver.loaded.own.change(SessionChange::Unwired(unwired));
+        driver.note_unjudged(&event);
         let outcome = driver.decide(event)?;
         let denied = outcome.decision.as_ref().is_some_and(|decision| !decision.lets_through());
         outcomes.push(outcome);

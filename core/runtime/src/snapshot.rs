@@ -104,6 +104,21 @@ pub struct ProjectSnapshot {
     /// How much the policy asked for that was seen first, or that a person accepted; more if it asked for more since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// The calls that ended and that the guard had never judged, since a person last accepted that; the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<UnjudgedCall>,
+}
+
+/// A call that ended and that the guard had never judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnjudgedCall {
+    /// The session.
+    pub session: String,
+    /// The platform's id of the call.
+    pub id: String,
+    /// The canonical name of its tool.
+    pub tool: String,
 }
 
 /// How far the removal of a project's old journals by itself has come.
@@ -227,6 +242,8 @@ pub enum ProjectChange {
     Lost(bool),
     /// How much the policy asks for.
     Strength(Option<Box<Strength>>),
+    /// The calls that the guard had never judged.
+    Unjudged(Vec<UnjudgedCall>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -273,6 +290,7 @@ impl Tagged for ProjectChange {
             "sweep" => Self::Sweep(map.next_value()?),
             "lost" => Self::Lost(map.next_value()?),
             "strength" => Self::Strength(map.next_value()?),
+            "unjudged" => Self::Unjudged(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -355,6 +373,7 @@ impl JournalState for ProjectSnapshot {
             ProjectChange::Sweep(sweep) => self.sweep.clone_from(sweep),
             ProjectChange::Lost(lost) => self.lost = *lost,
             ProjectChange::Strength(strength) => self.strength = strength.as_deref().cloned(),
+            ProjectChange::Unjudged(calls) => self.unjudged.clone_from(calls),
         }
     }
 }
@@ -379,6 +398,7 @@ mod tests {
             ProjectChange::Sweep(Sweep { done: 1, after: "s".to_string() }),
             ProjectChange::Lost(true),
             ProjectChange::Strength(None),
+            ProjectChange::Unjudged(vec![UnjudgedCall { session: "s".into(), id: "t1".into(), tool: "Write".into() }]),
             ProjectChange::Engine(engine()),
         ];
         let session = [

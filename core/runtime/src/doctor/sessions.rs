@@ -37,6 +37,13 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     if more > 0 {
         found.push(Finding::new(Level::Note, format!("{more} more sessions; `phasegate status` lists them")));
     }
+    let unjudged = runtime.unjudged(project).unwrap_or_default();
+    if !unjudged.is_empty() {
+        let what = format!("calls ran that the guard was never asked about: {}", unjudged.join("; "));
+        found.push(Finding::new(Level::Warning, what).with(
+            "look which program `phasegate` is on the client's PATH, and at what was changed; accept it: `phasegate reload`",
+        ));
+    }
     if all.unread > 0 {
         let what = format!("{} messages of a platform could not be read", all.unread);
         found.push(Finding::new(Level::Warning, what).with("compare the client's version with the recorded ones"));

@@ -56,6 +56,9 @@ impl Driver<'_> {
         self.loaded.own.without_policy = false;
         if reloads {
             self.loaded.own.change(SessionChange::Distrusted(BTreeSet::new()));
+            if !self.loaded.shared.snapshot.unjudged.is_empty() {
+                self.loaded.shared.change(ProjectChange::Unjudged(Vec::new()));
+            }
         }
         // Only now: what a start that fails would note stays in a guard that goes on, and not in a hook.
         if let Some(strength) = strength {

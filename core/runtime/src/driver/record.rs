@@ -157,7 +157,13 @@ impl Driver<'_> {
         let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
         let due = loaded.own.snapshot.anchor_due;
         let rested = !loaded.shared.snapshot.is_awake(&key);
-        let now = seq == 0 || due || noted == 0 || turns || rested || !changes.is_empty();
+        let now = seq == 0
+            || due
+            || noted == 0
+            || turns
+            || rested
+            || !changes.is_empty()
+            || !loaded.shared.pending.is_empty();
         if !now && seq < noted + CHECKPOINT_RECORDS {
             return Ok(());
         }
