@@ -5,6 +5,7 @@ mod codes;
 mod attacks;
 mod cli;
 mod config;
+mod crates;
 mod faults;
 mod platforms;
 mod programs;
@@ -42,6 +43,7 @@ fn all() -> Result<Vec<Generated>> {
     let programs = programs::text()?;
     let mut files = vec![codes::page(), cli::page(), platforms::page(), faults::page()?, config::page()?];
     files.extend([attacks::page()?, programs]);
+    files.extend(crates::pages()?);
     files.extend(schemas::files());
     files.extend(shims::files()?);
     Ok(files)

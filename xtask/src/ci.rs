@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use owo_colors::OwoColorize;
 
-use crate::{conformance, lab, mutants, skips, tidy};
+use crate::{conformance, lab, mutants, packages, skips, tidy};
 use xtask::failure::{Failure, Result};
 use xtask::process::{cargo, run as run_command};
 
@@ -35,6 +35,7 @@ const STEPS: &[Step] = &[
     ("official MCP suite", || lab::run_with("mcp-conformance", &[])),
     ("MCP clients", || lab::run_with("mcp-clients", &[])),
     ("mutants", mutants::run),
+    ("packages", packages::run),
 ];
 
 /// Runs every step, also after one has failed.

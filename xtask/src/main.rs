@@ -2,6 +2,7 @@
 
 mod lab;
 mod tidy;
+mod packages;
 mod skips;
 mod mutants;
 mod conformance;
@@ -38,6 +39,8 @@ enum Task {
     Mutants,
     /// Send many hooks at once to one session, kill some, and compare the journal with what was answered.
     Stress(lab::Args),
+    /// Pack every crate that may be published, and build each from its package alone.
+    Packages,
     /// Check that every test that does not run here has a reason in `skips.toml`.
     Skips,
     /// Write the files that are made from the code: schemas, code list, manuals of configs and CLI, platform table.
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Stress(args) => lab::run("stress", &args),
+        Task::Packages => packages::run(),
         Task::Skips => skips::run(),
         Task::Gen(args) => lab::run("gen", &args),
         Task::Bench(args) => lab::run("bench", &args),

@@ -41,13 +41,13 @@ impl Shipped {
 
 macro_rules! strict {
     ($name:literal) => {
-        Shipped { name: $name, strict: include_str!(concat!("../../../skills/", $name, ".yaml")), compat: None }
+        Shipped { name: $name, strict: include_str!(concat!("../skills/", $name, ".yaml")), compat: None }
     };
 }
 
 macro_rules! both {
     ($name:literal) => {
-        Shipped { compat: Some(include_str!(concat!("../../../skills/compat/", $name, ".yaml"))), ..strict!($name) }
+        Shipped { compat: Some(include_str!(concat!("../skills/compat/", $name, ".yaml"))), ..strict!($name) }
     };
 }
 
