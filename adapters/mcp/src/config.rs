@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::call::server_name;
+use crate::install::entry::HTTP;
 use crate::proxy::{Origin, Spec};
 use crate::stdio::Command;
 
@@ -24,6 +25,8 @@ struct Entry {
     env: BTreeMap<String, String>,
     cwd: Option<String>,
     url: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
 }
@@ -59,6 +62,13 @@ fn origin(entry: Entry, variable: &impl Fn(&str) -> Option<String>) -> Result<Or
         let filled = fields.iter().map(|(name, value)| Ok((name.clone(), fill(value)?)));
         filled.collect::<Result<BTreeMap<_, _>, String>>()
     };
+    if let (Some(kind), Some(_)) = (&entry.kind, &entry.url)
+        && !HTTP.contains(&kind.as_str())
+    {
+        return Err(format!(
+            "is of the type `{kind}`, which the relay does not speak; it speaks `http` (streamable HTTP)"
+        ));
+    }
     match (entry.command, entry.url) {
         (Some(program), None) => Ok(Origin::Command(Command {
             program: fill(&program)?,
@@ -157,6 +167,7 @@ mod tests {
             (r#"{"mcpServers": {"a": {}}}"#, None),
             (r#"{"mcpServers": {"a": {"command": "x", "url": "http://127.0.0.1/"}}}"#, None),
             (r#"{"mcpServers": {"a": {"command": "${NOT_SET}"}}}"#, None),
+            (r#"{"mcpServers": {"a": {"type": "sse", "url": "http://127.0.0.1/"}}}"#, None),
             (r#"{"mcpServers": {"a b": {"command": "x"}, "a_b": {"command": "y"}}}"#, None),
             (r#"{"mcpServers": {"a__b": {"command": "x"}, "c": {"command": "y"}}}"#, None),
             (r#"{"mcpServers": {"a": {"command": "x"}, "a_": {"command": "y"}}}"#, None),

@@ -16,6 +16,7 @@ mod id_rewriting;
 mod replay_buffer;
 mod endpoint;
 mod reply;
+mod pages;
 mod remote;
 mod upstream;
 mod sessions;

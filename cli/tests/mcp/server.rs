@@ -71,7 +71,18 @@ fn answer(message: &Value, line: &str, way: &str) {
         "resources/templates/list" => {
             reply(id, &json!({"resourceTemplates": [{"uriTemplate": format!("test://{way}/t/{{x}}"), "name": "t"}]}));
         }
+        "resources/read" | "resources/subscribe"
+            if matches!(way, "one" | "two")
+                && params["uri"].as_str().is_some_and(|uri| !uri.starts_with(&format!("test://{way}/"))) =>
+        {
+            say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32002, "message": "no such resource"}})
+                .to_string());
+        }
         "resources/read" => reply(id, &json!({"contents": [{"uri": params["uri"], "text": way}]})),
+        "completion/complete" if params["ref"]["uri"].is_string() => {
+            let own = params["ref"]["uri"].as_str().unwrap_or_default().starts_with(&format!("test://{way}/"));
+            reply(id, &json!({"completion": {"values": if own { vec![way] } else { Vec::new() }}}));
+        }
         "completion/complete" => reply(id, &json!({"completion": {"values": [params["ref"]["name"]]}})),
         "tasks/result" => reply(id, &json!({"content": [], "isError": params["taskId"] == "bad"})),
         "subscriptions/listen" => {

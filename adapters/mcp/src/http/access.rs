@@ -3,7 +3,7 @@
 //! A page of another site can make a browser on this machine send requests to a loopback address, and can have its own
 //! name point there. The browser says so itself, in `Origin` and `Host`; programs send no `Origin`.
 
-use hyper::header::{HOST, HeaderMap, ORIGIN};
+use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{StatusCode, Uri};
 
@@ -43,6 +43,14 @@ impl Access {
             }
         }
         Ok(())
+    }
+
+    /// The page that sent a request, if it is one of those that are let in by name.
+    pub(super) fn page<'h>(&self, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
+        let origin = headers.get(ORIGIN)?;
+        let text = origin.to_str().ok()?;
+        let is_listed = self.origins.iter().any(|known| known.trim_end_matches('/').eq_ignore_ascii_case(text));
+        is_listed.then_some(origin)
     }
 
     fn host_is_ours(&self, host: &str) -> bool {

@@ -24,7 +24,7 @@ use super::reply::{self, Reply};
 use super::revision::{self, Revision};
 use super::sessions::{Join, Sessions};
 use super::settings::{Listen, PATH, Server};
-use super::{handshake, stateless};
+use super::{handshake, pages, stateless};
 use crate::message::Message;
 
 /// How long a client may take to send the head of a request; a connection that waits for another one stays as long.
@@ -92,7 +92,7 @@ async fn connected(
     let service = service_fn(move |request| {
         let (server, known) = (Arc::clone(&server), Arc::clone(&known));
         // A connection keeps room for this future between requests, so it is kept small.
-        Box::pin(async move { Ok::<_, Infallible>(answer(&server, known, request).await) })
+        Box::pin(async move { Ok::<_, Infallible>(answer_to_page(&server, known, request).await) })
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -109,6 +109,20 @@ async fn connected(
         _ = stopped.changed() => {}
     }
     drop(place);
+}
+
+/// Answers a request so that a listed web page that sent it can read the answer.
+async fn answer_to_page(server: &Arc<Server>, connection: Arc<Connection>, request: Request<Incoming>) -> Reply {
+    let access = &server.settings.access;
+    let page = access.page(request.headers()).cloned();
+    let mut reply = match pages::asked_before(access, &request) {
+        Some(reply) => reply,
+        None => answer(server, connection, request).await,
+    };
+    if let Some(page) = page {
+        pages::readable(&mut reply, page);
+    }
+    reply
 }
 
 async fn answer(server: &Arc<Server>, connection: Arc<Connection>, request: Request<Incoming>) -> Reply {

@@ -27,7 +27,7 @@ pub(crate) enum Entry {
 const WORDS: [&str; 3] = ["mcp", "proxy", "--server"];
 
 /// The kinds of servers over HTTP that the relay speaks to.
-const HTTP: [&str; 3] = ["http", "streamable-http", "streamableHttp"];
+pub(crate) const HTTP: [&str; 3] = ["http", "streamable-http", "streamableHttp"];
 
 /// How this server is reached, where `guard` is how the guard is run now.
 pub(crate) fn of(object: &CstObject, guard: &str) -> Entry {

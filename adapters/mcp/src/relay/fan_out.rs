@@ -89,9 +89,11 @@ async fn finish(shared: &Shared, number: u64) {
         .filter(|(_, message)| message.kind() == Kind::Result)
         .map(|(at, it)| (*at, it))
         .collect();
-    for (server, message) in fan_out.answers.iter().filter(|(_, message)| message.kind() == Kind::Error) {
-        let error = String::from_utf8_lossy(message.content());
-        tracing::warn!(server, "one of several servers answered with an error: {error}");
+    let one_is_enough = matches!(fan_out.question, Question::Unlisted(_));
+    let failed = fan_out.answers.iter().filter(|(_, message)| message.kind() == Kind::Error && !one_is_enough);
+    for (server, message) in failed {
+        let (server, error) = (shared.name(*server), String::from_utf8_lossy(message.content()));
+        tracing::warn!("the server `{server}`, one of several, answered with an error: {error}");
     }
     if results.is_empty()
         && let Some(error) = fan_out.answers.values().next()
@@ -102,12 +104,26 @@ async fn finish(shared: &Shared, number: u64) {
         return shared.fail(&fan_out.id, -32603, "none of the servers is there", None).await;
     }
     let result = match fan_out.question {
+        Question::Unlisted(_) => {
+            let found = results.iter().find(|(_, message)| has_something(message)).or(results.first());
+            let Some((_, message)) = found else {
+                return shared.fail(&fan_out.id, -32602, "no server has what is asked for", None).await;
+            };
+            return shared.answer(&fan_out.id, message.with_id(&fan_out.id).to_text()).await;
+        }
         Question::Nothing => "{}".to_owned(),
         Question::Initialize | Question::Discover => greeted(shared, fan_out.question, &results),
         Question::List("tools") => tools(shared, &results, fan_out.page).await,
         Question::List(key) => listed(shared, key, &results, fan_out.page.modern),
     };
     shared.answer(&fan_out.id, encode::answered(&fan_out.id, &result)).await;
+}
+
+/// Whether the answer holds what was asked for: servers may answer with nothing in place of an error.
+fn has_something(message: &Message) -> bool {
+    let result: Value = serde_json::from_slice(message.content()).unwrap_or_default();
+    let lists = [result.pointer("/contents"), result.pointer("/completion/values")];
+    !lists.into_iter().flatten().any(|list| list.as_array().is_some_and(Vec::is_empty))
 }
 
 /// What all can do together.
@@ -163,7 +179,9 @@ async fn tools(shared: &Shared, results: &[(usize, &Message)], page: ListPage) -
             Ok(tool_list::Entries::Edited(entries)) => texts.extend(entries),
             Ok(tool_list::Entries::Plain) => texts.extend(plain(shared, *server, message)),
             // Left out: the calls of its tools are denied with the reason.
-            Err(problem) => tracing::warn!(server, "a list of tools was left out: {}", problem.message),
+            Err(problem) => {
+                tracing::warn!("the tools of the server `{}` were left out: {}", shared.name(*server), problem.message);
+            }
         }
     }
     if page.first && shared.own_tools() {

@@ -1,8 +1,8 @@
 //! Several servers behind one relay: routes requests to one server, and merges the answers of all.
 //!
 //! A tool or prompt is called `SERVER__NAME`. Resources keep their addresses and belong to the server that listed them
-//! first. Requests for lists go to all servers, and so does the handshake. A request that names no server or address is
-//! refused.
+//! first; one that no server has listed is asked of all. Requests for lists go to all servers, and so does the handshake. A
+//! request that names no server or address is refused.
 
 use std::collections::BTreeMap;
 
@@ -30,18 +30,19 @@ pub(super) fn route(shared: &Shared, message: Message, id: Id, method: &str) -> 
         "prompts/list" => Question::List("prompts"),
         "resources/list" => Question::List("resources"),
         "resources/templates/list" => Question::List("resourceTemplates"),
-        _ => {
-            return match single(shared, &message, &params, method) {
-                Some((server, message)) => {
-                    let task = params.text("taskId").filter(|_| matches!(method, "tasks/get" | "tasks/result"));
-                    Act::Ask(server, message, task.map_or(Pending::Plain, Pending::Task))
-                }
-                None if params.text("uri").is_some() || params.text("name").is_some() => {
-                    refuse(-32602, "no server has what is asked for")
-                }
-                None => refuse(-32601, &format!("`{method}` does not say which of several servers is meant")),
-            };
-        }
+        _ => match (single(shared, &message, &params, method), unlisted(&params, method)) {
+            (Some((server, message)), _) => {
+                let task = params.text("taskId").filter(|_| matches!(method, "tasks/get" | "tasks/result"));
+                return Act::Ask(server, message, task.map_or(Pending::Plain, Pending::Task));
+            }
+            (None, Some(question)) => question,
+            (None, None) if params.text("uri").is_some() || params.text("name").is_some() => {
+                return refuse(-32602, "no server has what is asked for");
+            }
+            (None, None) => {
+                return refuse(-32601, &format!("`{method}` does not say which of several servers is meant"));
+            }
+        },
     };
     match parts(shared, &message, &params, question) {
         Some(parts) => {
@@ -49,6 +50,20 @@ pub(super) fn route(shared: &Shared, message: Message, id: Id, method: &str) -> 
             Act::FanOut(FanOut::new(id, question, page), parts)
         }
         None => refuse(-32602, "the cursor is not one that was given"),
+    }
+}
+
+/// What all servers are asked where an address is meant that none of them has listed.
+fn unlisted(params: &Object<'_>, method: &str) -> Option<Question> {
+    match method {
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
+            params.text("uri").map(|_| Question::Unlisted("resources"))
+        }
+        "completion/complete" => {
+            let reference = Object::read(params.get("ref")?.as_bytes()).ok()?;
+            reference.text("uri").map(|_| Question::Unlisted("completions"))
+        }
+        _ => None,
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) enum Question {
     List(&'static str),
     /// That each takes note.
     Nothing,
+    /// What one of them has, which none has listed; servers without this capability have none.
+    Unlisted(&'static str),
 }
 
 impl Question {
@@ -28,6 +30,7 @@ impl Question {
             Self::List("resourceTemplates") => Some("resources"),
             Self::List(key) => Some(key),
             Self::Nothing => Some("logging"),
+            Self::Unlisted(capability) => Some(capability),
         }
     }
 }
@@ -112,6 +115,8 @@ pub(super) struct Table {
     pub(super) resources: HashMap<String, usize>,
     /// Templates of resources, and whose they are.
     pub(super) templates: Vec<(String, usize)>,
+    /// Tools of which it was said that their description changed, by server and name.
+    pub(super) told_changed: HashSet<(String, String)>,
     /// Where the runs stood after the last event.
     pub(super) phases: Vec<(String, String)>,
 }

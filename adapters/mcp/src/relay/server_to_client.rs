@@ -60,7 +60,7 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
     }
     let pending = id.as_ref().and_then(|id| shared.table().pending.remove(&(server, id.clone())));
     let Some((id, pending)) = id.zip(pending) else {
-        tracing::warn!(server, "an answer to nothing that was asked was dropped");
+        tracing::warn!("an answer of the server `{}` to nothing that was asked was dropped", shared.name(server));
         return None;
     };
     shared.has_spoken();
@@ -137,7 +137,7 @@ async fn pass(shared: &Shared, message: Option<Routed>) {
 /// Bytes that are no message. Where they tell whose answer they should have been, that request gets an error; so do all of
 /// the server's, where they are too many to look.
 async fn garbage(shared: &Shared, server: usize, malformed: &Malformed) {
-    tracing::warn!(server, "the server sent what is no message: {}", malformed.text);
+    tracing::warn!("the server `{}` sent what is no message: {}", shared.name(server), malformed.text);
     if malformed.fault == Fault::TooLarge {
         fail_all_with(shared, server, &malformed.text).await;
     } else if let Some(id) = &malformed.id {

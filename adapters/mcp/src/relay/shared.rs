@@ -115,7 +115,10 @@ impl Shared {
         for change in &step.changes {
             let Change::ToolsSeen { server, tools } = change else { continue };
             for tool in tools.iter().filter(|tool| tool.changed.is_some()) {
-                tracing::warn!(server, tool = tool.name, "the server describes a tool otherwise than before");
+                if !self.table().told_changed.insert((server.clone(), tool.name.clone())) {
+                    continue;
+                }
+                tracing::warn!("the server `{server}` describes the tool `{}` otherwise than before", tool.name);
             }
         }
         if self.options.hide_forbidden {
@@ -202,6 +205,11 @@ impl Shared {
             Some(to) => to.send(message.into()).await.is_ok(),
             None => false,
         }
+    }
+
+    /// The server's name, for people.
+    pub(super) fn name(&self, server: usize) -> &str {
+        self.servers.get(server).map_or("", |server| server.name.as_str())
     }
 
     /// Lets no more be sent to the server.
