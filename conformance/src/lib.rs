@@ -10,6 +10,7 @@ pub mod trial;
 pub mod compare;
 pub mod case;
 pub mod driver;
+pub mod wording;
 pub mod story;
 pub mod walkthrough;
 pub mod upstream;

@@ -15,6 +15,7 @@ use crate::player::Stage;
 use crate::session::{Answer, Recorded, Session};
 
 use crate::trial::{Check, Mismatch, Trial};
+use crate::wording;
 
 /// Adds the trials of every recorded session of an adapter.
 pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
@@ -118,6 +119,7 @@ fn compare(session: &Session) -> Vec<Mismatch> {
         let whole =
             |answer: &Answer| json!({"stdout": answer.stdout, "stderr": answer.stderr, "status": answer.status});
         mismatches.extend(subset(&place, "", &whole(&recorded.reply), &whole(got)));
+        mismatches.extend(wording::of_reply(&place, &got.stdout));
     }
     mismatches
 }

@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::compare::subset;
 use crate::driver::{Driver, Stage, open};
 use crate::trial::Mismatch;
+use crate::wording;
 
 /// Plays a story in one column, or in its only one.
 #[must_use]
@@ -23,7 +24,11 @@ fn steps(case: &Case, column: Option<&str>, driver: &mut dyn Driver) -> Vec<Mism
         let name = step.event.get("event").and_then(Value::as_str).unwrap_or("?");
         let place = format!("step {} ({name})", at + 1);
         let expected = step.expected(column);
-        mismatches.extend(held(&place, &expected, driver.line(&Value::Object(step.event.clone()).to_string())));
+        let answer = driver.line(&Value::Object(step.event.clone()).to_string());
+        if let Ok(output) = &answer {
+            mismatches.extend(wording::of_output(&place, step.event.get("tool").unwrap_or(&Value::Null), output));
+        }
+        mismatches.extend(held(&place, &expected, answer));
     }
     mismatches
 }

@@ -12,6 +12,7 @@ pub use sample::{Fixture, Sample};
 use crate::compare::subset;
 use crate::driver::{Driver, Stage, open};
 use crate::trial::Mismatch;
+use crate::wording;
 use sample::{CallExpect, Violation};
 
 /// The calls that are commands of ours.
@@ -55,6 +56,7 @@ fn calls(sample: &Sample, driver: &mut dyn Driver) -> Vec<Mismatch> {
             Ok(output) => output,
             Err(problem) => return vec![Mismatch::broken(&place, problem)],
         };
+        mismatches.extend(wording::of_output(&place, &json!(call.tool), &output));
         events.extend(output.get("records").and_then(Value::as_array).into_iter().flatten().cloned());
         if let Some(matches) = sample.expect.matches {
             let forbidden = output.get("code") == Some(&json!("phase-forbidden"));

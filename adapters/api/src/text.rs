@@ -1,4 +1,6 @@
-//! The text of a decision for the agent. It has the format of the original system and is the same on every platform.
+//! The text of a decision for the agent, the same on every platform: why, how to get on, and an object with the rest.
+//!
+//! The first two have the format of the original system. Its object repeated them; here [`structured`] does.
 
 use phasegate_core::code::Area;
 use phasegate_core::decision::NextCall;
@@ -14,7 +16,10 @@ pub trait Native: Fn(&str, Option<&str>) -> String + Copy {}
 
 impl<F: Fn(&str, Option<&str>) -> String + Copy> Native for F {}
 
-/// The object at the end of a text. Its keys are in alphabetical order, as in the original system.
+/// The most characters of a text that suggests several calls: it suggests fewer, but always one.
+const MAX_CHARS: usize = 600;
+
+/// All of a denial as an object. Its keys are in alphabetical order, as in the original system.
 #[derive(Serialize)]
 struct Details<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,6 +32,19 @@ struct Details<'a> {
     next_calls: Vec<Next>,
     reason: &'a str,
     recovery: &'a str,
+    skill: &'a str,
+    tool: &'a str,
+}
+
+/// The object at the end of a text: what the sentences before it do not say.
+#[derive(Serialize)]
+struct Tail<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<Code>,
+    current_phase: &'a str,
+    error: &'a str,
+    #[serde(skip_serializing_if = "<[Next]>::is_empty")]
+    next_calls: &'a [Next],
     skill: &'a str,
     tool: &'a str,
 }
@@ -46,21 +64,32 @@ fn is_empty(input: &Value) -> bool {
 /// The text of a denial or a question.
 #[must_use]
 pub fn denial(decision: &Decision, native: impl Native) -> String {
-    if is_phase(decision) {
-        let head = format!("Phase violation: {}", decision.reason);
-        return join(&[head, recovery(decision), details(decision, native)]);
-    }
-    join(&[headed(decision), recovery(decision), next_calls(decision, native)])
+    let head = if is_phase(decision) { format!("Phase violation: {}", decision.reason) } else { headed(decision) };
+    whole(decision, &head, native)
 }
 
 /// The text of a warning: the call goes on, and the agent is told what was wrong with it.
 #[must_use]
 pub fn warning(decision: &Decision, native: impl Native) -> String {
-    if is_phase(decision) {
-        let head = format!("Phase warning: {} (the call was let through)", decision.reason);
-        return join(&[head, recovery(decision), details(decision, native)]);
+    let head = if is_phase(decision) {
+        format!("Phase warning: {} (the call was let through)", decision.reason)
+    } else {
+        headed(decision)
+    };
+    whole(decision, &head, native)
+}
+
+/// The text with as many suggested calls as it has room for.
+fn whole(decision: &Decision, head: &str, native: impl Native) -> String {
+    let mut calls: Vec<Next> = decision.next_calls.iter().map(|call| next(call, native)).collect();
+    loop {
+        let end = if is_phase(decision) { tail(decision, &calls) } else { next_calls(&calls) };
+        let text = join(&[head.to_owned(), recovery(decision), end]);
+        if calls.len() < 2 || text.chars().count() <= MAX_CHARS {
+            return text;
+        }
+        calls.pop();
     }
-    join(&[headed(decision), recovery(decision), next_calls(decision, native)])
 }
 
 /// What the agent is told beside an answer: warnings first, then the obligations.
@@ -96,15 +125,26 @@ pub fn structured(decision: &Decision, native: impl Native) -> Value {
     serde_json::to_value(of(decision, native)).unwrap_or_default()
 }
 
-fn details(decision: &Decision, native: impl Native) -> String {
-    json(&of(decision, native))
+fn tail(decision: &Decision, next_calls: &[Next]) -> String {
+    json(&Tail {
+        code: decision.code,
+        current_phase: decision.phase.as_deref().unwrap_or_default(),
+        error: error(decision),
+        next_calls,
+        skill: decision.skill.as_deref().unwrap_or_default(),
+        tool: &decision.tool,
+    })
+}
+
+fn error(decision: &Decision) -> &str {
+    if is_phase(decision) { "phase_violation" } else { decision.code.map_or("denied", Code::id) }
 }
 
 fn of(decision: &Decision, native: impl Native) -> Details<'_> {
     Details {
         code: decision.code,
         current_phase: decision.phase.as_deref().unwrap_or_default(),
-        error: if is_phase(decision) { "phase_violation" } else { decision.code.map_or("denied", Code::id) },
+        error: error(decision),
         missing: &decision.missing,
         next_calls: decision.next_calls.iter().map(|call| next(call, native)).collect(),
         reason: &decision.reason,
@@ -114,8 +154,7 @@ fn of(decision: &Decision, native: impl Native) -> Details<'_> {
     }
 }
 
-fn next_calls(decision: &Decision, native: impl Native) -> String {
-    let calls: Vec<Next> = decision.next_calls.iter().map(|call| next(call, native)).collect();
+fn next_calls(calls: &[Next]) -> String {
     if calls.is_empty() { String::new() } else { format!("Next calls: {}", json(&calls)) }
 }
 

@@ -6,6 +6,7 @@
 use phasegate_adapter::guarded::Denial;
 use phasegate_adapter::{Problem, text};
 use phasegate_core::Decision;
+use phasegate_core::builtin_tools::builtin_labels;
 use serde_json::{Value, json};
 
 use crate::object::{Object, replaced};
@@ -37,7 +38,10 @@ pub struct Form {
 /// The denial of a decision, or of a question that no person can answer here.
 #[must_use]
 pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
-    Denied { text: text::denial(decision, names), structured: text::structured(decision, names) }
+    let mut decision = decision.clone();
+    // A host's own tools are not behind MCP.
+    decision.next_calls.retain(|call| call.server.is_some() || builtin_labels(&call.tool).is_empty());
+    Denied { text: text::denial(&decision, names), structured: text::structured(&decision, names) }
 }
 
 /// Why a call does not run, as the agent reads it. `tool` is the name by which the client called it.

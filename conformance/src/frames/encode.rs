@@ -16,6 +16,7 @@ use crate::folders::cases;
 use crate::loading::Loading;
 use crate::relay::{self, Script};
 use crate::trial::{Check, Mismatch};
+use crate::wording;
 
 /// A case as written. Exactly one of `steps`, `refuse` and `warn` is given.
 #[derive(Clone, Deserialize, Serialize)]
@@ -129,6 +130,7 @@ pub(super) fn compare(adapter: &dyn Adapter, case: &Case, recordings: &Recording
     held("stdout", json!(case.reply.stdout), json!(got.stdout));
     held("stderr", json!(case.reply.stderr), json!(got.stderr));
     held("status", json!(case.reply.status), json!(got.status));
+    mismatches.extend(wording::of_reply(&case.name, &got.stdout));
     mismatches
 }
 

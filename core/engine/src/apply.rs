@@ -13,7 +13,7 @@ use crate::pins::Pin;
 use crate::policy::Scope;
 use crate::state::{
     AgentInfo, Children, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Project, Provisional, Run,
-    Session, Skipped, State, Status,
+    Session, Skipped, State, Status, Uncounted,
 };
 
 impl State {
@@ -213,6 +213,11 @@ impl Run {
     }
 
     fn prove(&mut self, proved: &Proved) {
+        if proved.visit == self.visit {
+            let known = |one: &Uncounted| proved.uncounted.iter().any(|new| new.atom == one.atom);
+            self.uncounted.retain(|one| !known(one) && !proved.atoms.contains(&one.atom));
+            self.uncounted.extend(&proved.uncounted);
+        }
         for atom in &proved.atoms {
             let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom };
             if !self.evidence.contains(&evidence) {
@@ -268,6 +273,7 @@ impl Run {
         self.phase_before = core::mem::replace(&mut self.phase, before.phase);
         self.visit = before.visit;
         self.failed = before.failed;
+        self.uncounted.clear();
         self.children = Children::None;
     }
 
@@ -278,6 +284,7 @@ impl Run {
         self.kept.push((index, self.visit));
         self.provisional = None;
         self.failed = false;
+        self.uncounted.clear();
         self.children = Children::None;
     }
 }

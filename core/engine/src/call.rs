@@ -44,7 +44,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         apply(world, draft, verdict, &mut decision, &mut open);
     }
     if call.analysis.unproven {
-        open.visits.iter_mut().for_each(|visit| visit.proves.clear());
+        open.visits.iter_mut().for_each(|visit| (visit.proves, visit.not_own) = (Vec::new(), Vec::new()));
     }
     if decision.effect != Effect::Deny {
         observe::superseded(draft, &open);

@@ -10,7 +10,7 @@ use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::outcome::CallOutcome;
 use crate::policy::{Mode, Scope};
-use crate::state::{Approval, Children, OpenCall, Run, Status};
+use crate::state::{Approval, Children, OpenCall, Run, Status, Uncounted};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -239,6 +239,9 @@ pub struct Proved {
     /// What it means to the visit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visit_is: Option<VisitIs>,
+    /// The conditions that it is about and did not prove, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<Uncounted>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -338,6 +341,8 @@ impl Change {
             | Self::CallOutcome { .. }
             | Self::Judged { .. }
             | Self::ObligationsGiven { .. } => Durability::Written,
+            // No later decision depends on what did not count.
+            Self::Proved(proved) if proved.atoms.is_empty() && proved.visit_is.is_none() => Durability::Written,
             Self::Proved(_)
             | Self::RunBegun(_)
             | Self::SkillInForce { .. }

@@ -1,12 +1,14 @@
 //! Denials: why a call or command is denied or warned of, with the facts of the case. Their texts are in
 //! `rendering.rs`.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::analysis::Part;
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
+use crate::state::Why;
 
 /// Why a call or a command is denied. The renderer knows the code, the reason and the recovery of each kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +61,6 @@ pub enum DenialKind {
         target: String,
         /// The phase that keeps the transition closed.
         blocking: String,
-        /// Where to go on.
-        complete: Option<PhaseTools>,
     },
     /// The current phase forbids the call.
     PhaseForbidden {
@@ -68,8 +68,6 @@ pub enum DenialKind {
         tool: String,
         /// The name of the current phase.
         phase: String,
-        /// Where to go on.
-        complete: Option<PhaseTools>,
     },
     /// No phase that can be reached lists the call, and the skill denies what it does not list.
     Unlisted {
@@ -79,8 +77,6 @@ pub enum DenialKind {
         phase: String,
         /// Whether a call that only reads would pass.
         read_only: bool,
-        /// Where to go on.
-        complete: Option<PhaseTools>,
     },
     /// A skill is to be activated while another is active.
     SkillActive {
@@ -200,13 +196,75 @@ pub enum InvalidCommand {
     },
 }
 
-/// A phase to complete, and the tools that it allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PhaseTools {
-    /// The name of the phase.
+/// How an agent gets on after a call that broke a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Guidance {
+    /// The kind of the denial says all.
+    #[default]
+    None,
+    /// In the compat form: the phase to complete, and the texts of its `allowed` lines.
+    Compat {
+        /// The name of the phase.
+        phase: String,
+        /// The texts of its `allowed` lines.
+        allowed: Vec<String>,
+    },
+    /// The servers whose tool the skill means, where the call is of a server that it does not name.
+    OtherServer {
+        /// Their names; never empty.
+        meant: Vec<String>,
+    },
+    /// In the strict form: where the run stands.
+    Strict(Box<Standing>),
+}
+
+/// Where a run stands, as far as that tells how to get on. Texts are phrases, which are short.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The name of the run's skill.
+    pub skill: String,
+    /// The current phase, if it is done.
+    pub done: Option<String>,
+    /// The phase that keeps the way closed.
     pub phase: String,
-    /// The texts of its `allowed` lines.
-    pub allowed: Vec<String>,
+    /// Whether that phase is not entered yet, and asks for something before.
+    pub requires: bool,
+    /// What it still needs.
+    pub needs: Vec<String>,
+    /// Why the last call that would have supplied it does not count.
+    pub uncounted: Option<Why>,
+    /// The names that a person is to approve.
+    pub gates: Vec<String>,
+    /// Whether nothing but a person's approval is missing.
+    pub only_gates: bool,
+    /// Where a rollback edge leads, if the phase failed.
+    pub back: Option<WayBack>,
+    /// What is allowed now, where nothing is missing.
+    pub allowed: String,
+    /// The phase that comes next, where nothing is missing, and what it allows.
+    pub next: Option<(String, String)>,
+    /// What opens the way where no call does.
+    pub stuck: Option<Stuck>,
+}
+
+/// A rollback edge of a phase that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayBack {
+    /// The phase that it leads to.
+    pub phase: String,
+    /// What that phase allows.
+    pub allowed: String,
+    /// Whether the edge is below its limit.
+    pub open: bool,
+}
+
+/// What a person does where no call opens the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stuck {
+    /// Skip the phase: another follows.
+    Skip,
+    /// Deactivate the skill: no phase follows.
+    Deactivate,
 }
 
 /// A denial or warning of a call, before it is rendered.
@@ -224,12 +282,8 @@ pub struct Denial {
     pub missing: Vec<String>,
     /// Calls that would be allowed now.
     pub next_calls: Vec<NextCall>,
-    /// The names that a person is to approve before the transition is open.
-    pub gates: Vec<String>,
-    /// Whether to say that no call of the skill would be allowed now.
-    pub stuck: bool,
-    /// The servers whose tool the skill means, where the call is of a server that it does not name; else none.
-    pub meant_servers: Vec<String>,
+    /// How to get on.
+    pub guidance: Guidance,
 }
 
 /// Where the run that decided stands.
@@ -254,9 +308,7 @@ impl Denial {
             run: None,
             missing: Vec::new(),
             next_calls: Vec::new(),
-            gates: Vec::new(),
-            stuck: false,
-            meant_servers: Vec::new(),
+            guidance: Guidance::None,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
 use crate::matcher::Use;
 use crate::outcome::CallOutcome;
+use crate::phrase;
 use crate::policy::{Optional, Phase, Skill};
 use crate::state::{Children, Run};
 
@@ -115,6 +116,7 @@ impl<'a> World<'a> {
                 }
             });
             missing.words.push(format!("{condition}, as the last one failed"));
+            missing.phrases.push(format!("{}, as the last one failed", phrase::wanted(condition)));
         }
         missing
     }
@@ -152,23 +154,28 @@ impl<'a> World<'a> {
         match condition {
             Condition::All(parts) => parts.iter().for_each(|part| self.missing(part, run, seen, out)),
             Condition::Any(parts) => {
-                let first = out.words.len();
+                let (first, first_phrase) = (out.words.len(), out.phrases.len());
                 parts.iter().for_each(|part| self.missing(part, run, seen, out));
                 let words: Vec<String> = out.words.split_off(first);
                 out.words.push(words.join(" or "));
+                let phrases: Vec<String> = out.phrases.split_off(first_phrase);
+                out.phrases.push(phrase::either(&phrases));
             }
             Condition::Call(test) => {
                 out.calls.push(test);
                 out.words.push(condition.to_string());
+                out.phrases.push(phrase::wanted(condition));
             }
             Condition::Approved(gate) => {
                 let before = run.approvals.iter().any(|approval| approval.gate == *gate);
                 let since = if before { ", which changed since it was approved" } else { "" };
                 out.words.push(format!("{condition}{since}"));
+                out.phrases.push(format!("{}{since}", phrase::wanted(condition)));
                 out.gates.push(gate);
             }
             Condition::Not(_) | Condition::Fact(_) => {
                 out.words.push(condition.to_string());
+                out.phrases.push(phrase::wanted(condition));
                 out.more = true;
             }
         }
@@ -184,8 +191,17 @@ pub(crate) struct Missing<'p> {
     pub(crate) gates: Vec<&'p Gate>,
     /// Whether something else is missing too.
     pub(crate) more: bool,
-    /// The parts that do not hold, in words.
+    /// The parts that do not hold, in the words of a config.
     pub(crate) words: Vec<String>,
+    /// The same as phrases.
+    pub(crate) phrases: Vec<String>,
+}
+
+impl Missing<'_> {
+    /// Whether nothing but a person's word is missing.
+    pub(crate) fn is_persons(&self) -> bool {
+        !self.gates.is_empty() && self.calls.is_empty() && !self.more
+    }
 }
 
 /// Whether the current phase of a run failed, which counts where a rollback edge waits for that.

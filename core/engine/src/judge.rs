@@ -143,6 +143,12 @@ impl<'a> SkillCall<'a> {
         }
     }
 
+    /// Whether the call, or a part of it, is surely one that the matcher selects.
+    pub(crate) fn is_about(&self, matcher: &Matcher) -> bool {
+        let whole = self.parts.is_empty().then_some(&self.whole);
+        self.parts.iter().chain(whole).any(|part| part.one(matcher, Use::Permit))
+    }
+
     /// Whether the phase fails by a failure of the call: its `done_when` asks for the call's success or end. Where it asks
     /// for no call's, that is every call that does not only read.
     pub(crate) fn is_result(&self, phase: &Phase) -> bool {

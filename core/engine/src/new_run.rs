@@ -33,6 +33,7 @@ impl Run {
             kept: [(0, 1)].into(),
             provisional: None,
             evidence: Vec::new(),
+            uncounted: Vec::new(),
             approvals: Vec::new(),
             skipped: Vec::new(),
             backs: Vec::new(),

@@ -13,7 +13,7 @@ use crate::moves;
 use crate::outcome::{CallOutcome, PermissionOutcome};
 use crate::pinning;
 use crate::redacted::digest;
-use crate::state::{CallVisit, Evidence, OpenCall, Run, Session, State, Status};
+use crate::state::{CallVisit, Evidence, OpenCall, Run, Session, State, Status, Uncounted, Why};
 use crate::tool::{AGENT, SKILL};
 
 /// What an event shows of earlier ones.
@@ -191,6 +191,7 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Option<Proved> 
             atoms.push(proof.atom);
         }
     }
+    let uncounted = if here { uncounted(run, place, outcome) } else { Vec::new() };
     let visit_is = match outcome {
         CallOutcome::Ok if place.result && here && run.failed => Some(VisitIs::Recovered),
         CallOutcome::Ok if place.listed && here && run.provisional.is_some() => Some(VisitIs::Settled),
@@ -202,8 +203,26 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Option<Proved> 
         }
         _ => None,
     };
-    let means = !atoms.is_empty() || visit_is.is_some();
-    means.then(|| Proved { run: run.id.clone(), phase: place.phase, visit: place.visit, atoms, visit_is })
+    let means = !atoms.is_empty() || visit_is.is_some() || !uncounted.is_empty();
+    means.then(|| Proved { run: run.id.clone(), phase: place.phase, visit: place.visit, atoms, visit_is, uncounted })
+}
+
+/// The conditions that the call is about and that its outcome does not prove, as far as the run does not hold them so
+/// already.
+fn uncounted(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Vec<Uncounted> {
+    let proven = |atom: u32| run.evidence.iter().any(|evidence| evidence.visit == place.visit && evidence.atom == atom);
+    let otherwise = place.proves.iter().filter(|proof| !proof.wanted.accepts(outcome));
+    let otherwise = otherwise.map(|proof| Uncounted { atom: proof.atom, why: Why::Outcome(outcome) });
+    let not_own = place.not_own.iter().map(|atom| Uncounted { atom: *atom, why: Why::NotOwnStatus });
+    let mut found: Vec<Uncounted> = Vec::new();
+    for one in otherwise.chain(not_own) {
+        let known =
+            proven(one.atom) || run.uncounted.contains(&one) || found.iter().any(|other| other.atom == one.atom);
+        if !known {
+            found.push(one);
+        }
+    }
+    found
 }
 
 fn started(state: &State, id: &str, kind: &str, call: Option<&str>) -> Change {

@@ -1,20 +1,23 @@
 //! Remedies: what is missing after a violation, and the calls that would be allowed now.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::analysis::{CallAnalysis, Word};
 use crate::builtin_tools::builtin_labels;
-use crate::decide::Line;
+use crate::decide::{Done, Line};
 use crate::decision::{Effect, NextCall};
-use crate::denial::{DecidingRun, Denial, DenialKind, PhaseTools};
+use crate::denial::{DecidingRun, Denial, DenialKind, Guidance, Standing, Stuck, WayBack};
 use crate::eval::{Missing, World, texts};
 use crate::example::Example;
 use crate::gate::Context;
+use crate::judge::may_go_back;
 use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern, same_server};
+use crate::phrase;
 use crate::pins::Pins;
 use crate::policy::{Phase, Skill, Unlisted};
 use crate::run_verdict::{RunVerdict, verdicts};
@@ -24,33 +27,29 @@ use crate::words;
 
 /// The most calls that are suggested.
 const MAX_SUGGESTIONS: usize = 3;
-/// The most characters of a command that a denial repeats.
-const LONGEST_COMMAND: usize = 80;
 
 /// The denial of a call that broke a rule of a run.
 pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &RunVerdict<'_>) -> Option<Denial> {
     let run = context.state.run(&verdict.run)?;
     let blocking = blocking(world, run, verdict);
     let missing = blocking.as_ref().map(|found| found.missing.words.clone()).unwrap_or_default();
-    let (mut gates, mut is_persons) = (Vec::new(), false);
-    if let Some(Blocking { missing, .. }) = &blocking {
-        gates = missing.gates.iter().map(|gate| gate.name.clone()).collect();
-        is_persons = !gates.is_empty() && missing.calls.is_empty() && !missing.more;
-    }
+    let is_persons = blocking.as_ref().is_some_and(|found| found.missing.is_persons());
     // Where a person's word alone is missing, no call helps.
-    let meant_servers = meant_servers(verdict, &context.call.tool);
-    let Suggested { calls: next_calls, tried, .. } = if is_persons || !meant_servers.is_empty() {
+    let meant = meant_servers(verdict, &context.call.tool);
+    let suggested = if is_persons || !meant.is_empty() {
         Suggested::default()
     } else {
         suggestions(world, context, run, verdict, blocking.as_ref())
     };
-    let here = verdict.skill.phase_index(&run.phase).and_then(|index| verdict.skill.phases.get(index));
-    let nothing = here.is_none_or(|phase| phase.allowed.is_empty());
-    let stuck = next_calls.is_empty() && (tried || nothing) && verdict.skill.unlisted != Unlisted::Allow;
     let tool = &context.call.tool.name;
-    let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", shortened(command)));
-    let server = context.call.tool.server.as_deref().filter(|_| !meant_servers.is_empty());
+    let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", phrase::shortened(command)));
+    let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty());
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
+    let guidance = if meant.is_empty() {
+        guidance(world, run, verdict, blocking.as_ref(), &suggested)
+    } else {
+        Guidance::OtherServer { meant }
+    };
     Some(Denial {
         kind: kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase)),
         effect: Effect::of_violation(run.mode),
@@ -61,10 +60,8 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
             line: Some(verdict.ruling.line),
         }),
         missing,
-        next_calls,
-        gates,
-        stuck,
-        meant_servers,
+        next_calls: suggested.calls,
+        guidance,
     })
 }
 
@@ -91,18 +88,8 @@ fn meant_servers(verdict: &RunVerdict<'_>, tool: &Tool) -> Vec<String> {
     meant
 }
 
-/// The beginning of a command that is too long for a sentence.
-fn shortened(command: &str) -> String {
-    match command.char_indices().nth(LONGEST_COMMAND) {
-        Some((end, _)) => format!("{}\u{2026}", command.get(..end).unwrap_or_default()),
-        None => command.to_string(),
-    }
-}
-
 fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase>) -> DenialKind {
     let (skill, tool, phase) = (verdict.skill, tool.to_string(), run.phase.clone());
-    let phase_tools = |phase: &Phase| PhaseTools { phase: phase.name.clone(), allowed: texts(&phase.allowed) };
-    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
     match verdict.ruling.line {
         Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone() },
         Line::NotDone => {
@@ -111,21 +98,67 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
                 tool,
                 target: target.map(|phase| phase.name.clone()).unwrap_or_default(),
                 blocking: blocking.map_or(phase, |phase| phase.name.clone()),
-                complete: blocking.or(here).map(phase_tools),
             }
         }
-        Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, complete: here.map(phase_tools) },
+        Line::Forbidden => DenialKind::PhaseForbidden { tool, phase },
         Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted | Line::UnlistedDenied => {
-            let read_only = skill.unlisted == Unlisted::ReadOnly;
-            DenialKind::Unlisted { tool, phase, read_only, complete: here.map(phase_tools) }
+            DenialKind::Unlisted { tool, phase, read_only: skill.unlisted == Unlisted::ReadOnly }
         }
     }
+}
+
+/// How to get on from where the run stands.
+fn guidance(
+    world: &mut World<'_>,
+    run: &Run,
+    verdict: &RunVerdict<'_>,
+    blocking: Option<&Blocking<'_>>,
+    suggested: &Suggested,
+) -> Guidance {
+    let skill = verdict.skill;
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+    let Some(here) = here.filter(|_| verdict.ruling.line != Line::GlobalForbidden) else { return Guidance::None };
+    let phase = blocking.map_or(here, |found| found.phase);
+    if skill.compat {
+        return Guidance::Compat { phase: phase.name.clone(), allowed: texts(&phase.allowed) };
+    }
+    let is_done = world.done(run, here) == Done::Yes;
+    let is_persons = blocking.is_some_and(|found| found.missing.is_persons());
+    let next = here.next.first().and_then(|edge| skill.phases.get(edge.to));
+    let atoms = |found: &Blocking<'_>| found.missing.calls.iter().map(|test| test.atom).collect::<Vec<_>>();
+    let atoms = blocking.map(atoms).unwrap_or_default();
+    let has_needs = blocking.is_some();
+    let stuck = suggested.is_stuck() && !is_persons && !is_done && skill.unlisted != Unlisted::Allow;
+    Guidance::Strict(Box::new(Standing {
+        skill: skill.name.clone(),
+        done: is_done.then(|| here.name.clone()),
+        phase: phase.name.clone(),
+        requires: blocking.is_some_and(|found| found.requires),
+        needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
+        uncounted: run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom)).map(|one| one.why),
+        gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),
+        only_gates: is_persons,
+        back: way_back(world, skill, run, here),
+        allowed: if has_needs || is_done { String::new() } else { phrase::lines(&here.allowed) },
+        next: next.filter(|_| !has_needs).map(|next| (next.name.clone(), phrase::lines(&next.allowed))),
+        stuck: stuck.then_some(if next.is_some() { Stuck::Skip } else { Stuck::Deactivate }),
+    }))
+}
+
+/// The rollback edge of a phase that failed: one below its limit, else the first.
+fn way_back(world: &mut World<'_>, skill: &Skill, run: &Run, here: &Phase) -> Option<WayBack> {
+    let edges: Vec<_> = here.back.iter().filter(|back| back.on_failure && run.failed).collect();
+    let open = edges.iter().find(|back| may_go_back(world, skill, run, back));
+    let target = skill.phases.get(open.or(edges.first())?.to)?;
+    Some(WayBack { phase: target.name.clone(), allowed: phrase::lines(&target.allowed), open: open.is_some() })
 }
 
 /// The phase that keeps the transition closed, and what it wants.
 struct Blocking<'p> {
     phase: &'p Phase,
     missing: Missing<'p>,
+    /// Whether the phase is not entered yet, and what is missing is what it requires.
+    requires: bool,
 }
 
 fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> Option<Blocking<'p>> {
@@ -133,27 +166,36 @@ fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> O
     let here = skill.phases.get(skill.phase_index(&run.phase)?)?;
     let missing = world.missing_here(run, here);
     if !missing.words.is_empty() {
-        return Some(Blocking { phase: here, missing });
+        return Some(Blocking { phase: here, missing, requires: false });
     }
     let transition = verdict.ruling.transition.as_ref().filter(|_| verdict.ruling.line == Line::NotDone)?;
     for index in &transition.between {
         let Some(phase) = skill.phases.get(*index) else { continue };
         let Some(condition) = &phase.done_when else { continue };
         if !world.optional(run, phase) {
-            return Some(Blocking { phase, missing: world.missing_there(run, condition) });
+            return Some(Blocking { phase, missing: world.missing_there(run, condition), requires: false });
         }
     }
     let target = skill.phases.get(transition.to)?;
     let requires = target.requires.as_ref()?;
-    Some(Blocking { phase: target, missing: world.missing_there(run, requires) })
+    Some(Blocking { phase: target, missing: world.missing_there(run, requires), requires: true })
 }
 
 /// The calls that are suggested.
 #[derive(Default)]
 struct Suggested {
     calls: Vec<NextCall>,
-    /// Whether a complete call was considered at all; prefixes, labels and paths alone give none.
-    tried: bool,
+    /// Whether the policy names calls of which none could be completed, for example by a label.
+    untried: bool,
+    /// Whether calls were looked for.
+    searched: bool,
+}
+
+impl Suggested {
+    /// Whether no call that the phase lists would be allowed.
+    fn is_stuck(&self) -> bool {
+        self.searched && self.calls.is_empty() && !self.untried
+    }
 }
 
 fn suggestions(
@@ -166,12 +208,16 @@ fn suggestions(
     let skill = verdict.skill;
     let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
     let wanted = blocking.into_iter().flat_map(|found| found.missing.calls.iter().map(|test| &test.matcher));
-    let own = here.into_iter().flat_map(|phase| &phase.allowed);
-    let mut found = Suggested::default();
+    let is_done = here.is_some_and(|phase| world.done(run, phase) == Done::Yes);
+    let next = here.filter(|_| is_done).and_then(|phase| skill.phases.get(phase.next.first()?.to));
+    let back = here.and_then(|phase| phase.back.iter().find(|back| back.on_failure && run.failed));
+    let back = back.and_then(|back| skill.phases.get(back.to));
+    let own = next.into_iter().chain(here).chain(back).flat_map(|phase| &phase.allowed);
+    let mut found = Suggested { searched: true, ..Suggested::default() };
     for matcher in wanted {
         suggest(world, context, skill, matcher, &mut found);
     }
-    // A call of the phase's own is the second choice: only where no call would supply what is missing.
+    // A call of the phase, or of the one before or after, is the second choice: only where no call would supply what is missing.
     for matcher in own {
         if found.calls.is_empty() {
             suggest(world, context, skill, matcher, &mut found);
@@ -186,7 +232,7 @@ fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, matcher:
         return;
     }
     let candidates = complete(skill, matcher, context);
-    found.tried |= !candidates.is_empty();
+    found.untried |= candidates.is_empty();
     let mut candidates = candidates.into_iter();
     let allowed = candidates.find(|next| !found.calls.contains(next) && would_be_allowed(world, context, next));
     found.calls.extend(allowed);
@@ -209,8 +255,18 @@ fn line(pattern: &str) -> Option<String> {
     Some(known.collect::<Vec<_>>().join(" "))
 }
 
-/// The calls that a matcher can stand for, likeliest first; none for prefixes, labels, and lists of commands, of which
-/// nobody knows the one that fits.
+/// Whether an example's `{file}` still stands in the arguments.
+fn has_placeholder(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("{file}"),
+        Value::Array(items) => items.iter().any(has_placeholder),
+        Value::Object(fields) => fields.values().any(has_placeholder),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The complete calls that a matcher can stand for, likeliest first; none for prefixes, labels, and lists of commands, of
+/// which nobody knows the one that fits, and none whose arguments are not known.
 fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<NextCall> {
     let denied = context.call;
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
@@ -242,15 +298,27 @@ fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<Next
             fields.insert(test.path.clone(), value);
         }
     }
-    let bare = NextCall { tool: tool.clone(), server: None, input };
+    let is_builtin = !builtin_labels(tool).is_empty();
+    let mut bare = NextCall { tool: tool.clone(), server: None, input };
+    if is_builtin && bare.input.as_object().is_none_or(Map::is_empty) {
+        let Some(file) = named.filter(|_| tool == "Read") else { return Vec::new() };
+        bare.input = json!({"file_path": file});
+    }
+    if has_placeholder(&bare.input) {
+        if is_builtin {
+            return Vec::new();
+        }
+        bare.input = Value::Object(Map::new());
+    }
     let on = |server: &String| NextCall { server: Some(server.clone()), ..bare.clone() };
     match &matcher.server {
         ServerPattern::Named(server) => alloc::vec![on(server)],
-        ServerPattern::Bare if builtin_labels(tool).is_empty() => {
+        ServerPattern::Bare if !is_builtin => {
             let mut servers: Vec<&String> = skill.servers.iter().collect();
             servers.sort_by_key(|server| {
                 lists(&context.state.project.servers, server, tool).map_or(1, |has| 2 * u8::from(!has))
             });
+            servers.retain(|server| lists(&context.state.project.servers, server, tool) != Some(false));
             servers.into_iter().map(on).chain([bare.clone()]).collect()
         }
         ServerPattern::Bare => alloc::vec![bare],

@@ -1,15 +1,16 @@
 //! Rendering: the code, the texts and the JSON of every kind of denial. No other place writes them.
 
+mod recovery;
+
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
 use crate::analysis::Part;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
-use crate::denial::{Denial, DenialKind, InvalidCommand, PhaseTools};
+use crate::denial::{Denial, DenialKind, InvalidCommand};
 use crate::pins::approval_name;
 
 /// What a kind of denial says.
@@ -23,14 +24,8 @@ struct Rendered {
 impl Denial {
     /// The answer that the denial stands for.
     pub fn decision(self) -> Decision {
-        let Rendered { gate, code, reason, mut recovery } = render(&self.kind);
-        if !self.meant_servers.is_empty() {
-            recovery = for_another_server(&self.meant_servers);
-        } else if !self.gates.is_empty() {
-            recovery = for_a_person(&self.gates, recovery, self.next_calls.is_empty());
-        } else if self.stuck {
-            recovery.push_str(" No call of this skill would be allowed now; the user can run `phasegate deactivate`.");
-        }
+        let Rendered { gate, code, reason, recovery: general } = render(&self.kind);
+        let recovery = recovery::recovery(&self.guidance).unwrap_or(general);
         let mut decision = Decision {
             effect: self.effect,
             code: Some(code),
@@ -134,65 +129,32 @@ fn by_remedy(gate: Gate, code: Code, reason: String) -> Rendered {
 
 fn render_violation(kind: &DenialKind) -> Rendered {
     use DenialKind as Kind;
-    let rendered = |code, reason, recovery| Rendered { gate: Gate::Phase, code, reason, recovery };
     match kind {
-        Kind::GlobalForbidden { tool, skill } => rendered(
-            Code::GlobalForbidden,
-            format!("{tool} is globally forbidden during the {skill} skill"),
-            format!("This tool is not used in the {skill} workflow."),
-        ),
-        Kind::NotDone { tool, target, blocking, complete } => rendered(
+        Kind::GlobalForbidden { tool, skill } => Rendered {
+            gate: Gate::Phase,
+            code: Code::GlobalForbidden,
+            reason: format!("{tool} is globally forbidden during the {skill} skill"),
+            recovery: format!("This tool is not used in the {skill} workflow."),
+        },
+        Kind::NotDone { tool, target, blocking } => by_remedy(
+            Gate::Phase,
             Code::NotDone,
             if target == blocking {
                 format!("{tool} belongs to the \"{target}\" phase, and what that phase requires does not hold")
             } else {
                 format!("{tool} belongs to the \"{target}\" phase, and the \"{blocking}\" phase is not done")
             },
-            first_complete(complete.as_ref()),
         ),
-        Kind::PhaseForbidden { tool, phase, complete } => rendered(
-            Code::PhaseForbidden,
-            format!("{tool} is forbidden in the \"{phase}\" phase"),
-            first_complete(complete.as_ref()),
-        ),
-        Kind::Unlisted { tool, phase, read_only, complete } => {
+        Kind::PhaseForbidden { tool, phase } => {
+            by_remedy(Gate::Phase, Code::PhaseForbidden, format!("{tool} is forbidden in the \"{phase}\" phase"))
+        }
+        Kind::Unlisted { tool, phase, read_only } => {
             let doubt = if *read_only { ", and is not known to only read" } else { "" };
             let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}");
-            rendered(Code::Unlisted, reason, first_complete(complete.as_ref()))
+            by_remedy(Gate::Phase, Code::Unlisted, reason)
         }
         _ => by_remedy(Gate::Phase, Code::Internal, String::new()),
     }
-}
-
-/// The recovery where a person's word is missing: what they type. `alone`: no call would help.
-fn for_a_person(names: &[String], recovery: String, alone: bool) -> String {
-    let each = |prefix: &str| {
-        let typed: Vec<String> = names.iter().map(|name| format!("`{prefix} approve {name}`")).collect();
-        typed.join(" and ")
-    };
-    let (prompt, terminal) = (each("/phasegate"), each("phasegate"));
-    let ask = format!("they type {prompt} as a prompt, or {terminal} in a terminal");
-    if alone {
-        format!("Show the user what is to be approved, and stop: {ask}.")
-    } else {
-        format!("{recovery}. For the approval that the phase asks for, the user is needed: {ask}.")
-    }
-}
-
-/// The recovery where the call is of a server that the skill does not name.
-fn for_another_server(meant: &[String]) -> String {
-    let each: Vec<String> = meant.iter().map(|server| format!("`{server}`")).collect();
-    let (names, first) = (each.join(" or "), meant.first().map_or("", String::as_str));
-    format!(
-        "The skill means the tool of server {names}. If that is this server, ask the user to give it that name where it is \
-         started (a relay takes `--server {first}`), or to add its name to `servers` of the skill."
-    )
-}
-
-fn first_complete(complete: Option<&PhaseTools>) -> String {
-    complete.map_or_else(String::new, |PhaseTools { phase, allowed }| {
-        format!("Complete the \"{phase}\" phase first. Allowed tools: [{}]", allowed.join(", "))
-    })
 }
 
 fn render_refusal(kind: &DenialKind) -> Rendered {

@@ -10,6 +10,7 @@ use crate::decide::{Done, Line};
 use crate::eval::{World, each_call};
 use crate::graph::{Here, can_finish};
 use crate::judge::{Caller, Ruling, SkillCall};
+use crate::matcher::Use;
 use crate::moves;
 use crate::policy::{LeaveSkill, Mode, Policy, Skill};
 use crate::state::{CallVisit, Proof, Run, State, Status};
@@ -121,12 +122,18 @@ impl RunVerdict<'_> {
         let phase = self.skill.phase_index(&run.phase).unwrap_or_default();
         let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
         let listed = lists(self.ruling.line);
-        let mut proves: Vec<Proof> = Vec::new();
-        each_call(self.skill, phase, &mut |test, used| {
-            let proof = self.call.proves(test, used).map(|wanted| Proof { atom: test.atom, wanted });
-            proves.extend(proof.filter(|proof| !proves.contains(proof)));
+        let (mut proves, mut not_own): (Vec<Proof>, Vec<u32>) = (Vec::new(), Vec::new());
+        each_call(self.skill, phase, &mut |test, used| match self
+            .call
+            .proves(test, used)
+            .map(|wanted| Proof { atom: test.atom, wanted })
+        {
+            Some(proof) if proves.contains(&proof) => {}
+            Some(proof) => proves.push(proof),
+            None if used == Use::Permit && self.call.is_about(&test.matcher) => not_own.push(test.atom),
+            None => {}
         });
         let result = listed && self.skill.phases.get(phase).is_some_and(|phase| self.call.is_result(phase));
-        CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, result, proves }
+        CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, result, proves, not_own }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::cause::{By, SessionSource};
 use crate::condition::{Gate, Wanted};
+use crate::outcome::CallOutcome;
 use crate::pins::Pins;
 use crate::policy::{Mode, Scope};
 use crate::redacted::digest;
@@ -159,6 +160,9 @@ pub struct Run {
     /// What has been proven.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// The conditions that a call of the present visit seemed to prove and did not, each with the last such call's reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<Uncounted>,
     /// What a person approved in it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
@@ -269,6 +273,26 @@ pub struct Evidence {
     pub atom: u32,
 }
 
+/// That a call that a condition is about ended, and proved nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uncounted {
+    /// The number of the condition within the skill, as compiled.
+    pub atom: u32,
+    /// Why it proved nothing.
+    pub why: Why,
+}
+
+/// Why a call that a condition is about proved nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The exit status of its line is not its own.
+    NotOwnStatus,
+    /// It ended in this way, and the condition asks for another.
+    Outcome(CallOutcome),
+}
+
 /// That a person approved something in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -375,6 +399,9 @@ pub struct CallVisit {
     /// What the call would prove in this visit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proves: Vec<Proof>,
+    /// The conditions that it is about and cannot prove, as the exit status of its line is not its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_own: Vec<u32>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

@@ -110,10 +110,11 @@ fn only(changes: &[Change], scope: Scope) -> Vec<Change> {
     changes.iter().filter(|change| change.scope() == scope).cloned().collect()
 }
 
-/// What later decisions depend on: all but calls, agents, counters, and the names of tools that were called.
+/// What later decisions depend on: all but calls, agents, counters, the names of tools that were called, and what did not
+/// count.
 fn lasting(state: &State) -> Value {
     let mut runs = state.session.runs.clone();
-    runs.iter_mut().for_each(|run| run.history = Default::default());
+    runs.iter_mut().for_each(|run| (run.history, run.uncounted) = Default::default());
     let owed: Vec<_> = state.session.obligations.iter().map(|owed| owed.id.clone()).collect();
     json!({"runs": runs, "owed": owed, "project": state.project})
 }

@@ -288,9 +288,10 @@ impl Told {
     }
 }
 
-/// What of a session later decisions depend on: its runs but for the tools called in them, and what the host is owed.
+/// What of a session later decisions depend on: its runs but for the tools called in them and what did not count, and what
+/// the host is owed.
 fn lasting(session: &Session) -> (Vec<Run>, Vec<String>) {
-    let runs = session.runs.iter().map(|run| Run { history: Default::default(), ..run.clone() });
+    let runs = session.runs.iter().map(|run| Run { history: Default::default(), uncounted: Vec::new(), ..run.clone() });
     (runs.collect(), session.obligations.iter().map(|obligation| obligation.id.clone()).collect())
 }
 

@@ -1,0 +1,101 @@
+//! What an agent reads: every text of a denial or warning is short, says nothing twice, and suggests what exists.
+
+use phasegate_adapter::text;
+use phasegate_core::Decision;
+use serde_json::{Value, json};
+
+use crate::trial::Mismatch;
+
+/// The most characters of a text.
+pub const MAX_CHARS: usize = 600;
+/// A part of a text that is repeated counts from this length, in characters.
+const MIN_REPEATED_CHARS: usize = 20;
+/// How a text of ours begins.
+const HEADS: [&str; 4] = ["Phase violation: ", "Phase warning: ", "phasegate [", "phasegate: "];
+
+/// Checks the text that a line of a transcript leads to.
+#[must_use]
+pub fn of_output(place: &str, tool: &Value, output: &Value) -> Vec<Mismatch> {
+    let effect = output.get("decision").and_then(Value::as_str).unwrap_or("allow");
+    let Some(fields) = output.as_object().filter(|_| effect != "allow") else { return Vec::new() };
+    let keys = ["code", "line", "gate", "reason", "recovery", "next_calls", "missing", "skill", "phase"];
+    let known = fields.iter().filter(|(key, value)| keys.contains(&key.as_str()) && !value.is_null());
+    let mut decision: serde_json::Map<String, Value> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
+    decision.insert("effect".into(), json!(effect));
+    decision.insert("tool".into(), json!(tool.as_str().unwrap_or_default()));
+    match serde_json::from_value::<Decision>(Value::Object(decision)) {
+        Ok(decision) => {
+            let native = |tool: &str, server: Option<&str>| match server {
+                Some(server) => format!("mcp__{server}__{tool}"),
+                None => tool.to_owned(),
+            };
+            of_text(place, &text::denial(&decision, native))
+        }
+        Err(error) => vec![Mismatch::broken(place, error)],
+    }
+}
+
+/// Checks the texts of ours in a reply to a client.
+#[must_use]
+pub fn of_reply(place: &str, reply: &str) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    for line in reply.lines() {
+        if let Ok(value) = serde_json::from_str::<Value>(line) {
+            each_text(&value, &mut |text| mismatches.extend(of_text(place, text)));
+        }
+    }
+    mismatches
+}
+
+fn each_text(value: &Value, visit: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) if HEADS.iter().any(|head| text.starts_with(head)) => visit(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, visit)),
+        Value::Object(fields) => fields.values().for_each(|field| each_text(field, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn of_text(place: &str, text: &str) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    let count = text.chars().count();
+    if count > MAX_CHARS {
+        mismatches.push(Mismatch::new(place, "wording.length", json!(MAX_CHARS), json!(format!("{count}: {text}"))));
+    }
+    for wrong in ["{file}", "Allowed tools: []"].into_iter().filter(|wrong| text.contains(wrong)) {
+        mismatches.push(Mismatch::new(place, "wording.contains", Value::Null, json!(format!("{wrong}: {text}"))));
+    }
+    let parts = text.split(". ").flat_map(str::lines).map(|part| part.trim().trim_end_matches('.'));
+    for part in parts.filter(|part| part.chars().count() >= MIN_REPEATED_CHARS) {
+        let escaped = part.replace('\\', "\\\\").replace('"', "\\\"");
+        if text.matches(part).count() > 1 || (escaped != part && text.contains(&escaped)) {
+            mismatches.push(Mismatch::new(place, "wording.twice", Value::Null, json!(format!("{part}: {text}"))));
+            break;
+        }
+    }
+    if text.contains("would be allowed now") && (text.contains("Allowed ") || text.contains("\"next_calls\"")) {
+        mismatches.push(Mismatch::new(place, "wording.stuck", Value::Null, json!(text)));
+    }
+    mismatches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_long_or_says_a_thing_twice_is_found() {
+        let fields = |text: &str| {
+            let reply = json!({"deny": format!("Phase violation: {text}")}).to_string();
+            of_reply("here", &reply).into_iter().map(|mismatch| mismatch.field).collect::<Vec<_>>()
+        };
+        let sentence = "Edit is forbidden in the \"look\" phase";
+        assert_eq!(fields(sentence), Vec::<String>::new());
+        assert_eq!(fields(&format!("{sentence}\n\n{}", json!({"phase": "look"}))), Vec::<String>::new());
+        assert_eq!(fields(&format!("a\n\n{sentence}\n\n{}", json!({"reason": sentence}))), ["wording.twice"]);
+        assert_eq!(fields(&format!("a\n\n{sentence}. {sentence}.")), ["wording.twice"]);
+        assert_eq!(fields(&"x".repeat(MAX_CHARS)), ["wording.length"]);
+        assert_eq!(fields("call {\"file_path\":\"{file}\"}"), ["wording.contains"]);
+        assert_eq!(fields("No call would be allowed now. Allowed tools: [a]"), ["wording.stuck"]);
+    }
+}

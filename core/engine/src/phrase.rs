@@ -1,0 +1,116 @@
+//! Phrases: what policies list and ask for, in the words of a sentence and short. `phasegate status` shows all of it.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use crate::condition::{CallTest, Condition, Wanted};
+use crate::matcher::{Matcher, ToolPattern};
+use crate::outcome::CallOutcome;
+
+/// The most characters of one line of a policy, or of a command of the agent's.
+const MAX_LINE_CHARS: usize = 80;
+/// The most characters of what is needed, apart from the first item.
+const MAX_NEEDS_CHARS: usize = 200;
+/// The most characters of a list, apart from its first item.
+const MAX_LIST_CHARS: usize = 160;
+
+/// The beginning of a text that is too long for a sentence.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_LINE_CHARS) {
+        Some((end, _)) => format!("{}\u{2026}", text.get(..end).unwrap_or_default()),
+        None => text.to_string(),
+    }
+}
+
+/// Items in a row, as many as a sentence takes: `a, b or 3 others`.
+pub(crate) fn listed(items: &[String]) -> String {
+    let mut text = String::new();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 && text.len().saturating_add(item.len()) > MAX_LIST_CHARS {
+            return format!("{text}{}", others(items.len().saturating_sub(index)));
+        }
+        text.push_str(if index == 0 { "" } else { ", " });
+        text.push_str(item);
+    }
+    text
+}
+
+/// All that is needed, as far as a sentence takes it.
+pub(crate) fn joined(needs: &[String]) -> String {
+    let mut text = String::new();
+    for (index, need) in needs.iter().enumerate() {
+        if index > 0 && text.len().saturating_add(need.len()) > MAX_NEEDS_CHARS {
+            return format!("{text}; and {} more", needs.len().saturating_sub(index));
+        }
+        text.push_str(if index == 0 { "" } else { "; " });
+        text.push_str(need);
+    }
+    text
+}
+
+/// The lines of a list of a phase.
+pub(crate) fn lines(matchers: &[Matcher]) -> String {
+    listed(&matchers.iter().map(line).collect::<Vec<_>>())
+}
+
+fn others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " or 1 other".to_string(),
+        _ => format!(" or {count} others"),
+    }
+}
+
+/// One line of a list. Of several commands it names the first.
+fn line(matcher: &Matcher) -> String {
+    match commands_alone(matcher) {
+        Some((first, rest)) => format!("`{}`{}", shortened(first), others(rest.len())),
+        None => shortened(&matcher.text),
+    }
+}
+
+/// The commands of a matcher that has no other condition.
+fn commands_alone(matcher: &Matcher) -> Option<(&String, &[String])> {
+    let alone = matcher.args.is_empty() && matcher.paths.is_empty() && matcher.agent.is_none();
+    matcher.commands.split_first().filter(|_| alone)
+}
+
+/// What a condition asks for, for example ``a failed run of `cargo test *` or 19 others``.
+pub(crate) fn wanted(condition: &Condition) -> String {
+    match condition {
+        Condition::Call(test) => call(test),
+        Condition::Approved(gate) => format!("the user's approval `{}`", gate.name),
+        Condition::All(parts) => parts.iter().map(wanted).collect::<Vec<_>>().join(" and "),
+        Condition::Any(parts) => either(&parts.iter().map(wanted).collect::<Vec<_>>()),
+        Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
+    }
+}
+
+/// One of several things that would do.
+pub(crate) fn either(phrases: &[String]) -> String {
+    let all = phrases.join(" or ");
+    match phrases.split_first() {
+        Some((first, rest)) if all.len() > MAX_LIST_CHARS && !rest.is_empty() => {
+            let ways = if rest.len() == 1 { "way" } else { "ways" };
+            format!("{first}, or {} other {ways}", rest.len())
+        }
+        _ => all,
+    }
+}
+
+fn call(test: &CallTest) -> String {
+    let ending = match test.wanted {
+        Wanted::Outcome(CallOutcome::Ok) => "successful",
+        Wanted::Ended => "completed",
+        Wanted::Outcome(outcome) => outcome.word(),
+    };
+    let matcher = &test.matcher;
+    if commands_alone(matcher).is_some() {
+        format!("a {ending} run of {}", line(matcher))
+    } else if matcher.tool == ToolPattern::Any && !matcher.paths.is_empty() {
+        format!("a {ending} call that {}", line(matcher))
+    } else {
+        format!("a {ending} call of {}", line(matcher))
+    }
+}

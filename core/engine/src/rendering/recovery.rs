@@ -1,0 +1,113 @@
+//! The recovery after a violation: what is missing, what is allowed, what a person types. Each is a sentence.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use crate::denial::{Guidance, Standing, Stuck, WayBack};
+use crate::outcome::CallOutcome;
+use crate::phrase;
+use crate::state::Why;
+
+/// The recovery that follows from where the run stands; `None`: the kind of the denial says all.
+pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
+    match guidance {
+        Guidance::None => None,
+        Guidance::Compat { phase, allowed } => {
+            Some(format!("Complete the \"{phase}\" phase first. Allowed tools: [{}]", allowed.join(", ")))
+        }
+        Guidance::OtherServer { meant } => Some(other_server(meant)),
+        Guidance::Strict(standing) => Some(strict(standing)),
+    }
+}
+
+fn other_server(meant: &[String]) -> String {
+    let each: Vec<String> = meant.iter().map(|server| format!("`{server}`")).collect();
+    let (names, first) = (each.join(" or "), meant.first().map_or("", String::as_str));
+    format!(
+        "The skill means the tool of server {names}. If that is this server, ask the user to give it that name where it is \
+         started (a relay takes `--server {first}`), or to add its name to `servers` of the skill."
+    )
+}
+
+fn strict(standing: &Standing) -> String {
+    let Standing { phase, needs, back, next, allowed, .. } = standing;
+    let mut sentences = Vec::new();
+    if let Some(done) = &standing.done {
+        sentences.push(format!("The \"{done}\" phase is done."));
+    }
+    if standing.only_gates {
+        let place = if standing.requires { "before" } else { "in" };
+        sentences.push(format!("Only an approval is missing {place} the \"{phase}\" phase."));
+        sentences.push(format!("Show the user what is to be approved, and stop: {}.", approve(&standing.gates)));
+        return sentences.join(" ");
+    }
+    if !needs.is_empty() {
+        let verb = if standing.requires { "requires" } else { "still needs" };
+        sentences.push(format!("The \"{phase}\" phase {verb}: {}.", phrase::joined(needs)));
+    }
+    sentences.extend(standing.uncounted.map(uncounted));
+    sentences.extend(back.as_ref().map(way_back));
+    if !standing.gates.is_empty() {
+        sentences.push(format!("For the approval the user is needed: {}.", approve(&standing.gates)));
+    }
+    if let Some(stuck) = standing.stuck {
+        sentences.push(by_a_person(stuck, standing));
+        return sentences.join(" ");
+    }
+    if !allowed.is_empty() {
+        sentences.push(format!("Allowed in the \"{phase}\" phase: {allowed}."));
+    }
+    match next {
+        Some((next, allowed)) => sentences.push(format!("Next comes the \"{next}\" phase: {allowed}.")),
+        None if standing.done.is_some() && needs.is_empty() => sentences.push(format!(
+            "It is the last: the user ends the skill, by `/phasegate deactivate {0}` as a prompt or `phasegate deactivate \
+             {0}` in a terminal.",
+            standing.skill
+        )),
+        None => {}
+    }
+    sentences.join(" ")
+}
+
+/// Why the last call that would have helped does not count.
+fn uncounted(why: Why) -> String {
+    match why {
+        Why::NotOwnStatus => "The last one does not count: the exit status of its line is not its own. Run it as the \
+                              only command; before a pipe, write `set -o pipefail;`."
+            .to_string(),
+        Why::Outcome(CallOutcome::Unknown) => "The last one does not count: its outcome was not seen.".to_string(),
+        Why::Outcome(outcome) => format!("The last one does not count: its outcome was `{}`.", outcome.word()),
+    }
+}
+
+fn way_back(back: &WayBack) -> String {
+    let WayBack { phase, allowed, open } = back;
+    if *open {
+        format!("As it failed, a call of the \"{phase}\" phase goes back to it: {allowed}.")
+    } else {
+        format!("It failed as often as the skill lets a run go back to the \"{phase}\" phase.")
+    }
+}
+
+/// What a person types to approve.
+pub(super) fn approve(names: &[String]) -> String {
+    let each = |prefix: &str| {
+        let typed: Vec<String> = names.iter().map(|name| format!("`{prefix} approve {name}`")).collect();
+        typed.join(" and ")
+    };
+    format!("they type {} as a prompt, or {} in a terminal", each("/phasegate"), each("phasegate"))
+}
+
+fn by_a_person(stuck: Stuck, standing: &Standing) -> String {
+    let (command, effect) = match stuck {
+        Stuck::Skip => ("skip", "skips the phase"),
+        Stuck::Deactivate => ("deactivate", "ends the skill"),
+    };
+    let what = if standing.needs.is_empty() { "No call of this skill" } else { "No such call" };
+    let skill = &standing.skill;
+    format!(
+        "{what} would be allowed now. The user {effect}, by `/phasegate {command} {skill}` as a prompt or `phasegate \
+         {command} {skill}` in a terminal."
+    )
+}
