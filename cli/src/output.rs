@@ -80,9 +80,14 @@ impl Output {
         let code = failure.code.map(|code| format!("[{code}]")).unwrap_or_default();
         self.note(format_args!("{}{}: {}", "error".red().bold(), code.red(), failure.message));
         if let Some(help) = &failure.help {
-            self.note(format_args!("  {} {help}", "help:".cyan()));
+            self.note(format_args!("  {} {}", "help:".cyan(), to_a_person(help)));
         }
     }
+}
+
+/// A remedy as it is said to the user, whom the agent is told to ask.
+pub(crate) fn to_a_person(remedy: &str) -> String {
+    remedy.replace("ask the user to ", "").replace("Ask the user to ", "")
 }
 
 /// A span of time in its largest whole unit.

@@ -47,6 +47,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
         None => context.out.line(format_args!("{} {status}", name.bold())),
     }
+    if answer.result.get("waits") == Some(&Value::Bool(false)) {
+        let text = |key: &str| answer.result.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (skill, phase, session) = (text("skill"), text("phase"), &answer.session);
+        context.out.note(format_args!(
+            "{}: what it opened stays open: the run is in {phase} already and goes on there; `phasegate deactivate {skill} \
+             --session {session}` ends it",
+            "warning".yellow()
+        ));
+    }
     Ok(Exit::Done)
 }
 

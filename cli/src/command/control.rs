@@ -108,8 +108,10 @@ fn refused(decision: &Decision, sign: Option<&Sign>) -> Failure {
         Some(sign) => (format!("; {}, so the command counts as the agent's", because(sign)), instead(sign)),
         None => (String::new(), decision.recovery.clone()),
     };
+    // A name that nothing has is a mistake of the command line.
+    let exit = if decision.code == Some(Code::SkillUnknown) { Exit::Failed } else { Exit::No };
     Failure {
-        exit: Exit::No,
+        exit,
         code: decision.code,
         message: format!("{}{note}", decision.reason),
         help: Some(help).filter(|help| !help.is_empty()),
@@ -135,7 +137,7 @@ pub(crate) fn in_a_terminal(command: &str) -> Result<(), Failure> {
     if std::io::stdin().is_terminal() {
         return Ok(());
     }
-    let message = format!("`phasegate {command}` is for a person in a terminal, and standard input is none");
+    let message = format!("`phasegate {command}` is for a person in a terminal, and standard input is no terminal");
     let help = Some("give the command in a terminal".to_string());
     Err(Failure { exit: Exit::No, code: Some(Code::CommandRefused), message, help })
 }

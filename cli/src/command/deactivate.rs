@@ -33,8 +33,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if context.out.json {
         context.out.value(&answer.result);
     } else {
-        let skill = args.skill.as_deref().unwrap_or("the skill");
-        context.out.line(format_args!("{skill} is no longer active in session {}", answer.session));
+        let ended = answer.result.get("skill").and_then(Value::as_str).or(args.skill.as_deref());
+        match ended {
+            Some(skill) => context.out.line(format_args!("{skill} is no longer active in session {}", answer.session)),
+            None => context.out.line(format_args!("no skill was active in session {}", answer.session)),
+        }
     }
     Ok(Exit::Done)
 }

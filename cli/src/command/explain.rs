@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::Failure;
+use crate::output::{Failure, to_a_person};
 
 /// The arguments of `phasegate explain`.
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,7 @@ fn one(code: Code, context: &Context) {
     }
     context.out.line(format_args!("{} ({})", code.id().bold(), code.area().word()));
     context.out.line(format_args!("  {}", code.summary()));
-    context.out.line(format_args!("  {} {}", "way out:".cyan(), code.remedy()));
+    context.out.line(format_args!("  {} {}", "way out:".cyan(), to_a_person(code.remedy())));
 }
 
 fn all(context: &Context) {

@@ -36,7 +36,7 @@ fn a_new_skill_and_mode_take_effect_by_the_command_alone() {
     world.write(".phasegate/config.yaml", "mode: block\n");
     world.write(".phasegate/skills/other.yaml", OTHER);
     let before = world.phasegate(&["activate", "other", "--session", "s"]).output().unwrap();
-    assert_eq!(before.status.code(), Some(1), "the session still uses the policy it began with");
+    assert_eq!(before.status.code(), Some(2), "the session still uses the policy it began with");
     let shown = reloads(&world, &["--dry-run"]);
     let session = &shown["sessions"][0];
     assert_eq!((&session["added"], &session["changed"]), (&json!(["other"]), &json!(["careful"])));

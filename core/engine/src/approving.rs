@@ -118,6 +118,11 @@ pub(crate) fn approve(
     known.sort();
     known.dedup();
     let Some(Waits { run, phase, gates }) = found else {
+        let runs: Vec<Run> = draft.state().live_runs().cloned().collect();
+        let given = runs.iter().flat_map(|run| run.approvals.iter().map(move |approval| (run, &approval.gate)));
+        if given.into_iter().any(|(run, gate)| gate.name == name && world.passed(gate, run).holds()) {
+            return Err(invalid(InvalidCommand::AlreadyApproved { name: name.to_string() }));
+        }
         return Err(invalid(InvalidCommand::NothingWaits { name: name.to_string(), waiting: known }));
     };
     let mut given = Vec::new();
@@ -140,8 +145,14 @@ pub(crate) fn approve(
     Ok(json!({"status": "approved", "name": name, "skill": run.skill}))
 }
 
-/// Takes an approval back, in the run that has it and began last.
-pub(crate) fn revoke(draft: &mut Draft, name: &str) -> Result<Value, DenialKind> {
+/// Takes an approval back, in the run that has it and began last. The answer says whether the run waits for it again: it
+/// does not if it has passed what the approval opened.
+pub(crate) fn revoke(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    name: &str,
+) -> Result<Value, DenialKind> {
     let has = |run: &&Run| run.approvals.iter().any(|approval| approval.gate.name == name);
     let run = draft.state().live_runs().filter(has).last().map(|run| (run.id.clone(), run.skill.clone()));
     let Some((run, skill)) = run else {
@@ -150,8 +161,15 @@ pub(crate) fn revoke(draft: &mut Draft, name: &str) -> Result<Value, DenialKind>
         let why = InvalidCommand::NothingApproved { name: name.to_string(), approved };
         return Err(DenialKind::CommandInvalid(why));
     };
-    draft.change(Change::ApprovalRevoked { run, name: name.to_string() });
-    Ok(json!({"status": "revoked", "name": name, "skill": skill}))
+    draft.change(Change::ApprovalRevoked { run: run.clone(), name: name.to_string() });
+    let mut answer = json!({"status": "revoked", "name": name, "skill": skill});
+    let of_run = live(policy, draft.state()).into_iter().find(|live| live.run.id == run);
+    if let (Some(Live { run, skill }), Value::Object(fields)) = (of_run, &mut answer) {
+        let waits = waiting(world, skill, run).iter().any(|gate| gate.name == name);
+        fields.insert("waits".to_string(), Value::from(waits));
+        fields.insert("phase".to_string(), Value::from(run.phase.as_str()));
+    }
+    Ok(answer)
 }
 
 /// The gates that wait for a person, and the approvals that were given in live runs.

@@ -64,7 +64,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
         "revoke" => {
             let args = only(&["name"])?;
             human(by, name)?;
-            approving::revoke(draft, args.required("name")?)
+            approving::revoke(world, policy, draft, args.required("name")?)
         }
         "skip_phase" => {
             let args = only(&["skill_name"])?;
@@ -187,11 +187,18 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, 
 }
 
 fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: Option<&str>, by: By) -> Answer {
-    if let (Some(skill), By::Human) = (in_force::named(draft.state(), name), by) {
+    let in_force = in_force::named(draft.state(), name).filter(|_| by == By::Human);
+    let lifted = in_force.is_some();
+    if let Some(skill) = in_force {
         draft.change(Change::SkillNotInForce { skill, scope: Scope::Session });
     }
     let state = draft.state();
-    let Some(run) = target(state, name) else { return Ok(json!({"status": "deactivated"})) };
+    let Some(run) = target(state, name) else {
+        return match name {
+            Some(_) if !lifted => Err(not_active(state, name)),
+            _ => Ok(json!({"status": "deactivated"})),
+        };
+    };
     let done = finished(world, policy, state, &run.id);
     let leave = policy.skill_version(&run.skill, &run.version).map_or(LeaveSkill::Human, |skill| skill.leave_skill);
     let leave = if in_force::mode(state, &run.skill).is_some() { leave.max(LeaveSkill::Finished) } else { leave };
@@ -205,14 +212,24 @@ fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: O
         let person_only = leave == LeaveSkill::Human;
         return Err(DenialKind::SkillNotLeft { skill: run.skill.clone(), person_only });
     }
-    let id = run.id.clone();
+    let (id, skill) = (run.id.clone(), run.skill.clone());
     end(draft, &id, if done { Status::Finished } else { Status::Left }, by);
     draft.announce(&id);
-    Ok(json!({"status": "deactivated"}))
+    // The agent gets the answer of the original.
+    Ok(if by == By::Human {
+        json!({"status": "deactivated", "skill": skill})
+    } else {
+        json!({"status": "deactivated"})
+    })
+}
+
+fn not_active(state: &State, name: Option<&str>) -> DenialKind {
+    let active = state.live_runs().map(|run| run.skill.clone()).collect();
+    DenialKind::CommandInvalid(InvalidCommand::NotActive { skill: name.map(ToString::to_string), active })
 }
 
 fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {
-    let run = target(draft.state(), name).ok_or(DenialKind::CommandInvalid(InvalidCommand::NoSkillActive))?;
+    let run = target(draft.state(), name).ok_or_else(|| not_active(draft.state(), name))?;
     let (id, skill) = (run.id.clone(), run.skill.clone());
     let moved = policy.skill_version(&run.skill, &run.version).and_then(|skill| moves::skip(run, skill));
     draft.change(moved.ok_or(DenialKind::CommandInvalid(InvalidCommand::NoPhaseFollows))?);
@@ -221,7 +238,7 @@ fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {
 }
 
 fn set_mode(draft: &mut Draft, name: Option<&str>, mode: Mode) -> Answer {
-    let run = target(draft.state(), name).ok_or(DenialKind::CommandInvalid(InvalidCommand::NoSkillActive))?;
+    let run = target(draft.state(), name).ok_or_else(|| not_active(draft.state(), name))?;
     let (id, skill) = (run.id.clone(), run.skill.clone());
     draft.announce(&id);
     draft.change(Change::RunMode { run: id, mode });

@@ -148,8 +148,13 @@ pub enum InvalidCommand {
         /// The name of the command.
         command: String,
     },
-    /// The command needs an active skill.
-    NoSkillActive,
+    /// No live run of the session is of this skill.
+    NotActive {
+        /// The name that was given; absent: none was.
+        skill: Option<String>,
+        /// The skills that are active in the session.
+        active: Vec<String>,
+    },
     /// A skill is in force for a session or for the project, and nothing else.
     ScopeUnknown,
     /// The skill is not in force there.
@@ -172,6 +177,11 @@ pub enum InvalidCommand {
         name: String,
         /// The names that wait.
         waiting: Vec<String>,
+    },
+    /// A live run has this approval already, and it holds.
+    AlreadyApproved {
+        /// The name that was given.
+        name: String,
     },
     /// What the approval would be of does not exist or cannot be read.
     NothingToApprove {

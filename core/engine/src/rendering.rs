@@ -12,6 +12,7 @@ use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
 use crate::denial::{Denial, DenialKind, InvalidCommand};
 use crate::pins::approval_name;
+use crate::slash_command;
 
 /// What a kind of denial says.
 struct Rendered {
@@ -177,12 +178,18 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
             refused(Code::ModeUnknown, format!("unknown mode \"{name}\"; modes: [warn, block]"))
         }
         Kind::CommandUnknown { name } => refused(Code::CommandUnknown, format!("there is no command `{name}`")),
-        Kind::CommandRefused { name } => refused(Code::CommandRefused, format!("`{name}` is for a person to say")),
+        Kind::CommandRefused { name } => {
+            let reason = format!("only a person may give the command `phasegate {}`", slash_command::word(name));
+            refused(Code::CommandRefused, reason)
+        }
         Kind::NotTyped { prompt } => {
             let reason = format!("`{prompt}` counts only where a person types it into a session in a terminal");
             refused(Code::CommandRefused, reason)
         }
-        Kind::CommandInvalid(invalid) => refused(Code::CommandInvalid, invalid_words(invalid)),
+        Kind::CommandInvalid(invalid) => Rendered {
+            recovery: invalid_remedy(invalid).to_string(),
+            ..refused(Code::CommandInvalid, invalid_words(invalid))
+        },
         _ => refused(Code::Internal, String::new()),
     }
 }
@@ -194,7 +201,14 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
         Invalid::ArgumentUnknown { command, argument } => format!("`{command}` has no argument `{argument}`"),
         Invalid::ArgumentNotText { argument } => format!("`{argument}` is a text"),
         Invalid::ArgumentsNotObject { command } => format!("the arguments of `{command}` are an object"),
-        Invalid::NoSkillActive => "no skill is active".to_string(),
+        Invalid::NotActive { skill, active } => match (skill, active.is_empty()) {
+            (None, _) => "no skill is active in this session".to_string(),
+            (Some(skill), true) => format!("skill \"{skill}\" is not active in this session, and no other is"),
+            (Some(skill), false) => {
+                format!("skill \"{skill}\" is not active in this session; active skills: [{}]", active.join(", "))
+            }
+        },
+        Invalid::AlreadyApproved { name } => format!("`{name}` is approved already"),
         Invalid::ScopeUnknown => "a skill is in force for a `session` or for the `project`".to_string(),
         Invalid::NotInForce { skill, in_force } => {
             let skill = skill.as_ref().map_or_else(|| "no skill".to_string(), |skill| format!("skill \"{skill}\""));
@@ -220,6 +234,27 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
         }
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
+    }
+}
+
+/// What to do about a command that means nothing.
+fn invalid_remedy(invalid: &InvalidCommand) -> &'static str {
+    use InvalidCommand as Invalid;
+    match invalid {
+        Invalid::NothingWaits { .. } | Invalid::NothingApproved { .. } | Invalid::AlreadyApproved { .. } => {
+            "`phasegate approve` without a name lists what waits for a person and what is approved"
+        }
+        Invalid::NotActive { .. } | Invalid::NotInForce { .. } | Invalid::NoPhaseFollows => {
+            "`phasegate status` lists the sessions and the skills that are active in each"
+        }
+        Invalid::NothingToApprove { .. } => "let the agent write it first",
+        Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",
+        Invalid::NoCommand { .. } => "`phasegate --help` explains the commands",
+        Invalid::ArgumentMissing { .. }
+        | Invalid::ArgumentUnknown { .. }
+        | Invalid::ArgumentNotText { .. }
+        | Invalid::ArgumentsNotObject { .. }
+        | Invalid::ScopeUnknown => Code::CommandInvalid.remedy(),
     }
 }
 

@@ -105,7 +105,9 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
     match (name, skill) {
         ("approve", _) => format!("phasegate: the user approved `{}`", text("name")),
-        ("revoke", _) => format!("phasegate: the user took the approval of `{}` back", text("name")),
+        ("revoke", _) => {
+            format!("phasegate: the user took the approval of `{}` back{}", text("name"), passed(result))
+        }
         ("activate_skill", _) => {
             format!("phasegate: the user activated the skill `{}` ({} mode)", text("skill"), text("mode"))
         }
@@ -120,6 +122,33 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
         ("reload", _) => "phasegate: the user had the configs read anew".to_string(),
         (_, Some(skill)) => format!("phasegate: the user ended the skill `{skill}`"),
         (_, None) => "phasegate: no skill was active".to_string(),
+    }
+}
+
+/// What follows the report of a revoked approval: nothing waits for it again where the run is past it.
+fn passed(result: &Value) -> String {
+    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
+    if result.get("waits").and_then(Value::as_bool) != Some(false) {
+        return String::new();
+    }
+    format!(
+        ". What it opened stays open: the run of `{0}` is in \"{1}\" already and goes on there; `/phasegate deactivate \
+         {0}` ends it",
+        text("skill"),
+        text("phase")
+    )
+}
+
+/// The word that a person types for a control command.
+pub(crate) fn word(command: &str) -> &str {
+    match command {
+        "activate_skill" => "activate",
+        "deactivate_skill" => "deactivate",
+        "skip_phase" => "skip",
+        "set_mode" => "mode",
+        "end_session" => "end",
+        "revoke" => "approve --revoke",
+        other => other,
     }
 }
 

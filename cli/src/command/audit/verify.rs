@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::Failure;
+use crate::output::{Failure, to_a_person};
 use crate::progress::Progress;
 
 /// The arguments of `phasegate audit verify`.
@@ -41,7 +41,7 @@ fn print(context: &Context, report: &Report) {
         let code = format!("[{}]", finding.code);
         out.line(format_args!("{}{}: {}", "error".red().bold(), code.red(), finding.message));
         out.line(format_args!("  {} `{}`{record}", "in:".cyan(), finding.path.display()));
-        out.line(format_args!("  {} {}", "help:".cyan(), finding.code.remedy()));
+        out.line(format_args!("  {} {}", "help:".cyan(), to_a_person(finding.code.remedy())));
     }
     for journal in report.journals.iter().filter(|journal| journal.torn > 0) {
         let text = "bytes of an incomplete record at its end; the next record removes them";
@@ -111,6 +111,6 @@ fn finding(finding: &Finding) -> Value {
         "path": finding.path.display().to_string(),
         "record": finding.record,
         "message": finding.message,
-        "suggestion": finding.code.remedy(),
+        "suggestion": to_a_person(finding.code.remedy()),
     })
 }

@@ -37,8 +37,8 @@ fn strict(standing: &Standing) -> String {
         sentences.push(format!("The \"{done}\" phase is done."));
     }
     if standing.only_gates {
-        let place = if standing.requires { "before" } else { "in" };
-        sentences.push(format!("Only an approval is missing {place} the \"{phase}\" phase."));
+        let verb = if standing.requires { "requires" } else { "needs" };
+        sentences.push(format!("The \"{phase}\" phase {verb} only: {}.", phrase::joined(needs)));
         sentences.push(format!("Show the user what is to be approved, and stop: {}.", approve(&standing.gates)));
         return sentences.join(" ");
     }

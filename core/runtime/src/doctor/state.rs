@@ -1,10 +1,22 @@
 //! The state folder: whose it is, and whether its journals can be believed.
 
 use phasegate_adapter::{Finding, Level};
+use phasegate_core::Code;
 
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::verify::verify;
+
+/// What a person does about a finding.
+fn remedy(code: Code) -> &'static str {
+    match code {
+        Code::StateUnreadable | Code::StateMissing | Code::StateVersion => {
+            "`phasegate repair` in a terminal lists what is damaged and lets the session go on; `phasegate audit verify` \
+             lists all findings"
+        }
+        _ => "`phasegate audit verify` lists all findings",
+    }
+}
 
 /// The most findings of the journals that are reported; `phasegate audit verify` reports all.
 const MOST: usize = 3;
@@ -32,7 +44,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project, progress: &mut dyn F
     for finding in report.findings.iter().take(MOST) {
         let record = finding.record.map(|seq| format!(", record {seq}")).unwrap_or_default();
         let what = format!("`{}`{record}: {} [{}]", finding.path.display(), finding.message, finding.code);
-        found.push(Finding::new(Level::Problem, what).with("`phasegate audit verify` lists all"));
+        found.push(Finding::new(Level::Problem, what).with(remedy(finding.code)));
     }
     found
 }
