@@ -26,13 +26,27 @@ const TIMEOUT_SECONDS: u32 = 10;
 /// for a script that did. Status 2 is a denial of the guard's own.
 const CONFIRMED: &str = " --confirm; case $? in 10) ;; 2) exit 2;; *) ";
 
+/// Where the guard gave no answer: looks upwards from the client's folder for a project in block mode, by its configs or by
+/// what `init` writes beside the command, and at the user's and the machine's configs. The line is the same in every mode, because the
+/// client starts identical lines once. The home folder's own settings stand for many projects, so they say nothing.
+/// Without `grep` nothing can be looked for, and that is a denial.
+const SEARCH: &str = concat!(
+    r#"'; d=${CLAUDE_PROJECT_DIR:-$PWD}; c=${PHASEGATE_CONFIG_DIR:-${XDG_CONFIG_HOME:-$HOME/.config}/phasegate}; "#,
+    r#"while type grep >/dev/null 2>&1 && ! grep -rqs 'mode.*block' "$c" /etc/phasegate "$d/.phasegate" && { [ "$d" = "$HOME" ] || "#,
+    r#"! grep -qs '"onFailure": *"block"' "$d"/.claude/settings*.json; }; do case $d in */*) d=${d%/*};; *) "#,
+    r#"echo "{\"systemMessage\":\"$m This is not guarded.\"}"; exit;; esac; done; "#,
+    r#"echo "{\"decision\":\"block\",\"reason\":\"$m This is denied.\"}"; exit 2;; esac"#,
+);
+
 /// What was written before, the newest first.
 const BEFORE: [&str; 2] = [" --confirm; [ $? = 10 ] || exit 2", " || exit 2"];
 
 /// What a shell makes of an end of the guard that is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Otherwise {
-    /// A denial, which says what to install.
+    /// A denial where a project or the user's configs ask for block mode, else a message; both say what to install.
+    ByMode,
+    /// A denial, whatever the project asks for, which says what to install: an earlier form.
     Denies,
     /// A message that says what to install; what the agent does goes on.
     Tells,
@@ -45,19 +59,20 @@ pub(crate) enum Otherwise {
 }
 
 impl Otherwise {
-    /// What is written in this mode for an event that is denied when the guard fails (`closed`), or for another one.
-    fn wanted(closed: bool, mode: Mode) -> Self {
-        if closed && mode == Mode::Block { Self::Denies } else { Self::Tells }
+    /// What is written for an event that is denied when the guard fails (`closed`), or for another one.
+    fn wanted(closed: bool) -> Self {
+        if closed { Self::ByMode } else { Self::Tells }
     }
 
-    /// Whether it is a form that is written now, which says what the guard is called.
-    fn is_present(self) -> bool {
-        matches!(self, Self::Denies | Self::Tells)
+    /// Whether it is a form that says what the guard is called.
+    fn names_guard(self) -> bool {
+        matches!(self, Self::ByMode | Self::Denies | Self::Tells)
     }
 
     /// What stands around the text that is printed.
     fn around(self) -> (String, &'static str) {
         match self {
+            Self::ByMode => (format!("{CONFIRMED}m='"), SEARCH),
             Self::Denies => (format!("{CONFIRMED}echo '{{\"decision\":\"block\",\"reason\":\""), "\"}'; exit 2;; esac"),
             Self::Tells => (format!("{CONFIRMED}echo '{{\"systemMessage\":\""), "\"}';; esac"),
             Self::DeniesBefore => (BEFORE[0].to_owned(), ""),
@@ -69,14 +84,16 @@ impl Otherwise {
     /// What follows the guard's arguments.
     fn tail(self) -> String {
         let then = match self {
-            Self::Denies => "this is denied",
-            Self::Tells => "this is not guarded",
+            Self::ByMode => "",
+            Self::Denies => ", so this is denied",
+            Self::Tells => ", so this is not guarded",
             Self::DeniesBefore | Self::DeniesFailures | Self::Passes => return self.around().0,
         };
+        let end = if self == Self::ByMode { "." } else { "" };
         let (before, after) = self.around();
         format!(
-            "{before}phasegate was not found or gave no answer, so {then}. Install it from {}, have it on the PATH of this \
-             client, and run: phasegate doctor{after}",
+            "{before}phasegate was not found or gave no answer{then}. Install it from {}, have it on the PATH of this \
+             client, and run: phasegate doctor{end}{after}",
             env!("CARGO_PKG_REPOSITORY")
         )
     }
@@ -93,13 +110,24 @@ impl Otherwise {
 }
 
 /// Every form that is or was written for a shell; the last one fits every command.
-const FORMS: [Otherwise; 5] =
-    [Otherwise::Denies, Otherwise::Tells, Otherwise::DeniesBefore, Otherwise::DeniesFailures, Otherwise::Passes];
+const FORMS: [Otherwise; 6] = [
+    Otherwise::ByMode,
+    Otherwise::Denies,
+    Otherwise::Tells,
+    Otherwise::DeniesBefore,
+    Otherwise::DeniesFailures,
+    Otherwise::Passes,
+];
 
 /// What the shell that starts a hook's command makes of an end of the guard that is no answer.
 pub(crate) fn otherwise(hook: &Value) -> Otherwise {
     let written = hook.get("command").and_then(Value::as_str).filter(|_| hook.get("args").is_none());
     written.map_or(Otherwise::Passes, |written| split(written).1)
+}
+
+/// Whether the client denies what the hook is about where the hook fails.
+pub(crate) fn by_client(hook: &Value) -> bool {
+    hook.get("onFailure").is_some_and(|then| then == "block")
 }
 
 /// A command without its end, and what the end means.
@@ -108,15 +136,15 @@ fn split(written: &str) -> (&str, Otherwise) {
     FORMS.into_iter().find_map(form).unwrap_or((written, Otherwise::Passes))
 }
 
-/// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client. Without an answer of
-/// it, `mode` decides.
+/// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client. `mode` says what the
+/// client makes of a guard that hangs; the line is the same in every mode.
 #[must_use]
 pub(crate) fn entry(host: &Host, event: &str, command: &str, mode: Mode, form: Form) -> Value {
     let closed = host.closed_events().any(|name| name == event);
     let mut hook = match form {
         Form::Exec => json!({"type": "command", "command": command, "args": words(host), "timeout": TIMEOUT_SECONDS}),
         Form::Shell => {
-            let tail = Otherwise::wanted(closed, mode).tail();
+            let tail = Otherwise::wanted(closed).tail();
             let command = format!("{} {}{tail}", quoted(command), host.arguments());
             json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS})
         }
@@ -149,7 +177,8 @@ pub(crate) fn owner(host: &Host, hook: &Value, command: &str) -> Owner {
     if !hook.get("command").is_some_and(Value::is_string) {
         return Owner::Other;
     }
-    let named = |program: String| program == command || is_named(&program, "phasegate") || otherwise(hook).is_present();
+    let named =
+        |program: String| program == command || is_named(&program, "phasegate") || otherwise(hook).names_guard();
     if program_of(host, hook).is_some_and(named) {
         return Owner::Ours;
     }
@@ -219,7 +248,7 @@ mod tests {
     use phasegate_core::policy::Mode;
     use serde_json::{Value, json};
 
-    use super::{Form, Owner, entry, owner};
+    use super::{Form, Otherwise, Owner, entry, owner};
     use crate::hosts::claude_code::HOST;
 
     fn shell(command: &str) -> Value {
@@ -246,7 +275,9 @@ mod tests {
 
     #[test]
     fn what_was_written_before_is_ours() {
+        let earlier = Otherwise::Denies.tail();
         for command in [
+            &format!("phasegate hook claude-code{earlier}"),
             "phasegate hook claude-code",
             "phasegate hook claude-code || exit 2",
             "phasegate hook claude-code --confirm; case $? in 10) ;; 2) exit 2;; *) echo '{\"systemMessage\":\"other words\"}';; esac",

@@ -7,7 +7,7 @@ use phasegate_adapter::{ExamineRequest, Examined, Finding, Level};
 use phasegate_core::policy::Mode;
 use serde_json::Value;
 
-use crate::entry::{Otherwise, Owner, otherwise, owner, program_of};
+use crate::entry::{Otherwise, Owner, by_client, otherwise, owner, program_of};
 use crate::host::{Failing, Host};
 use crate::settings::{Comments, KINDS, group_of, hooks_of, parse, takes_all};
 
@@ -96,7 +96,7 @@ fn one(host: &Host, file: &Settings<'_>, event: &str, hook: &CstNode, command: &
         whole: group_of(hook).is_some_and(|group| takes_all(&group)),
         wrapped: whose == Owner::Wrapped,
         otherwise: otherwise(&value),
-        by_client: value.get("onFailure").is_some_and(|then| then == "block"),
+        by_client: by_client(&value),
     })
 }
 
@@ -205,7 +205,19 @@ fn failing_open(host: &Host, hook: &Wired, mode: Mode) -> Option<Finding> {
     let (event, path) = (&hook.event, &hook.path);
     let fix = format!("{}, which renews it", init(host));
     match (hook.otherwise, hook.by_client, mode) {
-        (Otherwise::Denies, true, _) | (Otherwise::Tells, _, Mode::Warn) => None,
+        (Otherwise::ByMode, true, _) | (Otherwise::ByMode, false, Mode::Warn) => None,
+        (Otherwise::Denies, true, _) | (Otherwise::Tells, _, Mode::Warn) => {
+            let what =
+                format!("the hook for `{event}` in `{path}` has an earlier form, which differs by the project's mode");
+            Some(Finding::new(Level::Warning, what).with(fix))
+        }
+        (Otherwise::ByMode, false, Mode::Block) => {
+            let what = format!(
+                "the hook for `{event}` in `{path}` was written for warn mode, and a skill here is in block mode: if the \
+                 guard hangs, the call runs"
+            );
+            Some(Finding::new(Level::Problem, what).with(fix))
+        }
         (Otherwise::Tells, _, Mode::Block) => {
             let what = format!(
                 "the hook for `{event}` in `{path}` was written for warn mode, and a skill here is in block mode: if the \

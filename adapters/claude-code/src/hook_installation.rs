@@ -5,7 +5,7 @@ use std::path::Path;
 use jsonc_parser::cst::{CstNode, CstObject};
 use phasegate_adapter::InstallRequest;
 
-use crate::entry::{Otherwise, otherwise, ours};
+use crate::entry::{by_client, ours};
 use crate::host::Host;
 use crate::odd_hooks::reject_odd_hooks;
 use crate::settings::{Comments, group_of, parse, reject_switched_off, takes_all};
@@ -30,8 +30,8 @@ pub(crate) fn unguarded(host: &Host, request: &InstallRequest) -> Option<String>
         .map_or_else(|| Some("no settings file has a hook that runs it".to_string()), |(_, why)| Some(why))
 }
 
-/// Whether the settings file starts the guard, for an event that must be denied when it fails, in a form that denies
-/// where the guard is not there.
+/// Whether the settings file starts the guard as for block mode: for an event that must be denied when it fails, the client
+/// denies where the guard hangs.
 pub(crate) fn demands(host: &Host, path: &Path, text: &str) -> bool {
     if !text.contains("phasegate") {
         return false;
@@ -40,7 +40,7 @@ pub(crate) fn demands(host: &Host, path: &Path, text: &str) -> bool {
     let Some(hooks) = root.object_value().and_then(|object| object.object_value("hooks")) else { return false };
     let denies = |event: &str| {
         let ours = hooks.array_value(event).map(|groups| ours(host, &groups, "phasegate")).unwrap_or_default();
-        ours.iter().filter_map(CstNode::to_serde_value).any(|hook| otherwise(&hook) == Otherwise::Denies)
+        ours.iter().filter_map(CstNode::to_serde_value).any(|hook| by_client(&hook))
     };
     host.closed_events().any(denies)
 }

@@ -245,6 +245,13 @@ fn line(folder: &Path, event: &str) -> String {
     settings["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap().to_string()
 }
 
+/// Whether the client denies a call there if the guard hangs.
+fn is_strict(folder: &Path) -> bool {
+    let text = fs::read_to_string(folder.join(".claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    settings["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"] == "block"
+}
+
 #[test]
 fn the_project_and_the_user_get_the_same_line_and_either_can_be_left_out() {
     for (args, project, user) in
@@ -280,8 +287,16 @@ fn the_users_hooks_stay_until_no_project_needs_them() {
     };
     at(&world.root(), &["init", "claude-code", "--mode", "block"]);
     at(&inner, &["init", "claude-code", "--mode", "warn"]);
-    assert!(line(&world.home(), "PreToolUse").contains("exit 2;; esac"), "a guarded project is in block mode");
-    assert!(!line(&inner, "PreToolUse").contains("exit 2;; esac"));
+    assert!(is_strict(&world.home()), "a guarded project is in block mode");
+    assert!(!is_strict(&inner));
+    for folder in [&world.home(), &inner] {
+        assert_eq!(line(folder, "PreToolUse"), line(&world.root(), "PreToolUse"), "each event starts one process");
+    }
+    let doctor = |folder: &Path| {
+        let project = ["--project", folder.to_str().unwrap(), "doctor"];
+        String::from_utf8(world.phasegate(&project).output().unwrap().stdout).unwrap()
+    };
+    assert!(!doctor(&world.root()).contains("decided twice") && !doctor(&inner).contains("decided twice"));
     at(&world.root(), &["init", "claude-code", "--undo"]);
     assert!(fs::read_to_string(&settings).unwrap().contains("hook claude-code"), "the other project needs it");
     at(&inner, &["init", "claude-code", "--undo"]);
@@ -316,7 +331,9 @@ fn without_the_program_the_line_says_what_to_install_and_the_mode_decides() {
                 let output = std::process::Command::new(format!("/bin/{shell}"))
                     .args(["-c", &line(&world.root(), event)])
                     .env_clear()
-                    .env("PATH", &folder)
+                    .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
+                    .env("HOME", world.home())
+                    .env("CLAUDE_PROJECT_DIR", world.root())
                     .stdin(std::process::Stdio::null())
                     .output()
                     .unwrap();
@@ -334,6 +351,34 @@ fn without_the_program_the_line_says_what_to_install_and_the_mode_decides() {
             }
         }
     }
+}
+
+/// The user's line in every folder, where the program is gone: the folder's project decides, and not who ran `init` last.
+#[cfg(unix)]
+#[test]
+fn without_the_program_only_projects_in_block_mode_deny() {
+    let world = World::unguarded();
+    let folders = ["strict/src", "lenient/src", "gone/src", "free"].map(|folder| world.home().join(folder));
+    folders.iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
+    for (project, mode) in [("lenient", "warn"), ("gone", "block"), ("strict", "block")] {
+        let project = world.home().join(project);
+        world.run(&["--project", project.to_str().unwrap(), "init", "claude-code", "--mode", mode], 0);
+    }
+    fs::remove_dir_all(world.home().join("gone/.phasegate")).unwrap();
+    let denies = |folder: &Path, path: &str| {
+        let mut shell = std::process::Command::new("/bin/sh");
+        shell.args(["-c", &line(&world.home(), "PreToolUse")]).env_clear().stdin(std::process::Stdio::null());
+        shell.envs(world.variables()).env("PATH", path).env("CLAUDE_PROJECT_DIR", folder);
+        shell.output().unwrap().status.code() == Some(2)
+    };
+    let denied = folders.each_ref().map(|folder| denies(folder, "/usr/bin:/bin"));
+    assert_eq!(denied, [true, false, true, false], "{folders:?}");
+    let settings = fs::read_to_string(world.home().join(".claude/settings.json")).unwrap();
+    assert!(settings.contains("onFailure") && !denies(&world.home(), "/usr/bin:/bin"), "the home folder is no project");
+    assert!(denies(&folders[3], "/none"), "nothing can be looked for");
+    fs::create_dir_all(world.home().join(".config/phasegate")).unwrap();
+    fs::write(world.home().join(".config/phasegate/config.json"), "{\"mode\":\"block\"}").unwrap();
+    assert!(denies(&folders[3], "/usr/bin:/bin"), "the user's configs are for every folder");
 }
 
 #[test]
@@ -359,7 +404,7 @@ fn the_command_mode_renews_the_lines_of_project_and_user() {
     for (mode, denies) in [("block", true), ("warn", false)] {
         world.run(&["mode", mode, "careful"], 0);
         for folder in [world.root(), world.home()] {
-            assert_eq!(line(&folder, "PreToolUse").ends_with("exit 2;; esac"), denies, "{mode} {}", folder.display());
+            assert_eq!(is_strict(&folder), denies, "{mode} {}", folder.display());
         }
     }
     assert_eq!(files(&world.root()), once);

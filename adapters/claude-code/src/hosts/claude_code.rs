@@ -185,6 +185,12 @@ pub(crate) static HOST: Host = Host {
                 shown: &["config-and-state-deleted-user-only"],
             },
             LimitRow {
+                way: "configs, the project's settings and the guard's program are all removed during a session",
+                then: "the hook's line finds nothing that asks for block mode, so the call runs and the user is told; \
+                       keep the program in a folder that the agent's user cannot write to",
+                shown: &[],
+            },
+            LimitRow {
                 way: "VS Code reads the same settings and starts the hooks",
                 then: "its messages are read and answered as its documentation and source describe them; no version of it \
                was tried. It does not say how a program ended, so a shell command there is no evidence. If the guard hangs, \
