@@ -1,8 +1,9 @@
 //! `phasegate end SESSION`.
 
 use phasegate_core::event::By;
-use phasegate_core::{Event, EventKind};
-use phasegate_runtime::sessions::sessions;
+use phasegate_core::{Code, Event, EventKind};
+use phasegate_runtime::attribution::Sign;
+use phasegate_runtime::sessions::{SessionInfo, sessions};
 use serde_json::{Value, json};
 
 use super::control::{in_a_terminal, refused_to_agent};
@@ -33,6 +34,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             .with_help("`phasegate status` lists the sessions of a project")
     })?;
     if let Some(sign) = runtime.sign_against_an_end(&project, id)? {
+        if matches!(&sign, Sign::Call(call) if call.session == *id) {
+            return Err(client_runs(session));
+        }
         return Err(refused_to_agent("end", &sign));
     }
     if session.open_program().is_some() {
@@ -46,4 +50,17 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.line(format_args!("session {id} has ended"));
     }
     Ok(Exit::Done)
+}
+
+/// The refusal where a client is at work in the session, and a call of it is open.
+fn client_runs(session: &SessionInfo) -> Failure {
+    let processes: Vec<String> =
+        session.guards.iter().chain(&session.clients).filter(|one| !one.gone()).map(|one| one.0.to_string()).collect();
+    let (id, processes) = (&session.id, processes.join(", "));
+    Failure {
+        exit: Exit::No,
+        code: Some(Code::CommandRefused),
+        message: format!("the client of session `{id}` still runs (process {processes}), and a call of it is open"),
+        help: Some("end the session in the client, or end that process; the session then ends with it".into()),
+    }
 }

@@ -58,7 +58,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         plans.push(Plan::new(setting, Vec::new())?);
     }
     let changed = plans.iter().any(|plan| !plan.changes.is_empty());
-    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes));
+    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, args.dry_run));
     if !args.dry_run && changed {
         plans.iter().try_for_each(|plan| record::note(&plan.setting, &plan.changes))?;
         plans.iter().try_for_each(|plan| apply::write(&plan.changes))?;

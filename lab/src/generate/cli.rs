@@ -5,6 +5,18 @@ use phasegate::cli::Cli;
 
 use super::generated::Generated;
 
+/// What the exit statuses mean, as `cli/src/exit.rs` has them.
+const STATUSES: &str = "
+## Exit statuses
+
+| status | meaning |
+|---|---|
+| 0 | done, and the answer is yes |
+| 1 | done, and the answer is no: a command was refused, a config has errors, `doctor` or `audit verify` found a problem |
+| 2 | it could not be done: the arguments are wrong, a skill, session, record or code of that name does not exist, or the state cannot be used; of a hook it is a denial |
+| 10 | a hook with `--confirm` denies nothing |
+";
+
 /// The page.
 pub(super) fn page() -> Generated {
     let options = MarkdownOptions::new().title("The command line".into()).show_footer(false);
@@ -12,6 +24,6 @@ pub(super) fn page() -> Generated {
     let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
     let note = "Made by `cargo xtask gen` from the help of `phasegate`.";
     let lines: Vec<&str> = rest.lines().map(str::trim_end).collect();
-    let text = format!("{title}\n\n{note}\n{}\n", lines.join("\n").trim_end());
+    let text = format!("{title}\n\n{note}\n{STATUSES}\n{}\n", lines.join("\n").trim());
     Generated { path: "docs/cli.md".into(), text }
 }

@@ -1,5 +1,6 @@
 //! Changes of files: shown as a diff, written whole.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,14 +12,18 @@ use super::setting::Setting;
 use crate::diff::{Fate, hunks};
 use crate::output::Failure;
 
-/// Shows what changes as unified diffs.
-pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
+/// Shows what changes: the files, or `whole` diffs.
+pub(crate) fn show(setting: &Setting<'_>, changes: &[Change], whole: bool) {
     if setting.context.out.json {
         return;
     }
     for change in changes {
         let out = setting.context.out;
         let name = change.path.strip_prefix(&setting.project.root).unwrap_or(&change.path).display();
+        if !whole {
+            out.line(summary(change, &name));
+            continue;
+        }
         let side = |text: &Option<String>| if text.is_some() { name.to_string() } else { "/dev/null".to_string() };
         out.line(format_args!("{} {}", "---".bold(), side(&change.before).bold()));
         out.line(format_args!("{} {}", "+++".bold(), side(&change.after).bold()));
@@ -34,6 +39,24 @@ pub(crate) fn show(setting: &Setting<'_>, changes: &[Change]) {
                 }
             }
         }
+    }
+}
+
+/// A change of a file in a line.
+fn summary(change: &Change, name: &impl Display) -> String {
+    let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
+    let (mut added, mut removed) = (0_usize, 0_usize);
+    for line in hunks(before, after).into_iter().flat_map(|hunk| hunk.lines) {
+        match line.fate {
+            Fate::Added => added += 1,
+            Fate::Removed => removed += 1,
+            Fate::Stays => {}
+        }
+    }
+    match (&change.before, &change.after) {
+        (None, _) => format!("{} {name} ({added} lines)", "new".green()),
+        (_, None) => format!("{} {name}", "removed".red()),
+        _ => format!("{} {name} (+{added} -{removed} lines)", "changed".cyan()),
     }
 }
 

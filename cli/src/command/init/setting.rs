@@ -22,7 +22,7 @@ pub struct Args {
     /// A shipped skill to use; may be given several times
     #[arg(long = "skill", value_name = "NAME")]
     pub skills: Vec<String>,
-    /// The mode of the new config
+    /// The mode of the new config; default: `warn`
     #[arg(long)]
     pub mode: Option<ModeArg>,
     /// A server to guard, if the platform lists servers; may be given several times (default: all)

@@ -29,7 +29,7 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
         }
     }
     plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
-    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes));
+    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, setting.args.dry_run));
     if !setting.args.dry_run {
         for plan in &plans {
             apply::write(&plan.changes)?;
@@ -43,6 +43,13 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
         setting.context.out.note("the hooks in the user's settings stay: they guard other projects, too");
     }
     finish(setting, &plans);
+    if !setting.args.dry_run && !setting.context.out.json && setting.runtime.discover(&setting.project).project_guards()
+    {
+        setting.context.out.note(
+            "skills or settings of the project stay in its config folders, so it still counts as guarded; remove them to end \
+             that",
+        );
+    }
     let touched = plans.iter().any(|plan| !plan.touched.is_empty());
     Ok(if touched { Exit::No } else { Exit::Done })
 }
