@@ -162,7 +162,7 @@ codes! {
         "set `PHASEGATE_STATE_DIR` to a folder on a local disk";
     StateNotSaved = "state-not-saved", Fault,
         "phasegate could not write the decision to the journal",
-        "make room on the disk or correct the permissions of the state folder, then try again";
+        "make room on the disk or correct the permissions of the state folder, then try again; if it cannot be written at all, start the client with `PHASEGATE_STATE_DIR` set to a folder that can";
     Deadline = "deadline", Fault,
         "phasegate did not decide before its deadline",
         "try the call again; if it happens often, look for a slow disk, a huge project config or a low `PHASEGATE_DEADLINE_MS`";
