@@ -40,7 +40,17 @@ pub fn builtin_labels(tool: &str) -> Labels {
         | "BashOutput"
         | "LSP"
         | "ListMcpResourcesTool"
-        | "ReadMcpResourceTool" => &[READ],
+        | "ReadMcpResourceTool"
+        | "ReadMcpResourceDirTool"
+        // Lists, waiting, and what is told to the person.
+        | "ListAgents"
+        | "CronList"
+        | "TodoRead"
+        | "WaitForMcpServers"
+        | "Sleep"
+        | "ReportFindings"
+        | "SendUserMessage"
+        | "PushNotification" => &[READ],
         "WebFetch" | "WebSearch" => &[READ, NETWORK],
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => &[WRITE],
         BASH => &[WRITE, EXECUTE, SHELL],
