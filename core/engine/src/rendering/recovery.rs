@@ -46,7 +46,9 @@ fn strict(standing: &Standing) -> String {
         let verb = if standing.requires { "requires" } else { "still needs" };
         sentences.push(format!("The \"{phase}\" phase {verb}: {}.", phrase::joined(needs)));
     }
-    sentences.extend(standing.uncounted.map(uncounted));
+    // The way back says that it failed.
+    let told = |why: &Why| back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
+    sentences.extend(standing.uncounted.filter(|why| !told(why)).map(uncounted));
     sentences.extend(back.as_ref().map(way_back));
     if !standing.gates.is_empty() {
         sentences.push(format!("For the approval the user is needed: {}.", approve(&standing.gates)));
@@ -84,7 +86,7 @@ fn uncounted(why: Why) -> String {
 fn way_back(back: &WayBack) -> String {
     let WayBack { phase, allowed, open } = back;
     if *open {
-        format!("As it failed, a call of the \"{phase}\" phase goes back to it: {allowed}.")
+        format!("As the last one failed, a call of the \"{phase}\" phase goes back to it: {allowed}.")
     } else {
         format!("It failed as often as the skill lets a run go back to the \"{phase}\" phase.")
     }
