@@ -9,6 +9,7 @@ mod guarded;
 mod line;
 mod obeyed;
 mod tools;
+mod within;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -29,6 +29,11 @@ impl Place<'_> {
         judged.parts.iter().filter_map(started).collect()
     }
 
+    /// Whether a word is the program of a client.
+    pub(super) fn names_client(&self, word: &str) -> bool {
+        self.protected.clients().iter().any(|client| names(client, word))
+    }
+
     fn started(&self, client: &Client, words: &[Option<String>], part: &Part, judged: &Judgement) -> Option<Guarded> {
         let at = place_of(client, words)?;
         let program = client.program;

@@ -53,6 +53,7 @@ impl Place<'_> {
         }
         found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
         found.extend(self.clients(judged));
+        found.extend(self.within(judged, line));
         found.extend(self.named(judged));
         found.extend(self.copied(judged));
         found.extend(self.through_descriptors(judged));
@@ -221,7 +222,12 @@ fn beyond(written: &str) -> Option<String> {
 }
 
 /// A message to the guard that its client did not send.
-fn forged(words: &[Word]) -> Option<Guarded> {
+pub(super) fn forged(words: &[Word]) -> Option<Guarded> {
+    if let [Word::Unknown, Word::Known(speaks), Word::Known(_), ..] = words
+        && speaks == "hook"
+    {
+        return Some(Guarded { part: Part::State, path: "* hook".to_owned() });
+    }
     let mut known = words.iter().map(|word| match word {
         Word::Known(text) => text.as_str(),
         Word::Unknown => "",

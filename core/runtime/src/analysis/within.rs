@@ -1,0 +1,65 @@
+//! Lines within a line: texts that one of its programs may run.
+
+use std::path::Path;
+
+use phasegate_core::analysis::{Guarded, Verdict};
+use phasegate_shell::{Judgement, Part, Pattern, Table, Trust, judge};
+
+use super::guarded::{Place, forged};
+
+/// Programs that run what they read.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "busybox"];
+/// Commands of the guard that only a client gives.
+const GUARD: [&str; 3] = ["hook", "serve", "mcp"];
+/// The most places of one command at which a line within it may begin.
+const MOST_PLACES: usize = 16;
+/// What feeds a shell with the text behind it.
+const HERE: &str = "<<<";
+
+impl Place<'_> {
+    /// By the clients that texts of the line start, and the messages to the guard that they send.
+    pub(super) fn within(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
+        let begins = |word: &str| self.names_client(word) || GUARD.contains(&word);
+        let found = texts(judged, line, begins).into_iter().flat_map(|text| {
+            let inner = judge(&text, &Table::shipped(), Trust::default());
+            let forged = inner.parts.iter().filter_map(|part| forged(&part.command.words));
+            forged.chain(self.clients(&inner)).collect::<Vec<_>>()
+        });
+        found.collect()
+    }
+}
+
+/// What may be run as a line of its own: the arguments of a program that is not known to do something else, each alone, and
+/// from one that may be a program which matters here; and where a shell reads what the line says, the words of every part.
+fn texts(judged: &Judgement, line: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
+    let opaque = |part: &&Part| matches!(part.command.verdict, Verdict::Execute | Verdict::Unknown);
+    let mut found = Vec::new();
+    for part in judged.parts.iter().filter(opaque) {
+        let words = arguments(part);
+        found.extend(words.iter().filter(|word| word.contains(' ')).cloned());
+        let places = (0..words.len()).filter(|at| words.iter().skip(*at).take(2).any(|word| begins(word)));
+        found.extend(places.take(MOST_PLACES).filter_map(|from| Some(joined(words.get(from..)?))));
+    }
+    let is_shell = |part: &Part| {
+        let name = part.words.first().and_then(Pattern::text);
+        name.is_some_and(|name| {
+            Path::new(&name).file_name().is_some_and(|name| SHELLS.iter().any(|shell| name == *shell))
+        })
+    };
+    if judged.parts.iter().any(is_shell) {
+        found.extend(judged.parts.iter().map(|part| arguments(part).join(" ")));
+        found.extend(line.split(HERE).skip(1).map(|text| text.trim().trim_matches(['\'', '"']).to_owned()));
+    }
+    found
+}
+
+/// The arguments that are wholly known.
+fn arguments(part: &Part) -> Vec<String> {
+    part.words.iter().skip(1).filter_map(Pattern::text).collect()
+}
+
+/// The words as a line of which each is one word.
+fn joined(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+    quoted.join(" ")
+}
