@@ -222,9 +222,7 @@ impl World {
             "set_mode" | "skip_phase" if by != By::Human => refused(Code::CommandRefused),
             _ => {
                 let run = live.into_iter().find(|run| Some(self.skill(*run).name.as_str()) == skill);
-                let Some(run) = run else {
-                    return if name == "deactivate_skill" { None } else { refused(Code::CommandInvalid) };
-                };
+                let Some(run) = run else { return refused(Code::CommandInvalid) };
                 if name == "set_mode" {
                     self.runs[run].mode = if args["mode"] == "warn" { Mode::Warn } else { Mode::Block };
                     return None;
