@@ -281,7 +281,8 @@ fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<Next
     let example = note.and_then(|note| note.example.as_ref());
     let mut input = example.map_or_else(|| Value::Object(Map::new()), Example::arguments);
     let named = denied.analysis.paths.first().map(|path| path.written.as_str());
-    if let Some(file) = named.or_else(|| denied.input.get("file_path").and_then(Value::as_str)) {
+    let named = named.or_else(|| denied.input.get("file_path").and_then(Value::as_str));
+    if let Some(file) = named {
         name_file(&mut input, file);
     }
     if let Value::Object(fields) = &mut input {
