@@ -152,7 +152,7 @@ fn a_probe_says_what_calls_would_be_answered_and_moves_nothing() {
     bridge.say(&probe);
     assert_eq!(bridge.read()["probed"][0]["effect"], "allow");
     bridge.say(&json!({"id": 10, "probe": [{"no": "call"}]}));
-    assert_eq!(bridge.read()["error"]["code"], "bad-input");
+    assert_eq!(bridge.read()["error"]["code"], "host-unknown");
 }
 
 #[test]
