@@ -36,8 +36,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         read_named(&args.files, context)?
     };
-    let servers = context.find_project(&runtime).map(|project| runtime.servers(&project)).unwrap_or_default();
-    diagnostics.extend(compile_knowing(&files, &servers).diagnostics);
+    let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
+    diagnostics.extend(compile_knowing(&files, &known).diagnostics);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if context.out.json {
         let list: Vec<_> = diagnostics.iter().map(as_json).collect();

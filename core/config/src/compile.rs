@@ -8,7 +8,7 @@ use phasegate_core::policy::{Mode, Policy, Skill};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::input::{Kind, KnownServers, Level, SourceFile};
+use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::shipped::{Shipped, find_shipped, shipped};
@@ -22,12 +22,13 @@ use crate::{mcp, settings_check, skills, version};
 /// file names them under `use`.
 #[must_use]
 pub fn compile(files: &[SourceFile]) -> Compiled {
-    compile_knowing(files, &KnownServers::default())
+    compile_knowing(files, &Known::default())
 }
 
-/// As [`compile`], where the tools of some servers are known: a name that none of a skill's servers has is reported.
+/// As [`compile`], where something of the project is known: a name that none of a skill's servers has is reported, and a
+/// path into a folder that is probably misspelt.
 #[must_use]
-pub fn compile_knowing(files: &[SourceFile], tools: &KnownServers) -> Compiled {
+pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     let mut files: Vec<&SourceFile> = files.iter().collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let mut work = Work { files: &files, findings: vec![Vec::new(); files.len()] };
@@ -46,7 +47,7 @@ pub fn compile_knowing(files: &[SourceFile], tools: &KnownServers) -> Compiled {
                 }
             }
             Kind::Skill | Kind::SkillMd => {
-                let read = skills::read_skill(number, file, tools, findings);
+                let read = skills::read_skill(number, file, known, findings);
                 mode_unclear |= read.is_none() && file.kind == Kind::Skill;
                 found.extend(read);
             }
@@ -185,7 +186,7 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
 
 fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let mut skill = skills::read_skill(0, &shipped.source(form)?, &KnownServers::default(), &mut Vec::new())?.skill;
+    let mut skill = skills::read_skill(0, &shipped.source(form)?, &Known::default(), &mut Vec::new())?.skill;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }

@@ -54,6 +54,16 @@ pub struct KnownServers {
     pub apart: BTreeMap<String, String>,
 }
 
+/// What is known of the project that configs are for.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Its MCP servers.
+    pub servers: KnownServers,
+    /// The names in its folders, by the folder's path (`src/app`; the root is the empty text). A folder that is not listed
+    /// is not known.
+    pub folders: BTreeMap<String, BTreeSet<String>>,
+}
+
 impl KnownServers {
     /// Whether there is a server of this name.
     #[must_use]

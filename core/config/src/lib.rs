@@ -32,7 +32,7 @@ pub use compile::{compile, compile_knowing, shipped_policy};
 pub use compiled::{Compiled, Settings};
 pub use diagnostic::{Diagnostic, Severity};
 pub use front_matter::names_permissions;
-pub use input::{Kind, KnownServers, Level, SourceFile, TOGETHER};
+pub use input::{Kind, Known, KnownServers, Level, SourceFile, TOGETHER};
 pub use mcp::Mcp;
 pub use shipped::{Shipped, find_shipped, shipped};
 pub use source::Form;

@@ -3,6 +3,7 @@
 mod conditions;
 mod contradiction;
 mod cover;
+mod folders;
 mod hold;
 mod known;
 mod misspelt;
@@ -16,15 +17,16 @@ mod uses;
 pub(crate) use names::check_settings;
 
 use crate::build::builder::Built;
-use crate::input::KnownServers;
+use crate::input::Known;
 use crate::report::Finding;
 
 /// Looks for rules that contradict each other, names that nothing has, and phases that are never reached or never done.
-pub(crate) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Finding>) {
+pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     let damaged = damaged(built, findings);
     contradiction::check(built, findings);
     hold::check(built, findings);
-    let misspelt = names::check(built, tools, findings);
+    folders::check(built, &known.folders, findings);
+    let misspelt = names::check(built, &known.servers, findings);
     let possible = possible::Possible::new(&built.skill);
     reach::check(built, &possible, &damaged, &misspelt, findings);
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::build::builder::{Builder, Built, child};
 use crate::build::{matcher, skill};
-use crate::input::{Kind, KnownServers, Level, SourceFile};
+use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{Form, SettingsSource, SkillSource};
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 pub(crate) fn read_skill(
     number: usize,
     file: &SourceFile,
-    tools: &KnownServers,
+    known: &Known,
     findings: &mut Vec<Finding>,
 ) -> Option<Found> {
     let root = match file.kind {
@@ -49,7 +49,7 @@ pub(crate) fn read_skill(
     name(file, &built.skill.name, built.places.name, findings);
     let usable = !built.skill.phases.is_empty();
     if usable {
-        meaning::check(&built, tools, findings);
+        meaning::check(&built, known, findings);
     }
     let Built { skill, places, .. } = built;
     usable.then(|| Found {

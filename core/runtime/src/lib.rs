@@ -48,6 +48,7 @@ pub mod hook;
 pub mod heartbeat;
 pub mod attribution;
 pub mod project_command;
+mod project_folders;
 pub mod reload;
 pub mod acceptance;
 pub mod known_servers;

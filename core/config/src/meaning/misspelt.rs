@@ -100,7 +100,8 @@ impl Names<'_> {
         let others = others.filter(|(_, other)| self.more_real(other, name, used.place));
         let others = others.map(|(found, other)| (found, false, other));
         let all = hosts.chain(noted).chain(others);
-        let (found, _, meant) = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)))?;
+        let best = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)));
+        let Some((found, _, meant)) = best else { return self.unknown(name, on_host) };
         // A host's own tools begin with a capital letter: what else does is none of its own.
         let like_a_host = is_host_tool(meant) && name.starts_with(char::is_uppercase);
         let both_real = self.counts.allowed.contains(name) && self.counts.of_name(meant) > 0;
@@ -110,6 +111,21 @@ impl Names<'_> {
             suggestion: format!("did you mean `{meant}`?"),
             sure: found == Typo::Sure && (like_a_host || !both_real),
             cause: Some("another tool has nearly the same name"),
+            key: Some("tools"),
+        })
+    }
+
+    /// A name as agent hosts give them, which none is known to have: clients get new tools, and users write their own.
+    fn unknown(&self, name: &str, on_host: bool) -> Option<Doubt> {
+        let seen = || self.tools.tools.values().any(|tools| tools.contains(name));
+        let like_a_host = name.starts_with(char::is_uppercase) && name.chars().all(char::is_alphanumeric);
+        (on_host && like_a_host && !seen()).then(|| Doubt {
+            message: format!("no tool `{name}` is known here"),
+            meant: None,
+            suggestion: "if a client has it, list it under `tools` with its label; if a server has it, write `mcp__SERVER__TOOL`"
+                .into(),
+            sure: false,
+            cause: Some("names with a capital letter are those of clients' own tools, and no client is known to have it"),
             key: Some("tools"),
         })
     }

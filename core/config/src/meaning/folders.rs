@@ -1,0 +1,76 @@
+//! Paths into a folder that the project does not have, beside one of nearly the same name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phasegate_core::Code;
+
+use super::uses;
+use crate::build::builder::Built;
+use crate::report::Finding;
+use crate::typo::typo;
+
+/// Reports them: as warnings, because the folder may be one that the agent is to make.
+pub(super) fn check(built: &Built, folders: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
+    for used in uses::all(built) {
+        for test in &used.matcher.paths {
+            let Some(Misspelt { written, meant }) = misspelt(&test.pattern, folders) else { continue };
+            let nothing = if used.place.forbids() { "forbids nothing of it" } else { "means nothing of it" };
+            findings.push(
+                Finding::warning(
+                    Code::MatcherNeverMatches,
+                    used.span,
+                    format!("`{}` is in a folder that the project does not have: `{written}`", test.pattern),
+                )
+                .cause(format!("the project has `{meant}`, and this {nothing}"))
+                .suggest(format!("did you mean `{}`?", test.pattern.replacen(&written, &meant, 1))),
+            );
+        }
+    }
+}
+
+/// A path as it is written, and the one that was probably meant.
+struct Misspelt {
+    written: String,
+    meant: String,
+}
+
+/// The first part of a pattern that is no name in its folder, where another name there is nearly the same.
+fn misspelt(pattern: &str, folders: &BTreeMap<String, BTreeSet<String>>) -> Option<Misspelt> {
+    let mut folder = String::new();
+    for part in pattern.strip_prefix("./").unwrap_or(pattern).split('/') {
+        if part.is_empty() || part == ".." || part.contains(['*', '?', '{', '[']) {
+            return None;
+        }
+        let names = folders.get(&folder)?;
+        let path = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        if !names.contains(part) {
+            let meant = names.iter().find(|name| typo(part, name).is_some())?;
+            return Some(Misspelt { written: path(part), meant: path(meant) });
+        }
+        folder = path(part);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_beside_nearly_the_same_is_a_mistake_and_any_other_is_not() {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        let folders = BTreeMap::from([
+            (String::new(), names(&["source", "docs", "README.md"])),
+            ("source".into(), names(&["engine", "tests"])),
+        ]);
+        let found = |pattern: &str| misspelt(pattern, &folders).map(|Misspelt { written, meant }| (written, meant));
+        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        assert_eq!(found("soruce/**"), pair("soruce", "source"));
+        assert_eq!(found("source/engin/*.rs"), pair("source/engin", "source/engine"));
+        for right in
+            ["source/**", "source/engine/deep/x", "notes/**", "**/*.pem", "/etc/passwd", "../other", "*.md", ""]
+        {
+            assert_eq!(found(right), None, "{right}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The names in a project's folders, which the paths of configs are held against.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+
+use phasegate_config::Known;
+
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// So many folders are read at most, the outer ones first; what lies in others is not known.
+const FOLDERS: usize = 500;
+/// Folders that tools fill.
+const FILLED: [&str; 3] = [".git", "node_modules", "target"];
+
+impl Runtime {
+    /// What is known of a project beside its configs.
+    #[must_use]
+    pub fn known(&self, project: &Project) -> Known {
+        Known { servers: self.servers(project), folders: folders(&project.root) }
+    }
+}
+
+/// The names in the folders of a project, by the folder's path; links are not followed.
+fn folders(root: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    let mut waiting = VecDeque::from([String::new()]);
+    while let Some(folder) = waiting.pop_front().filter(|_| found.len() < FOLDERS) {
+        let Ok(entries) = std::fs::read_dir(root.join(&folder)) else { continue };
+        let mut names = BTreeSet::new();
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && !FILLED.contains(&name.as_str()) {
+                waiting.push_back(if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") });
+            }
+            names.insert(name);
+        }
+        found.insert(folder, names);
+    }
+    found
+}
