@@ -24,6 +24,7 @@ mod loading;
 pub mod frames;
 mod shell;
 pub mod platform;
+mod harmless;
 pub mod suite;
 pub mod report;
 

@@ -98,6 +98,29 @@ impl Stage {
         Ok(Played { records: self.journal(&message.session), event: message.event, answer })
     }
 
+    /// Keeps the state that the frames led to.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be copied.
+    pub(crate) fn keep(&mut self) -> Result<(), String> {
+        // The bridge writes its last state when it ends.
+        self.bridge = None;
+        copy(&self.folder.join("state"), &self.folder.join("kept"))
+    }
+
+    /// Goes back to the state that was kept.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be copied.
+    pub(crate) fn restore(&mut self) -> Result<(), String> {
+        self.bridge = None;
+        let state = self.folder.join("state");
+        std::fs::remove_dir_all(&state).map_err(|error| format!("{}: {error}", state.display()))?;
+        copy(&self.folder.join("kept"), &state)
+    }
+
     /// Sends a frame to the bridge; the first one starts it.
     fn ask(&mut self, frame: &str) -> Result<Answer, String> {
         let mut bridge = match self.bridge.take() {
@@ -190,6 +213,21 @@ impl Stage {
         self.seen += new.len();
         new
     }
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    for entry in walkdir::WalkDir::new(from) {
+        let entry = entry.map_err(|error| error.to_string())?;
+        let target = to.join(entry.path().strip_prefix(from).unwrap_or(entry.path()));
+        let made = if entry.file_type().is_dir() {
+            std::fs::create_dir_all(&target)
+        } else {
+            std::fs::copy(entry.path(), &target).map(|_| ())
+        };
+        made.map_err(|error| format!("{}: {error}", target.display()))?;
+    }
+    Ok(())
 }
 
 /// The binary beside this program. It is built first where cargo runs this program.

@@ -56,6 +56,20 @@ pub struct Answer {
     pub status: Option<i32>,
 }
 
+impl Answer {
+    /// Whether it denies a call, or has the client ask about it.
+    pub(crate) fn stops(&self) -> bool {
+        let words = ["\"permissionDecision\":\"deny\"", "\"permissionDecision\":\"ask\"", "\"decision\":\"block\""];
+        self.status == Some(2) || words.iter().any(|word| self.stdout.contains(word))
+    }
+
+    /// The phase that it says the run is in, if any.
+    pub(crate) fn phase(&self) -> Option<String> {
+        let (_, rest) = self.stdout.rsplit_once("phase \\\"")?;
+        rest.split_once("\\\"").map(|(phase, _)| phase.to_owned())
+    }
+}
+
 /// A recorded session.
 #[derive(Clone, Debug)]
 pub struct Session {

@@ -12,7 +12,7 @@ use crate::folders::cases;
 use crate::loading::Loading;
 use crate::trial::{Check, Trial, Verdict};
 use crate::upstream::{Fixture, Sample};
-use crate::{frames, platform, shell, story, upstream};
+use crate::{frames, harmless, platform, shell, story, upstream};
 
 /// Every trial, and the known departures.
 pub struct Suite {
@@ -41,6 +41,7 @@ pub fn load() -> Suite {
     for adapter in &adapters {
         frames::trials(&mut loading, *adapter);
         platform::sessions(&mut loading, adapter.id());
+        harmless::trials(&mut loading, adapter.id());
     }
     shell::trials(&mut loading);
     let expected = expected(&mut loading, &adapters);

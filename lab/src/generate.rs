@@ -7,6 +7,7 @@ mod cli;
 mod config;
 mod crates;
 mod faults;
+mod harmless;
 mod platforms;
 mod programs;
 mod schemas;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result {
 fn all() -> Result<Vec<Generated>> {
     let programs = programs::text()?;
     let mut files = vec![codes::page(), cli::page(), platforms::page(), faults::page()?, config::page()?];
-    files.extend([attacks::page()?, programs]);
+    files.extend([attacks::page()?, harmless::page()?, programs]);
     files.extend(crates::pages()?);
     files.extend(schemas::files());
     files.extend(shims::files()?);

@@ -1,0 +1,191 @@
+//! Calls of an ordinary session, on each client's frames: none is denied while no skill is active, and in the working
+//! phase of a shipped skill only those are that its file lists with the reason.
+
+mod call;
+mod host;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::folders::cases;
+use crate::loading::Loading;
+use crate::player::Stage;
+use crate::session::Answer;
+use crate::trial::{Check, Mismatch, Trial};
+use call::{Call, Calls};
+use host::{Host, Moment};
+
+const FOLDER: &str = "../harmless";
+/// How many calls each client makes at least.
+const LEAST: usize = 100;
+
+/// `project.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Files {
+    files: BTreeMap<String, String>,
+}
+
+/// `skills/SKILL.toml`: how a skill gets to its working phase, and what is denied there.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Skill {
+    /// The phase that the calls lead to.
+    phase: String,
+    #[serde(default)]
+    before: Vec<Call>,
+    #[serde(default)]
+    denied: Vec<Denied>,
+}
+
+/// Calls that are denied for one reason.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Denied {
+    #[serde(rename = "why")]
+    _why: String,
+    #[serde(default)]
+    groups: BTreeSet<String>,
+    #[serde(default)]
+    calls: BTreeSet<String>,
+}
+
+/// The session of a client.
+struct Session {
+    adapter: String,
+    host: Host,
+    files: BTreeMap<String, String>,
+    calls: Vec<Call>,
+}
+
+/// Adds the trials of a client: one without a skill, one for each skill.
+pub(crate) fn trials(loading: &mut Loading, adapter: &str) {
+    let path = format!("{FOLDER}/hosts/{adapter}.toml");
+    if !cases().join(&path).exists() {
+        return;
+    }
+    let Some(host) = read::<Host>(loading, &path) else { return };
+    let Some(calls) = read::<Calls>(loading, &format!("{FOLDER}/calls.toml")) else { return };
+    let Some(files) = read::<Files>(loading, &format!("{FOLDER}/project.toml")) else { return };
+    let session = Arc::new(Session { adapter: adapter.into(), host, files: files.files, calls: calls.all() });
+    add(loading, &session, "no-skill", None);
+    for shipped in phasegate_config::shipped() {
+        let path = format!("{FOLDER}/skills/{}.toml", shipped.name);
+        if let Some(skill) = read::<Skill>(loading, &path) {
+            add(loading, &session, shipped.name, Some(skill));
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(loading: &mut Loading, path: &str) -> Option<T> {
+    let text = loading.take(path)?;
+    toml::from_str(&text).map_err(|error| loading.fails(path, &error)).ok()
+}
+
+fn add(loading: &mut Loading, session: &Arc<Session>, name: &str, skill: Option<Skill>) {
+    let adapter = &session.adapter;
+    let (id, area) = (format!("session/{adapter}/harmless/{name}"), format!("{adapter}/harmless"));
+    let adapter = Some(adapter.clone());
+    let (session, name) = (Arc::clone(session), name.to_owned());
+    let run = Box::new(move || {
+        let alarms = skill.as_ref().map_or_else(|| session.free(), |skill| session.within(&name, skill));
+        let listed = |call: &&Call| skill.as_ref().is_some_and(|skill| skill.lists(call));
+        match alarms {
+            Ok(denied) => compare(&session.made(), &denied, listed),
+            Err(problem) => vec![Mismatch::broken("harmless", problem)],
+        }
+    });
+    loading.trials.push(Trial { id, check: Check::Session, adapter, area, run });
+}
+
+/// Both ways: what is denied is listed, and what is listed is denied.
+fn compare(calls: &[&Call], denied: &BTreeSet<String>, listed: impl Fn(&&Call) -> bool) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    if calls.len() < LEAST {
+        mismatches.push(Mismatch::new("calls", "number", json!(LEAST), json!(calls.len())));
+    }
+    for call in calls {
+        let (wanted, got) = (listed(call), denied.contains(&call.shown()));
+        if wanted != got {
+            mismatches.push(Mismatch::new(&call.shown(), "denied", json!(wanted), json!(got)));
+        }
+    }
+    mismatches
+}
+
+impl Skill {
+    fn lists(&self, call: &Call) -> bool {
+        let lists = |denied: &Denied| denied.groups.contains(&call.group) || denied.calls.contains(&call.shown());
+        self.denied.iter().any(lists)
+    }
+}
+
+impl Session {
+    /// The calls that this client can make.
+    fn made(&self) -> Vec<&Call> {
+        self.calls.iter().filter(|call| self.host.has(call)).collect()
+    }
+
+    /// Plays all calls in one session without a skill. Those that were denied.
+    fn free(&self) -> Result<BTreeSet<String>, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut stage = self.stage(folder.path())?;
+        let mut denied = BTreeSet::new();
+        for (at, call) in self.made().into_iter().enumerate() {
+            if self.asked(&mut stage, call, at)?.stops() {
+                denied.insert(call.shown());
+            } else {
+                self.ended(&mut stage, call, at)?;
+            }
+        }
+        Ok(denied)
+    }
+
+    /// Plays each call in the phase of a skill, always from the same state. Those that were denied.
+    fn within(&self, name: &str, skill: &Skill) -> Result<BTreeSet<String>, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut stage = self.stage(folder.path())?;
+        let mut phase = None;
+        for (at, call) in std::iter::once(&Call::skill(name)).chain(&skill.before).enumerate() {
+            let at = at + self.calls.len();
+            let asked = self.asked(&mut stage, call, at)?;
+            if asked.stops() {
+                return Err(format!("{}: {}", call.shown(), asked.stdout));
+            }
+            let ended = self.ended(&mut stage, call, at)?;
+            phase = [asked, ended].iter().rev().find_map(Answer::phase).or(phase);
+        }
+        if phase.as_deref() != Some(skill.phase.as_str()) {
+            return Err(format!("the calls lead to the phase {phase:?}"));
+        }
+        stage.keep()?;
+        let mut denied = BTreeSet::new();
+        for (at, call) in self.made().into_iter().enumerate() {
+            if self.asked(&mut stage, call, at)?.stops() {
+                denied.insert(call.shown());
+            } else {
+                stage.restore()?;
+            }
+        }
+        Ok(denied)
+    }
+
+    fn stage(&self, folder: &Path) -> Result<Stage, String> {
+        let mut stage = Stage::new(&self.host.session(&self.adapter, &self.files), folder)?;
+        stage.play(&self.host.started()?)?;
+        Ok(stage)
+    }
+
+    fn asked(&self, stage: &mut Stage, call: &Call, at: usize) -> Result<Answer, String> {
+        Ok(stage.play(&self.host.frame(call, at, Moment::Asked)?)?.answer)
+    }
+
+    fn ended(&self, stage: &mut Stage, call: &Call, at: usize) -> Result<Answer, String> {
+        Ok(stage.play(&self.host.frame(call, at, Moment::Ended)?)?.answer)
+    }
+}
