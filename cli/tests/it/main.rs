@@ -30,6 +30,7 @@ mod repair;
 mod serve;
 mod servers;
 mod sessions;
+mod status;
 mod store;
 mod stress;
 mod support;

@@ -1,7 +1,6 @@
 //! Control commands and skill invocations: beginning, ending and inspecting runs.
 
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +15,8 @@ use crate::graph::{self, Here};
 use crate::in_force;
 use crate::moves;
 use crate::observe;
-use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill};
+use crate::policy::{LeaveSkill, Mode, Policy, Scope};
+use crate::run_status;
 use crate::slash_command;
 use crate::state::{Run, State, Status};
 use crate::tool::SKILL;
@@ -77,7 +77,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let mode = mode_of(args.required("mode")?)?;
             set_mode(draft, args.text("skill_name")?, mode)
         }
-        "get_skill_phase" | "approvals" | "end_session" | "reload" => {
+        "get_skill_phase" | "runs" | "approvals" | "end_session" | "reload" => {
             only(&[])?;
             without_arguments(world, policy, draft, by, name)
         }
@@ -87,7 +87,11 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
 
 fn without_arguments(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, by: By, name: &str) -> Answer {
     match name {
-        "get_skill_phase" => return Ok(status(world, policy, draft.state())),
+        "get_skill_phase" => {
+            let inactive = || json!({"active": false, "available_skills": available(policy)});
+            return Ok(run_status::newest(world, policy, draft.state()).unwrap_or_else(inactive));
+        }
+        "runs" => return Ok(run_status::all(world, policy, draft.state())),
         "approvals" => return Ok(approving::list(world, policy, draft.state())),
         _ => human(by, name)?,
     }
@@ -137,10 +141,11 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 10] = [
+pub const COMMANDS: [&str; 11] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
+    "runs",
     "approve",
     "revoke",
     "approvals",
@@ -182,7 +187,7 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, 
         "current_phase": first.map(|phase| phase.name.as_str()),
         "total_phases": skill.phases.len(),
         "allowed_tools": first.map(|phase| texts(&phase.allowed)),
-        "forbidden_tools": first.map(|phase| forbidden(skill, &phase.forbidden)),
+        "forbidden_tools": first.map(|phase| texts(&run_status::forbidden(skill, phase))),
     }))
 }
 
@@ -256,41 +261,9 @@ fn finished(world: &mut World<'_>, policy: &Policy, state: &State, id: &str) -> 
     })
 }
 
-/// The answer of `get_skill_phase`: the original's fields, and what is missing.
-fn status(world: &mut World<'_>, policy: &Policy, state: &State) -> Value {
-    let found = target(state, None).and_then(|run| Some((run, policy.skill_version(&run.skill, &run.version)?)));
-    let Some((run, skill)) = found else {
-        return json!({"active": false, "available_skills": available(policy)});
-    };
-    let index = skill.phase_index(&run.phase).unwrap_or_default();
-    let Some(phase) = skill.phases.get(index) else { return json!({"active": false}) };
-    let mut answer = json!({
-        "active": true,
-        "skill_name": skill.name,
-        "current_phase": phase.name,
-        "phase_index": index,
-        "total_phases": skill.phases.len(),
-        "mode": run.mode.word(),
-        "allowed_tools": texts(&phase.allowed),
-        "forbidden_tools": forbidden(skill, &phase.forbidden),
-        "tool_history": run.history,
-    });
-    if let Value::Object(fields) = &mut answer {
-        let missing = world.missing_here(run, phase).words;
-        if !missing.is_empty() {
-            fields.insert("missing".to_string(), json!(missing));
-        }
-    }
-    answer
-}
-
 /// The run that a command without a skill's name means: the one that began last.
 fn target<'a>(state: &'a State, name: Option<&str>) -> Option<&'a Run> {
     state.live_runs().filter(|run| name.is_none_or(|name| run.skill == name)).last()
-}
-
-fn forbidden(skill: &Skill, own: &[crate::matcher::Matcher]) -> Vec<String> {
-    texts(own).into_iter().chain(texts(&skill.global_forbidden)).collect()
 }
 
 fn human(by: By, name: &str) -> Result<(), DenialKind> {

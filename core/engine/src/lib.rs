@@ -106,6 +106,7 @@ mod call;
 mod inheritance;
 mod new_run;
 pub mod slash_command;
+mod run_status;
 mod control;
 mod obligation;
 mod step;

@@ -1,4 +1,4 @@
-//! Phrases: what policies list and ask for, in the words of a sentence and short. `phasegate status` shows all of it.
+//! Phrases: what policies list and ask for, in the words of a sentence and short. `phasegate status --session` shows all of it.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};

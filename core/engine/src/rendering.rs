@@ -14,6 +14,8 @@ use crate::denial::{Denial, DenialKind, InvalidCommand};
 use crate::pins::approval_name;
 use crate::slash_command;
 
+pub(crate) use recovery::uncounted;
+
 /// What a kind of denial says.
 struct Rendered {
     gate: Gate,

@@ -25,6 +25,15 @@ impl Runtime {
         self.ask(project, session, "get_skill_phase")
     }
 
+    /// Every run that judges the calls of a session, the one that began last first, and how it gets on.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::status`].
+    pub fn runs(&self, project: &Project, session: &SessionInfo) -> Result<Value, Problem> {
+        self.ask(project, Some(session), "runs")
+    }
+
     /// What a person is waited for in a session, and what was approved in its live runs, without recording that it was
     /// asked: `{"waiting": [...], "approved": [...]}`.
     ///

@@ -73,7 +73,7 @@ fn strict(standing: &Standing) -> String {
 }
 
 /// Why the last call that would have helped does not count.
-fn uncounted(why: Why) -> String {
+pub(crate) fn uncounted(why: Why) -> String {
     match why {
         Why::NotOwnStatus => "The last one does not count: the exit status of its line is not its own. Run it as the \
                               only command; before a pipe, write `set -o pipefail;`."

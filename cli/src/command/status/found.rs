@@ -1,0 +1,91 @@
+//! What `phasegate status` has to show.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use phasegate_adapter::Problem;
+use phasegate_core::policy::Mode;
+use phasegate_runtime::Project;
+use phasegate_runtime::sessions::SessionInfo;
+use serde_json::{Value, json};
+
+/// What there is to show.
+pub(super) struct Found {
+    pub(super) project: Project,
+    pub(super) guarded: Guarded,
+    /// Those that go on first.
+    pub(super) shown: Vec<Shown>,
+    /// The answer of `get_skill_phase` in a session that is still to begin.
+    pub(super) fresh: Value,
+    pub(super) damaged: Vec<(PathBuf, Problem)>,
+    /// How many messages could not be read and named no session.
+    pub(super) unread: u64,
+    /// The names with which a person accepts tools that servers describe otherwise than before.
+    pub(super) changed_tools: Vec<String>,
+}
+
+/// A session and where it stands.
+pub(super) struct Shown {
+    pub(super) session: SessionInfo,
+    /// The answer of `get_skill_phase`.
+    pub(super) status: Value,
+    /// Every run that judges its calls.
+    pub(super) runs: Vec<Value>,
+    /// What waits for a person, and what is approved.
+    pub(super) approvals: Value,
+}
+
+/// What guards the project.
+pub(super) struct Guarded {
+    /// The word of a state.
+    pub(super) state: &'static str,
+    pub(super) text: String,
+    /// The skills that are in force for every session, and in which mode.
+    pub(super) in_force: BTreeMap<String, Mode>,
+}
+
+impl Found {
+    /// The original's fields for the addressed session at the top level, and then every session.
+    pub(super) fn as_json(&self) -> Value {
+        let mut top = self.shown.first().map_or(&self.fresh, |shown| &shown.status).clone();
+        let damaged = self.damaged.iter().map(|(path, problem)| {
+            json!({"journal": path.display().to_string(), "code": problem.code, "message": problem.message})
+        });
+        let more = json!({
+            "project": self.project.root.display().to_string(),
+            "guard": {"state": self.guarded.state, "text": self.guarded.text},
+            "in_force": self.guarded.in_force,
+            "session": self.shown.first().map(|shown| &shown.session.id),
+            "sessions": self.shown.iter().map(Shown::as_json).collect::<Vec<_>>(),
+            "changed_tools": self.changed_tools,
+            "damaged": damaged.collect::<Vec<_>>(),
+            "unread": self.unread,
+        });
+        if let (Value::Object(fields), Value::Object(more)) = (&mut top, more) {
+            fields.extend(more);
+        }
+        top
+    }
+}
+
+impl Shown {
+    fn as_json(&self) -> Value {
+        let active = self.session.active.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        json!({
+            "session": self.session.id,
+            "records": self.session.records,
+            "ended": self.session.state.session.ended,
+            "active_at": active.as_millis(),
+            "status": self.status,
+            "runs": self.runs,
+            "waiting": self.approvals.get("waiting"),
+            "approved": self.approvals.get("approved"),
+        })
+    }
+}
+
+/// The texts of a JSON list.
+pub(crate) fn words(value: Option<&Value>) -> Vec<&str> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}

@@ -1,0 +1,183 @@
+//! The text of `phasegate status`.
+
+use std::time::{Duration, SystemTime};
+
+use owo_colors::OwoColorize as _;
+use serde_json::Value;
+
+use super::found::{Found, Shown, words};
+use crate::output::{Output, duration, to_a_person};
+
+/// The most ended sessions that are listed.
+const ENDED: usize = 3;
+
+/// Prints what was found, with the whole of its lists if `full`.
+pub(super) fn print(out: Output, found: &Found, full: bool) {
+    let Found { project, guarded, shown, fresh, .. } = found;
+    out.line(format_args!("{} {}: {}", project.root.display().bold(), guarded.state, guarded.text));
+    for (skill, mode) in &guarded.in_force {
+        out.line(format_args!("{} is in force for every session ({} mode)", skill.bold(), mode.word()));
+    }
+    problems(out, found);
+    let (ended, live): (Vec<&Shown>, Vec<&Shown>) =
+        shown.iter().partition(|shown| shown.session.state.session.ended && !full);
+    for one in &live {
+        session(out, one, shown, full);
+    }
+    if live.is_empty() {
+        out.line(match (ended.is_empty(), guarded.state) {
+            (false, _) => "\nno session is under way",
+            (true, "guarded") => "no session yet: start the client in this folder",
+            (true, _) => "no session yet",
+        });
+    }
+    let skills = words(fresh.get("available_skills"));
+    if !skills.is_empty() && live.iter().all(|shown| shown.runs.is_empty()) {
+        out.line(format_args!(
+            "skills that apply: {}; the agent or `/NAME` starts one, `phasegate activate NAME` puts one in force for every \
+             session",
+            skills.join(", ")
+        ));
+    }
+    past(out, &ended);
+}
+
+/// What keeps the guard from judging, and how a person ends that.
+fn problems(out: Output, found: &Found) {
+    for (_, problem) in &found.damaged {
+        let help = "`phasegate repair` shows what can be read, and lets its session go on";
+        out.line(format_args!("{} {problem}; {help}", "damaged:".red()));
+    }
+    if found.unread > 0 {
+        let why = "`phasegate doctor` says why";
+        out.line(format_args!("{} messages of a platform could not be read; {why}", found.unread.yellow()));
+    }
+    for name in &found.changed_tools {
+        out.line(format_args!(
+            "{} the description of a server's tool changed; `phasegate approve {name}` accepts it",
+            "waits for you:".yellow()
+        ));
+    }
+}
+
+fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
+    let Shown { session, runs, approvals, .. } = shown;
+    let ended = if session.state.session.ended { "ended" } else { "active" };
+    let records = if session.records == 1 { "record" } else { "records" };
+    let (when, count) = (ago(session.active), session.records);
+    out.line(format_args!("\nsession {} ({ended} {when}, {count} {records})", session.id.bold()));
+    if runs.is_empty() {
+        out.line("  no skill is active");
+    }
+    for one in runs {
+        run(out, one, full);
+    }
+    for gate in list(approvals, "waiting") {
+        let name = text(gate, "name");
+        let elsewhere =
+            all.iter().filter(|other| list(&other.approvals, "waiting").any(|one| text(one, "name") == name));
+        let option = if elsewhere.count() > 1 { format!(" --session {}", session.id) } else { String::new() };
+        out.line(format_args!(
+            "  {} {}{} for {}: `phasegate approve {name}{option}` in a terminal approves it, or `/phasegate approve \
+             {name}` as a prompt",
+            "waits for you:".yellow(),
+            name.bold(),
+            of(gate),
+            text(gate, "skill"),
+        ));
+    }
+    for given in list(approvals, "approved") {
+        let at = given.get("at").and_then(Value::as_u64).map(Duration::from_millis);
+        let when = at.map(|at| format!(", {}", ago(SystemTime::UNIX_EPOCH + at))).unwrap_or_default();
+        let stale = if given.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
+        let (name, skill) = (text(given, "name"), text(given, "skill"));
+        out.line(format_args!("  approved: {}{} for {skill}{when}{stale}", name.bold(), of(given)));
+    }
+}
+
+fn run(out: Output, run: &Value, full: bool) {
+    let number = |key: &str| run.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let project = if text(run, "scope") == "project" { ", for the whole project" } else { "" };
+    let (skill, phase) = (text(run, "skill_name"), text(run, "current_phase"));
+    let (place, total, mode) = (number("phase_index") + 1, number("total_phases"), text(run, "mode"));
+    let (bold, phase) = (skill.bold(), phase.green());
+    out.line(format_args!("  {bold} in phase {phase} ({place} of {total}), {mode} mode{project}"));
+    if run.get("judges") == Some(&Value::Bool(false)) {
+        out.line("    its parts judge the calls; it only forbids");
+    }
+    line(out, "missing", &words(run.get("needs")).join("; "));
+    if let Some(why) = run.get("uncounted").and_then(Value::as_str) {
+        out.line(format_args!("    {}", to_a_person(why)));
+    }
+    if run.get("finished") == Some(&Value::Bool(true)) {
+        let end = match text(run, "left_by") {
+            "human" => format!("`phasegate deactivate {skill}` ends the skill"),
+            "finished" => "the next call outside of it ends the skill".to_string(),
+            _ => format!("the agent or `phasegate deactivate {skill}` ends the skill"),
+        };
+        line(out, "finished", &end);
+    } else if run.get("done") == Some(&Value::Bool(true)) {
+        line(out, "done", "the phase needs nothing more");
+    }
+    let requires = words(run.get("next_requires")).join("; ");
+    let requires = if requires.is_empty() { requires } else { format!(", which requires {requires}") };
+    match text(run, "next") {
+        "" => {}
+        next => line(out, "next", &format!("{next}{requires}")),
+    }
+    if full {
+        for (label, key) in
+            [("allowed", "allowed_tools"), ("forbidden", "forbidden_tools"), ("history", "tool_history")]
+        {
+            line(out, label, &words(run.get(key)).join(", "));
+        }
+    } else {
+        line(out, "allowed", text(run, "allows"));
+        line(out, "forbidden", text(run, "forbids"));
+    }
+}
+
+fn past(out: Output, ended: &[&Shown]) {
+    if !ended.is_empty() {
+        out.line("\nended sessions");
+    }
+    for Shown { session, runs, .. } in ended.iter().take(ENDED) {
+        let own = runs.iter().filter(|run| text(run, "scope") == "session");
+        let runs: Vec<String> =
+            own.map(|run| format!("{} in phase {}", text(run, "skill_name"), text(run, "current_phase"))).collect();
+        let goes_on =
+            if runs.is_empty() { String::new() } else { format!("; a resume goes on with {}", runs.join(", ")) };
+        out.line(format_args!("  {} ended {}{goes_on}", session.id.bold(), ago(session.active)));
+    }
+    if let Some(more) = ended.len().checked_sub(ENDED).filter(|more| *more > 0) {
+        out.line(format_args!("  and {more} more; `phasegate --json status` lists them"));
+    }
+}
+
+fn line(out: Output, label: &str, text: &str) {
+    if !text.is_empty() {
+        out.line(format_args!("    {label}: {text}"));
+    }
+}
+
+fn of(approval: &Value) -> String {
+    match text(approval, "of") {
+        "" => String::new(),
+        of => format!(" ({of})"),
+    }
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    value.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn ago(moment: SystemTime) -> String {
+    match moment.elapsed().unwrap_or_default() {
+        recent if recent.as_secs() < 60 => "just now".to_string(),
+        past => format!("{} ago", duration(past)),
+    }
+}
