@@ -122,7 +122,8 @@ pub(crate) static TABLE: Table = Table {
             "web",
             "acp",
         ],
-        unhooks: &[unhook("--pure")],
+        // `debug agent --tool` runs a tool outside of a session.
+        unhooks: &[unhook("--pure"), unhook("--tool")],
         variables: &[
             "OPENCODE_PURE",
             "OPENCODE_CONFIG",

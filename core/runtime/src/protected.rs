@@ -80,11 +80,15 @@ impl<'a> Protected<'a> {
         if self.root.is_some() { &self.sources.platforms.clients } else { &[] }
     }
 
-    /// Whether the client, started in this folder, would start the guard.
+    /// Whether the client, started in this folder, would start the guard, and the guard would find a policy there.
     pub(crate) fn guards(&self, client: &Client, folder: &Path) -> bool {
         let root = self.root.as_deref();
+        let locations = self.sources.locations;
         let below = |root: &Path| folder == root || (client.program.searches && folder.starts_with(root));
-        root.is_some_and(below) || { unguarded(client.adapter, self.sources.locations, folder).is_none() }
+        let within = || root.is_some_and(|root| folder.starts_with(root));
+        let elsewhere = || Project::find(locations, folder).is_guarded_anywhere(locations);
+        let policy = || within() || elsewhere();
+        root.is_some_and(below) || (policy() && unguarded(client.adapter, locations, folder).is_none())
     }
 
     /// Whether a link among the configs or the skills leads to the path.

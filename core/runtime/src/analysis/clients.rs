@@ -13,8 +13,15 @@ const RUNNERS: [&str; 14] =
     ["npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "deno", "node", "nodejs", "uvx", "mise", "volta", "fnm"];
 /// Commands of theirs that only fetch a package, or take it away.
 const MANAGES: [&str; 9] = ["install", "i", "add", "remove", "rm", "uninstall", "update", "info", "view"];
+/// Commands of theirs that only tell of a package, or take it away.
+const KEEPS: [&str; 9] = ["remove", "rm", "uninstall", "info", "view", "ls", "list", "outdated", "why"];
 /// Options that make a client print something and end, where nothing but the name of a command stands before them.
 const ASKS: [&str; 4] = ["--version", "-v", "--help", "-h"];
+/// What stands for a folder that is not known.
+const UNKNOWN: &str = "/\u{fffd}";
+/// Options of programs that start others in another folder.
+const CHANGES_FOLDER: [&str; 9] =
+    ["-C", "-D", "--chdir", "--cwd", "--dir", "--directory", "--prefix", "--wd", "--working-directory"];
 /// Variables with which the guard that a client starts finds another state, so that it knows of no run.
 const MOVES_STATE: [&str; 3] = ["PHASEGATE_STATE_DIR", "XDG_STATE_HOME", "HOME"];
 
@@ -35,10 +42,13 @@ impl Place<'_> {
     }
 
     fn started(&self, client: &Client, words: &[Option<String>], part: &Part, judged: &Judgement) -> Option<Guarded> {
-        let at = place_of(client, words)?;
         let program = client.program;
         let name = *program.names.first()?;
         let guarded = |what: &str| Some(Guarded { part: Kind::Client, path: format!("{name} {what}") });
+        if takes_version(client, words) {
+            return guarded("in a version that the line names");
+        }
+        let at = place_of(client, words)?;
         if has_unknown_option(words.get(at + 1..).unwrap_or_default()) {
             return guarded("with words that are not known");
         }
@@ -67,19 +77,32 @@ impl Place<'_> {
         if let Some(variable) = program.variables.iter().chain(&MOVES_STATE).find(|variable| sets(judged, variable)) {
             return Some(Guarded { part: Kind::Client, path: format!("{variable}=... {name}") });
         }
-        let elsewhere = program.elsewhere.iter().find(|option| value_of(&arguments, option).is_some());
         let folders = || part.folders.iter().map(|folder| self.folder(folder)).collect::<Vec<_>>();
         let here = if part.folders.is_empty() { vec![Some(self.absolute("."))] } else { folders() };
-        let folders = if elsewhere.is_some() { vec![None] } else { here };
-        // Of a folder that is not known the user's own settings must start the guard.
-        let anywhere = || self.base.join("\u{fffd}").join(".");
-        let lost = |folder: &Option<PathBuf>| !self.protected.guards(client, folder.as_deref().unwrap_or(&anywhere()));
+        // An option's value is a folder, or a name of something below this one.
+        let elsewhere = program.elsewhere.iter().find_map(|option| value_of(&arguments, option));
+        let started_in = before(part, at, judged).find_map(|words| changed_folder(&words));
+        let folders = match elsewhere.or(started_in.as_deref()) {
+            Some(value) if value.starts_with(['/', '.', '~']) => vec![Some(self.absolute(&self.at_home(value)))],
+            Some(_) => vec![Some(self.base.join("\u{fffd}"))],
+            None => here,
+        };
+        // A folder that is not known may be one without a policy.
+        let lost =
+            |folder: &Option<PathBuf>| folder.as_deref().is_none_or(|folder| !self.protected.guards(client, folder));
         folders.iter().any(lost).then(|| guarded("in another folder")).flatten()
     }
 
     /// Where a folder of a line is, if that is known.
     fn folder(&self, folder: &Pattern) -> Option<PathBuf> {
-        folder.text().map(|text| self.absolute(text.trim_end_matches('/')))
+        let known = text(folder)?;
+        let bare = known.trim_end_matches('/');
+        Some(self.absolute(&self.at_home(if bare.is_empty() { "/" } else { bare })))
+    }
+
+    /// A path with the user's home folder in place of its sign.
+    fn at_home(&self, path: &str) -> String {
+        path.strip_prefix('~').map_or_else(|| path.to_owned(), |rest| format!("{}{rest}", self.protected.home()))
     }
 }
 
@@ -100,10 +123,52 @@ fn place_of(client: &Client, words: &[Option<String>]) -> Option<usize> {
     if is(first) {
         return Some(0);
     }
-    let runner = first.as_deref().is_some_and(|word| RUNNERS.contains(&last(word)));
+    let runner = is_runner(first);
     let manages = |word: &Option<String>| word.as_deref().is_some_and(|word| MANAGES.contains(&word));
     let at = words.iter().position(is).filter(|_| runner)?;
     if words.iter().take(at).any(manages) { None } else { Some(at) }
+}
+
+fn is_runner(word: &Option<String>) -> bool {
+    word.as_deref().is_some_and(|word| RUNNERS.contains(&last(word)))
+}
+
+/// Whether the line fetches or runs a client in a version that it names by number, which may know no guard.
+fn takes_version(client: &Client, words: &[Option<String>]) -> bool {
+    let numbered = |word: &str| {
+        names(client, word)
+            && version_of(word).is_some_and(|version| version.contains(|sign: char| sign.is_ascii_digit()))
+    };
+    let mut known = words.iter().skip(1).filter_map(|word| word.as_deref());
+    words.first().is_some_and(is_runner)
+        && known.clone().any(numbered)
+        && !known.find(|word| !word.starts_with('-')).is_some_and(|verb| KEEPS.contains(&verb))
+}
+
+/// The words that stand before the client's program, in its own command and in those around it.
+fn before<'a>(part: &'a Part, at: usize, judged: &'a Judgement) -> impl Iterator<Item = Vec<String>> + 'a {
+    let around = judged.parts.iter().filter(|outer| outer.words.ends_with(&part.words));
+    around.map(move |outer| {
+        let more = outer.words.len().saturating_sub(part.words.len());
+        outer
+            .words
+            .iter()
+            .take(more.saturating_add(at))
+            .map(|word| text(word).unwrap_or_else(|| UNKNOWN.into()))
+            .collect()
+    })
+}
+
+/// The folder that these words change to.
+fn changed_folder(words: &[String]) -> Option<String> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        let rest = CHANGES_FOLDER.iter().find_map(|option| word.strip_prefix(option))?;
+        match rest.strip_prefix('=') {
+            Some(folder) => Some(folder.to_owned()),
+            None if rest.is_empty() => words.get(at.saturating_add(1)).cloned(),
+            None => (!word.starts_with("--")).then(|| rest.to_owned()),
+        }
+    })
 }
 
 /// Whether the words are the first ones of a command.
@@ -121,11 +186,21 @@ fn has_unknown_option(words: &[Option<String>]) -> bool {
     (0..words.len()).any(|at| unknown(at) && !option(at.checked_sub(1)))
 }
 
-fn names(client: &Client, word: &str) -> bool {
-    // A version stands behind the last name of a package: `@scope/name@1.2`.
+/// Where the version stands behind the last name of a package: `@scope/name@1.2`.
+fn version_at(word: &str) -> Option<usize> {
     let name = word.rfind('/').map_or(0, |slash| slash.saturating_add(1));
-    let sign = word.get(name..).and_then(|last| last.char_indices().skip(1).find(|(_, sign)| *sign == '@'));
-    let bare = sign.and_then(|(at, _)| word.get(..name.saturating_add(at))).unwrap_or(word);
+    let (at, _) = word.get(name..)?.char_indices().skip(1).find(|(_, sign)| *sign == '@')?;
+    Some(name.saturating_add(at))
+}
+
+fn version_of(word: &str) -> Option<&str> {
+    word.get(version_at(word)?..)
+}
+
+fn names(client: &Client, word: &str) -> bool {
+    // Behind another name of its own: `name@npm:@scope/name@1.2`.
+    let word = word.split_once("@npm:").map_or(word, |(_, package)| package);
+    let bare = version_at(word).and_then(|at| word.get(..at)).unwrap_or(word);
     let inside = |package: &str| {
         let rest = word.find(package).and_then(|at| word.get(at.saturating_add(package.len())..));
         package.contains('/') && rest.is_some_and(|rest| rest.starts_with(['/', '-']) && rest.contains('/'))

@@ -22,6 +22,11 @@ const MAX_WORDS: usize = 256;
 /// The path by which a program reads what a process substitution prints.
 const SUBSTITUTED: &str = "/dev/fd/63";
 
+/// The signs around strings of scripts.
+const QUOTES: [char; 2] = ['\'', '"'];
+/// What stands between strings that a script puts together.
+const JOINS: [&str; 7] = ["", "+", ".", "..", "||", "~", ","];
+
 /// A folder that paths start from, and what is protected there.
 pub(super) struct Place<'a> {
     pub(super) base: &'a Path,
@@ -54,6 +59,7 @@ impl Place<'_> {
         found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
         found.extend(self.clients(judged));
         found.extend(self.within(judged, line));
+        found.extend(self.rewritten(judged, line));
         found.extend(self.named(judged));
         found.extend(self.copied(judged));
         found.extend(self.through_descriptors(judged));
@@ -183,8 +189,11 @@ impl Place<'_> {
         let opaque = |verdict| matches!(verdict, Verdict::Execute | Verdict::Unknown);
         let loose = judged.touches.iter().any(|touch| change(touch.access).is_some() && touch.path.text().is_none());
         let own = |text: &str| {
-            let named = self.protected.spoken_of(text).map(|(part, path)| Guarded { part, path });
-            named.or_else(|| paths_in(text).find_map(|path| self.touched(path, Access::Write)))
+            let wholes = [whole(text, ""), whole(text, "/")];
+            let mut texts = std::iter::once(text).chain(wholes.iter().filter_map(Option::as_deref));
+            let speaks = |text: &str| self.protected.spoken_of(text).map(|(part, path)| Guarded { part, path });
+            let names = |text: &str| paths_in(text).find_map(|path| self.touched(path, Access::Write));
+            texts.find_map(|text| speaks(text).or_else(|| names(text)))
         };
         if loose || judged.problem.is_some() {
             return own(line);
@@ -206,6 +215,25 @@ impl Place<'_> {
         let fed = line.contains("<<") || text.contains(SUBSTITUTED);
         own(&text).or_else(|| fed.then(|| own(line)).flatten())
     }
+}
+
+/// A text with strings that a script puts together written as one, with this between them; `None` if there are none.
+fn whole(text: &str, between: &str) -> Option<String> {
+    let (mut whole, mut rest, mut joined) = (String::new(), text, false);
+    while let Some((before, after)) = rest.split_once(QUOTES) {
+        whole.push_str(before);
+        let next = after.split_once(QUOTES).filter(|(gap, _)| JOINS.contains(&gap.trim()));
+        if let Some((_, opened)) = next {
+            // The quote closes a string, and the one behind it opens the next.
+            whole.push_str(between);
+            (rest, joined) = (opened, true);
+        } else {
+            whole.push('"');
+            rest = after;
+        }
+    }
+    whole.push_str(rest);
+    joined.then_some(whole)
 }
 
 /// The words of a text that may be paths.

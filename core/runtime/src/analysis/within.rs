@@ -8,7 +8,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Table, Trust, judge};
 use super::guarded::{Place, forged};
 
 /// Programs that run what they read.
-const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "busybox"];
+const SHELLS: [&str; 9] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "busybox", "at", "batch"];
 /// Commands of the guard that only a client gives.
 const GUARD: [&str; 3] = ["hook", "serve", "mcp"];
 /// The most places of one command at which a line within it may begin.
@@ -59,7 +59,7 @@ fn arguments(part: &Part) -> Vec<String> {
 }
 
 /// The words as a line of which each is one word.
-fn joined(words: &[String]) -> String {
+pub(super) fn joined(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
     quoted.join(" ")
 }
