@@ -11,6 +11,8 @@ use xtask::root::{read, root, target, write};
 
 /// Where what all plugins share is, with the list of what they are checked against.
 const FOLDER: &str = "adapters/shim";
+/// The tests, from there.
+const TESTS: [&str; 2] = ["test/bridge.test.ts", "test/plugins.test.ts"];
 /// An older package of a platform that is supported too: the plugin's folder, the name that it imports, and the name under
 /// which the older one is installed.
 const OLDER: [(&str, &str, &str); 1] = [("pi", "@earendil-works/pi-coding-agent", "pi-coding-agent-0.73")];
@@ -34,7 +36,9 @@ pub(crate) fn run() -> Result {
 fn types(packages: &Packages) -> Result {
     let place = packages.file("..").join("checked");
     let mut files = vec![copy(&root().join(FOLDER).join("bridge.ts"), &place)?];
-    files.push(copy(&root().join(FOLDER).join("test/bridge.test.ts"), &place)?);
+    for test in TESTS {
+        files.push(copy(&root().join(FOLDER).join(test), &place)?);
+    }
     for plugin in crate::generate::shims::plugins() {
         files.push(copy(&plugin, &place)?);
     }
@@ -96,7 +100,7 @@ fn faults(packages: &Packages, at_once: bool) -> Result<Command> {
         "--experimental-strip-types",
         "--disable-warning=ExperimentalWarning",
     ]);
-    tests.arg("adapters/shim/test/bridge.test.ts").current_dir(root());
+    tests.args(TESTS.map(|test| format!("{FOLDER}/{test}"))).current_dir(root());
     tests.env("AT_ONCE", if at_once { "1" } else { "0" });
     tests.env("PHASEGATE", target().join("debug/phasegate"));
     Ok(tests)

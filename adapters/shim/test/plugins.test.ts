@@ -1,0 +1,103 @@
+// The plugins with clients that are made up: what no recorded session shows of the parts in TypeScript.
+
+import assert from "node:assert/strict"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import { after, before, test } from "node:test"
+
+import { Phasegate } from "../../opencode/shim/phasegate.ts"
+import phasegate from "../../pi/shim/phasegate.ts"
+
+const world = mkdtempSync(join(tmpdir(), "phasegate-plugins-"))
+const project = join(world, "project")
+
+before(() => {
+  for (const folder of [".phasegate/skills", ".pi/skills/careful"]) mkdirSync(join(project, folder), { recursive: true })
+  writeFileSync(join(project, ".phasegate/config.yaml"), "mode: block\n")
+  writeFileSync(join(project, ".pi/skills/careful/SKILL.md"), "---\nname: careful\ndescription: look\n---\n")
+  writeFileSync(
+    join(project, ".phasegate/skills/careful.yaml"),
+    "skill: careful\ndescription: look\nphases:\n  look: { allowed: [Read], forbidden: [Edit], done_when: { ok: Read } }\n  write: { allowed: [Edit] }\n",
+  )
+  Object.assign(process.env, {
+    PATH: `${dirname(process.env.PHASEGATE ?? "phasegate")}${delimiter}${process.env.PATH}`,
+    PHASEGATE_STATE_DIR: join(world, "state"),
+    PHASEGATE_MACHINE_DIR: join(world, "machine"),
+    PHASEGATE_HIDE_FORBIDDEN: "1",
+    HOME: world,
+  })
+})
+after(() => rmSync(world, { recursive: true, force: true }))
+
+/** A client that loads the extension for one session. */
+function client(session: string, entries: unknown[], tools: string[]) {
+  const handlers = new Map<string, (event: unknown, ctx: unknown) => any>()
+  let active = tools
+  const pi = {
+    on: (name: string, handler: (event: unknown, ctx: unknown) => any) => handlers.set(name, handler),
+    getActiveTools: () => active,
+    setActiveTools: (names: string[]) => (active = names),
+    getAllTools: () => [],
+    getCommands: () => [],
+    appendEntry: (customType: string, data: unknown) => entries.push({ type: "custom", customType, data }),
+    registerCommand: () => {},
+  }
+  const ctx = {
+    cwd: project,
+    mode: "json",
+    hasUI: false,
+    ui: { setStatus: () => {} },
+    sessionManager: { getSessionId: () => session, getEntries: () => entries, getHeader: () => undefined },
+  }
+  phasegate(pi as any)
+  const says = async (type: string, fields: object = {}) => handlers.get(type)?.({ type, ...fields }, ctx)
+  return { says, tools: () => active }
+}
+
+const skill = { toolName: "read", input: { path: join(project, ".pi/skills/careful/SKILL.md") } }
+const text = [{ type: "text", text: "done" }]
+
+test("what a script's calls give the agent to read comes with the script's result, which keeps its structure", async () => {
+  const { says } = client("nested", [], ["read", "codemode"])
+  await says("session_start", { reason: "startup" })
+  const script = { toolName: "codemode", toolCallId: "c", input: { code: "tools.read()" } }
+  assert.equal(await says("tool_call", script), undefined)
+  const inner = { ...skill, toolCallId: "c/1", parentToolCallId: "c" }
+  assert.equal(await says("tool_call", inner), undefined)
+  assert.equal(await says("tool_result", { ...inner, content: text, structuredContent: { a: 1 }, isError: false }), undefined)
+  const result = await says("tool_result", { ...script, content: text, structuredContent: { b: 2 }, isError: false })
+  assert.deepEqual(result.structuredContent, { b: 2 })
+  assert.deepEqual(result.content[0], text[0])
+  assert.match(result.content[1].text, /skill careful, phase "look"/)
+  await says("session_shutdown")
+})
+
+test("tools that were hidden come back when the session is resumed", async () => {
+  const entries: unknown[] = []
+  const first = client("hiding", entries, ["read", "bash", "edit"])
+  await first.says("session_start", { reason: "startup" })
+  await first.says("tool_call", { ...skill, toolCallId: "s" })
+  await first.says("before_agent_start")
+  assert.deepEqual(first.tools(), ["read", "bash"])
+  const resumed = client("hiding", entries, ["read", "bash"])
+  await resumed.says("session_start", { reason: "resume" })
+  assert.deepEqual(resumed.tools(), ["read", "bash", "edit"])
+  await resumed.says("session_shutdown")
+})
+
+test("another plugin that changes a decided call is told so", async () => {
+  const answers = {
+    session: { get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id } }) },
+    tui: { showToast: async () => ({}) },
+    mcp: { status: async () => ({ data: {} }) },
+  }
+  const hooks = await Phasegate({ client: answers, directory: project } as any)
+  const output = { args: { filePath: join(project, "a"), nested: { deep: 1 } } as any }
+  await hooks["tool.execute.before"]?.({ tool: "read", sessionID: "ses_1", callID: "c" }, output)
+  const changed = /another plugin tried to change this call after it was decided/
+  assert.throws(() => (output.args.filePath = "b"), changed)
+  assert.throws(() => (output.args.nested.deep = 2), changed)
+  assert.throws(() => delete output.args.filePath)
+  await (hooks as any).dispose()
+})
