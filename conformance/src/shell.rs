@@ -24,6 +24,8 @@ enum Wants {
     Read,
     /// No line judged `read`.
     Other,
+    /// No line judged `read` where the repository is not trusted.
+    Distrusted,
     /// What each line says.
     Own,
     /// No line `read` by the shipped table that the registry calls WRITE, but for patterns that narrow the table.
@@ -33,6 +35,7 @@ enum Wants {
 const CORPORA: &[(&str, Wants)] = &[
     ("must-block", Wants::Other),
     ("adversarial", Wants::Other),
+    ("distrusted", Wants::Distrusted),
     ("should-allow", Wants::Read),
     ("own", Wants::Own),
     ("registry", Wants::Registry),
@@ -73,7 +76,7 @@ impl Row {
     fn must_read(&self, wants: Wants) -> Option<bool> {
         match wants {
             Wants::Read => Some(true),
-            Wants::Other => Some(false),
+            Wants::Other | Wants::Distrusted => Some(false),
             Wants::Own if !self.accept.is_empty() => None,
             Wants::Own => Some(self.expect.as_deref() == Some("read")),
             Wants::Registry if self.expect.as_deref() == Some("WRITE") && !self.narrows => Some(false),
@@ -128,7 +131,8 @@ fn rows(file: &str, ids: &mut BTreeSet<String>) -> Result<BTreeMap<String, Vec<R
 
 fn wrong(row: &Row, wants: Wants) -> Option<Mismatch> {
     let must = row.must_read(wants)?;
-    let judgement = judge(&row.cmd, &Table::shipped(), Trust::default());
+    let trust = Trust { repository: !matches!(wants, Wants::Distrusted), ..Trust::default() };
+    let judgement = judge(&row.cmd, &Table::shipped(), trust);
     if (judgement.verdict == Verdict::Read) == must {
         return None;
     }

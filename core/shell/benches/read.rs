@@ -45,6 +45,14 @@ fn typical(bencher: divan::Bencher<'_, '_>, line: &str) {
     bencher.bench(|| judge(divan::black_box(line), &table, Trust::default()));
 }
 
+/// Longest lines of which a reader could make more than they are.
+#[divan::bench(args = ["{", "{a,", "{a,b}", "{1..256} ", "a=$a$a;", "v$((i++))=a;", "(ls);", "$(ls) "])]
+fn worst(bencher: divan::Bencher<'_, '_>, piece: &str) {
+    let line = format!("echo {}", piece.repeat((MAX_LINE_BYTES - 5) / piece.len()));
+    let table = Table::shipped();
+    bencher.bench(|| judge(divan::black_box(&line), &table, Trust::default()));
+}
+
 /// The same command again and again, up to the longest line.
 #[divan::bench(args = [MAX_LINE_BYTES / 16, MAX_LINE_BYTES / 4, MAX_LINE_BYTES])]
 fn long(bencher: divan::Bencher<'_, '_>, bytes: usize) {

@@ -9,7 +9,7 @@ use crate::tree::{Operation, Parameter, Piece, Word};
 
 /// A word in a place where it is split and may become several words.
 pub(crate) fn fields(word: &Word, scope: &Scope) -> Vec<Field> {
-    let Some(words) = brace::expand(word) else { return vec![Field::any(word.span)] };
+    let Some(words) = brace::expand(word, scope) else { return vec![Field::any(word.span)] };
     let mut found = Vec::new();
     for word in &words {
         let mut builder = Builder { fields: Vec::new(), current: None, span: word.span, globs: true };
@@ -20,8 +20,8 @@ pub(crate) fn fields(word: &Word, scope: &Scope) -> Vec<Field> {
 }
 
 /// Whether braces make several words of a word, or another one.
-pub(crate) fn has_braces(word: &Word) -> bool {
-    brace::expand(word).is_none_or(|words| words.len() != 1)
+pub(crate) fn has_braces(word: &Word, scope: &Scope) -> bool {
+    brace::expand(word, scope).is_none_or(|words| words.len() != 1)
 }
 
 /// A word in a place where it stays one word: an assignment, a `case`.

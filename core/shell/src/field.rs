@@ -63,6 +63,11 @@ impl Field {
         }
     }
 
+    /// How many bytes of it are known.
+    pub(crate) fn letters(&self) -> usize {
+        self.bits.iter().map(|bit| if let Bit::Text(text) = bit { text.len() } else { 1 }).sum()
+    }
+
     /// The text that the word starts with in any case.
     pub(crate) fn start(&self) -> &str {
         match self.bits.first() {

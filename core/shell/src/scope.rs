@@ -1,6 +1,6 @@
 //! What is known, at a place in the line, of variables, functions and the working folder.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -9,6 +9,10 @@ use crate::variables::{is_evaluated, is_read_only_number, is_special};
 
 /// The line may be in this many folders at once; beyond, the walk knows no folder.
 const MAX_FOLDERS: usize = 4;
+/// How much work a line may need: a letter that is made or looked at is one step, a command is [`COMMAND_STEPS`].
+const MAX_STEPS: usize = 32 * 1024;
+/// The steps of one command, by what the walk needs for it.
+pub(crate) const COMMAND_STEPS: usize = 64;
 
 /// What is known of a line's names before its commands are walked.
 #[derive(Debug, Default)]
@@ -47,6 +51,8 @@ pub(crate) struct Scope {
     pub(crate) folders: Vec<Vec<Bit>>,
     /// Names whose value, and programs (with `()`) whose output, something was concluded from.
     believed: Rc<RefCell<BTreeSet<String>>>,
+    /// The steps that were needed so far, for the whole line.
+    steps: Rc<Cell<usize>>,
 }
 
 impl Scope {
@@ -65,6 +71,7 @@ impl Scope {
             doubtful_functions: BTreeSet::new(),
             folders: vec![Vec::new()],
             believed: Rc::default(),
+            steps: Rc::default(),
         }
     }
 
@@ -78,7 +85,21 @@ impl Scope {
         inner.splits_oddly |= self.splits_oddly;
         inner.folders.clone_from(&self.folders);
         inner.believed = Rc::clone(&self.believed);
+        inner.steps = Rc::clone(&self.steps);
         inner
+    }
+
+    /// Counts work; whether the line may still need more.
+    pub(crate) fn spend(&self, steps: usize) -> bool {
+        self.steps.set(self.steps.get().saturating_add(steps));
+        self.steps.get() <= MAX_STEPS
+    }
+
+    /// The scope of a place that changes nothing outside itself.
+    pub(crate) fn fork(&self) -> Self {
+        let names = [self.unsure.len(), self.shadows.len(), self.functions.len(), self.doubtful_functions.len()];
+        self.spend(self.variables.len().saturating_add(names.iter().sum()));
+        self.clone()
     }
 
     /// Adds what is known of the names of a further text that runs here.

@@ -56,6 +56,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) global_options: u32,
     /// Whether the command that the walk is in only runs another one.
     pub(crate) transparent: bool,
+    /// How many programs that run the current command the walk is inside of.
+    pub(crate) wraps: usize,
     /// How many texts the walk is inside of.
     pub(crate) texts: usize,
     /// The shell that the text is for.
@@ -88,6 +90,7 @@ impl<'t> Walk<'t> {
             outputs: BTreeSet::new(),
             global_options: 0,
             transparent: false,
+            wraps: 0,
             texts: 0,
             dialect: Dialect::Bash,
             base: None,
@@ -134,6 +137,21 @@ impl<'t> Walk<'t> {
             self.hidden.insert(name.to_owned());
             self.scope.forget(name);
         }
+    }
+
+    /// Counts work. A line that needs too much is not read further.
+    pub(crate) fn spend(&mut self, steps: usize, span: Span) -> bool {
+        let goes_on = self.scope.spend(steps);
+        if !goes_on {
+            self.stop("the line takes too long to judge", span);
+        }
+        goes_on
+    }
+
+    /// Takes note that a part of the line is not read, so that nothing is known of what it touches.
+    pub(crate) fn stop(&mut self, what: &str, span: Span) {
+        self.note(Finding::new(Verdict::Unknown, what, span));
+        self.problem.get_or_insert_with(|| Problem { what: what.to_owned(), span });
     }
 
     /// The worst so far, for a caller that wants to know what something inside it did.

@@ -1,19 +1,21 @@
 //! `{a,b}` and `{1..3}`.
 
+use std::ops::Range;
+
+use crate::scope::Scope;
 use crate::tree::{Piece, Word};
 
 /// How many words one word may become.
 const MOST: usize = 256;
-
 /// The words that braces make of a word; `None` where they are too many.
-pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
+pub(super) fn expand(word: &Word, scope: &Scope) -> Option<Vec<Word>> {
     let has = |piece: &Piece| matches!(piece, Piece::Text { text, quoted: false } if text.contains('{'));
     if !word.pieces.iter().any(has) {
         return Some(vec![word.clone()]);
     }
     let units = units(word);
     let mut words = Vec::new();
-    for units in alternatives(&units, 0)? {
+    for units in alternatives(&units, 0, scope)? {
         words.push(Word { pieces: rebuild(units), span: word.span });
     }
     Some(words)
@@ -59,23 +61,35 @@ fn plain(unit: Option<&Unit>) -> Option<char> {
     }
 }
 
-fn alternatives(units: &[Unit], depth: usize) -> Option<Vec<Vec<Unit>>> {
-    if depth > 16 {
+fn alternatives(units: &[Unit], depth: usize, scope: &Scope) -> Option<Vec<Vec<Unit>>> {
+    if depth > 16 || !scope.spend(units.len()) {
         return None;
     }
     for (at, _) in units.iter().enumerate().filter(|(_, unit)| plain(Some(unit)) == Some('{')) {
-        let Some((end, commas)) = group(units, at) else { continue };
+        let found = group(units, at);
+        let end = found.as_ref().map_or(units.len(), |(end, _)| *end);
+        if !scope.spend(end.saturating_sub(at)) {
+            return None;
+        }
+        let Some((end, commas)) = found else { continue };
         let inner = units.get(at.saturating_add(1)..end).unwrap_or(&[]);
-        let choices = if commas.is_empty() { sequence(inner) } else { members(units, at, end, &commas, depth)? };
+        let choices = if commas.is_empty() {
+            sequence(inner)
+        } else {
+            members(units, &commas, at.saturating_add(1)..end, depth, scope)?
+        };
         let Some(choices) = choices else { continue };
         let before = units.get(..at).unwrap_or(&[]);
-        let after = alternatives(units.get(end.saturating_add(1)..).unwrap_or(&[]), depth.saturating_add(1))?;
+        let after = alternatives(units.get(end.saturating_add(1)..).unwrap_or(&[]), depth.saturating_add(1), scope)?;
         if choices.len().saturating_mul(after.len()) > MOST {
             return None;
         }
         let mut found = Vec::new();
         for choice in &choices {
             for rest in &after {
+                if !scope.spend(at.saturating_add(choice.len()).saturating_add(rest.len())) {
+                    return None;
+                }
                 found.push([before, choice, rest].concat());
             }
         }
@@ -100,11 +114,18 @@ fn group(units: &[Unit], at: usize) -> Option<(usize, Vec<usize>)> {
     None
 }
 
-fn members(units: &[Unit], at: usize, end: usize, commas: &[usize], depth: usize) -> Option<Option<Vec<Vec<Unit>>>> {
+/// What each text between commas, within a part of the word, can become.
+fn members(
+    units: &[Unit],
+    commas: &[usize],
+    inside: Range<usize>,
+    depth: usize,
+    scope: &Scope,
+) -> Option<Option<Vec<Vec<Unit>>>> {
     let mut choices = Vec::new();
-    let mut start = at.saturating_add(1);
-    for stop in commas.iter().copied().chain([end]) {
-        choices.extend(alternatives(units.get(start..stop).unwrap_or(&[]), depth.saturating_add(1))?);
+    let mut start = inside.start;
+    for stop in commas.iter().copied().chain([inside.end]) {
+        choices.extend(alternatives(units.get(start..stop).unwrap_or(&[]), depth.saturating_add(1), scope)?);
         start = stop.saturating_add(1);
         if choices.len() > MOST {
             return None;

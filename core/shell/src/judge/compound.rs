@@ -26,7 +26,7 @@ impl Walk<'_> {
         for (number, item) in list.items.iter().enumerate() {
             self.status = if number == last && !item.background { status } else { Status::Lost };
             if item.background {
-                let scope = self.scope.clone();
+                let scope = self.scope.fork();
                 self.item(item);
                 self.scope = scope;
             } else {
@@ -62,7 +62,7 @@ impl Walk<'_> {
                             true => joined,
                             false => Status::Lost,
                         };
-                        let scope = self.scope.clone();
+                        let scope = self.scope.fork();
                         self.command(command);
                         self.scope = scope;
                         self.fed = !says_nothing(command, &self.scope);
@@ -105,7 +105,7 @@ impl Walk<'_> {
         match compound {
             Compound::Group(list) => self.lasting(list),
             Compound::Subshell(list) => {
-                let scope = self.scope.clone();
+                let scope = self.scope.fork();
                 self.lasting(list);
                 self.scope = scope;
             }
@@ -142,7 +142,7 @@ impl Walk<'_> {
             Compound::Test(words) => self.double_bracket(words),
             Compound::Function { name, body } => self.function(name, body, span),
             Compound::Coprocess(body) => {
-                let scope = self.scope.clone();
+                let scope = self.scope.fork();
                 self.status = Status::Lost;
                 self.command(body);
                 self.scope = scope;
@@ -186,7 +186,7 @@ impl Walk<'_> {
             let because = format!("the function `{name}` is defined twice");
             self.note(Finding::new(Verdict::Unknown, because, span));
         }
-        let scope = self.scope.clone();
+        let scope = self.scope.fork();
         self.scope.forget_all();
         self.scope.lose_folder();
         self.defining.push(name.to_owned());

@@ -7,15 +7,21 @@ use super::builtin::is_builtin;
 use crate::field::Field;
 use crate::finding::{Finding, keep_worse};
 use crate::obeyed::Readers;
+use crate::scope::COMMAND_STEPS;
 use crate::tree::{Assignment, Simple, Span};
 use crate::walk::Walk;
 
 /// Of a command with more words than this the walk knows nothing.
 const MAX_WORDS: usize = 4096;
+/// How many programs may run one another (`timeout 5 nice env ls`).
+const MAX_WRAPS: usize = 16;
 
 impl Walk<'_> {
     /// Judges a simple command.
     pub(crate) fn simple(&mut self, simple: &Simple) {
+        if !self.spend(COMMAND_STEPS, simple.span) {
+            return;
+        }
         let ((fields, command, own), mut finding) = self.isolate(|walk| walk.simple_parts(simple));
         if finding.verdict == Verdict::Read {
             finding = own;
@@ -29,6 +35,8 @@ impl Walk<'_> {
         for word in &simple.words {
             fields.extend(self.fields(word));
         }
+        let letters: usize = fields.iter().map(|field: &Field| field.letters().saturating_add(1)).sum();
+        self.spend(letters, simple.span);
         if fields.len() > MAX_WORDS {
             fields = vec![Field::any(simple.span)];
         }
@@ -78,10 +86,17 @@ impl Walk<'_> {
             (Some(first), Some(last)) if first.span.0 <= last.span.1 => (first.span.0, last.span.1),
             _ => whole,
         };
+        if self.wraps >= MAX_WRAPS || !self.spend(COMMAND_STEPS.saturating_add(fields.len()), span) {
+            let because = "programs that run programs go too deep";
+            self.stop(because, span);
+            return Finding::new(Verdict::Unknown, because, span);
+        }
+        self.wraps = self.wraps.saturating_add(1);
         // A program that runs another one knows no functions of this shell.
         let functions = std::mem::take(&mut self.scope.functions);
         let (finding, inner) = self.isolate(|walk| walk.run(fields, span));
         self.scope.functions = functions;
+        self.wraps = self.wraps.saturating_sub(1);
         let worst = if inner.verdict > finding.verdict { inner } else { finding };
         let command = engine_command(fields, Vec::new(), Vec::new(), span);
         self.part(command, fields, worst.clone());

@@ -20,6 +20,9 @@ impl Walk<'_> {
         if self.texts >= MAX_TEXT_DEPTH {
             return self.note(Finding::new(Verdict::Unknown, "texts inside texts go too deep", span));
         }
+        if !self.spend(text.len(), span) {
+            return;
+        }
         let read = guard::check(text).and_then(|()| parse::parse_inner(text, Some(span), 0, self.dialect));
         match read {
             Ok(list) => {
@@ -60,7 +63,7 @@ impl Walk<'_> {
                 self.scope.lose_folder();
             }
         }
-        let outer = self.scope.clone();
+        let outer = self.scope.fork();
         self.scope.forget_all();
         self.scope.lose_folder();
         self.text(text, span);

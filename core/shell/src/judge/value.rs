@@ -12,7 +12,7 @@ impl Walk<'_> {
     /// A word that is split: what it becomes.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
         self.inside(word);
-        if self.dialect == Dialect::Posix && expand::has_braces(word) {
+        if self.dialect == Dialect::Posix && expand::has_braces(word, &self.scope) {
             let because = "braces mean something else to a shell that is not bash";
             self.note(Finding::new(Verdict::Unknown, because, word.span));
         }
@@ -69,7 +69,7 @@ impl Walk<'_> {
 
     /// Judges commands that run in a shell of their own.
     pub(crate) fn apart(&mut self, list: &List) {
-        let scope = self.scope.clone();
+        let scope = self.scope.fork();
         self.list(list);
         self.scope = scope;
     }

@@ -41,6 +41,16 @@ fn no_line_that_must_be_blocked_reads() {
 }
 
 #[test]
+fn nothing_that_obeys_a_checkout_reads_where_it_is_not_trusted() {
+    let rows = rows("distrusted.jsonl");
+    let trust = Trust { repository: false, ..Trust::default() };
+    let judged = |line: &str| judge(line, &Table::shipped(), trust.clone()).verdict;
+    let wrong: Vec<_> = rows.iter().filter(|(_, line)| judged(line) == Verdict::Read).collect();
+    println!("distrusted: {} of {} judged to read", wrong.len(), rows.len());
+    assert!(rows.len() >= 60 && wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn at_most_one_harmless_line_in_twenty_is_blocked() {
     let rows = rows("should-allow.jsonl");
     let blocked: Vec<_> = rows

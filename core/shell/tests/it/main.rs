@@ -10,4 +10,6 @@
 mod bash;
 mod corpus;
 mod paths;
+mod steps;
 mod second;
+mod variables;
