@@ -242,7 +242,7 @@ fn build() -> Result<PathBuf, String> {
     let binary = folder.join(format!("phasegate{}", std::env::consts::EXE_SUFFIX));
     if let Some(cargo) = std::env::var_os("CARGO") {
         let mut command = Command::new(cargo);
-        command.args(["build", "--quiet", "--package", "phasegate", "--bin", "phasegate"]);
+        command.args(["build", "--quiet", "--workspace", "--bins"]);
         command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
         let output = command.output().map_err(|error| error.to_string())?;
         if !output.status.success() {

@@ -18,7 +18,7 @@ use crate::record::client::{self, Client};
 use crate::record::drivers::{FIRST, IDS, driver, program};
 use crate::record::isolation::isolated;
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, run as run_command};
+use xtask::process::build_programs;
 use xtask::root::target;
 
 /// Which client, and which scenarios.
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result {
     if !args.inside {
         if args.guard.is_none() {
-            run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate"]))?;
+            build_programs()?;
         }
         return isolated("not every scenario came out as written");
     }

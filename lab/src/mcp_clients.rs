@@ -12,7 +12,7 @@ use crate::clients::Clients;
 use crate::record::scratch::Scratch;
 use crate::traffic::scenario::Step;
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, run as run_command, shown};
+use xtask::process::{build_programs, shown};
 use xtask::root::{read, root, target, write};
 
 /// Where the plans are.
@@ -37,7 +37,7 @@ struct Plan {
 
 /// Runs every plan with each of its clients.
 pub(crate) fn run() -> Result {
-    run_command(cargo(&["build", "--quiet"]).args(["--package", "phasegate", "--package", "phasegate-test-server"]))?;
+    build_programs()?;
     let clients = Clients::installed()?;
     let folder = root().join(PLANS);
     let entries = std::fs::read_dir(&folder).map_err(|error| Failure::file(&folder, error))?.flatten();

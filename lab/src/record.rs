@@ -34,7 +34,7 @@ use self::scratch::Scratch;
 use self::session::Session;
 use self::story::Story;
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, run as run_command};
+use xtask::process::build_programs;
 use xtask::root::{read, root, target};
 
 /// Which stories, and which client.
@@ -66,7 +66,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result {
     if !args.inside {
         if args.guard.is_none() {
-            run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate"]))?;
+            build_programs()?;
         }
         return isolated("not every story was recorded");
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::npm::{self, Packages};
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, output, run as run_command};
+use xtask::process::{build_programs, output, run as run_command};
 use xtask::root::{read, root, target, write};
 
 /// Where what all plugins share is, with the list of what they are checked against.
@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result {
     for plugin in crate::generate::shims::plugins() {
         packed(&plugin)?;
     }
-    run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate"]))?;
+    build_programs()?;
     let mut beside = faults(&packages, true)?.spawn().map_err(|error| Failure::new(format!("node: {error}")))?;
     let plain = run_command(&mut faults(&packages, false)?);
     let at_once = beside.wait().map_err(|error| Failure::new(format!("node: {error}")))?;

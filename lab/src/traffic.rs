@@ -20,7 +20,7 @@ use crate::record::client;
 use crate::record::scratch::Scratch;
 use crate::record::story::Story;
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, run as run_command};
+use xtask::process::build_programs;
 use xtask::root::{read, root, target, write};
 
 /// Which scenarios.
@@ -39,8 +39,7 @@ pub(crate) struct Args {
 /// Records the scenarios, one after another.
 pub(crate) fn run(args: &Args) -> Result {
     if !args.inside {
-        let packages = ["--package", "phasegate", "--package", "phasegate-test-server"];
-        run_command(cargo(&["build", "--quiet"]).args(packages))?;
+        build_programs()?;
         // What has to be fetched is fetched before the network is gone.
         Clients::installed()?;
         return crate::record::isolation::isolated("not every scenario was recorded");

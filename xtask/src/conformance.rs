@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: builds the binary the suite plays sessions through, then runs the suite.
 
 use xtask::failure::Result;
-use xtask::process::{cargo, run as run_command};
+use xtask::process::{build_programs, program, run as run_command};
 
 /// Which part of the suite, passed on as given.
 #[derive(clap::Args, Default)]
@@ -13,7 +13,6 @@ pub(crate) struct Args {
 
 /// Runs the suite; fails on any mismatch.
 pub(crate) fn run(args: &Args) -> Result {
-    run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate", "--package", "phasegate-conformance"]))?;
-    let mut command = cargo(&["run", "--quiet", "--package", "phasegate-conformance", "--", "run"]);
-    run_command(command.args(&args.rest))
+    build_programs()?;
+    run_command(program("phasegate-conformance").arg("run").args(&args.rest))
 }

@@ -2,7 +2,7 @@
 //! walkthrough in its two forms.
 
 use xtask::failure::Result;
-use xtask::process::{cargo, run as run_command};
+use xtask::process::{build_programs, program, run as run_command};
 
 /// The name that stands for the walkthrough alone.
 const WALKTHROUGH: &str = "walkthrough";
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 
 /// Plays the sessions; the walkthrough follows where no session was named.
 pub(crate) fn run(args: &Args) -> Result {
-    run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate", "--package", "phasegate-conformance"]))?;
+    build_programs()?;
     let (tables, sessions): (Vec<&String>, Vec<&String>) = args.sessions.iter().partition(|name| *name == WALKTHROUGH);
     if args.all || !sessions.is_empty() || tables.is_empty() {
         run_command(runner("play").args(&sessions).args(args.all.then_some("--all")))?;
@@ -31,5 +31,7 @@ pub(crate) fn run(args: &Args) -> Result {
 }
 
 fn runner(task: &str) -> std::process::Command {
-    cargo(&["run", "--quiet", "--package", "phasegate-conformance", "--", task])
+    let mut command = program("phasegate-conformance");
+    command.arg(task);
+    command
 }

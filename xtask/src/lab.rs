@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use xtask::failure::Result;
-use xtask::process::{cargo, run as run_command};
+use xtask::process::{build_programs, program, run as run_command};
 
 /// Arguments that are handed on as they are.
 #[derive(clap::Args, Default)]
@@ -16,8 +16,8 @@ pub(crate) struct Args {
 
 /// Runs a task of the laboratory.
 pub(crate) fn run(task: &str, args: &Args) -> Result {
-    let mut command = cargo(&["run", "--quiet", "--package", "phasegate-lab", "--", task]);
-    run_command(command.args(&args.rest))
+    build_programs()?;
+    run_command(program("phasegate-lab").arg(task).args(&args.rest))
 }
 
 /// Runs a task of the laboratory with these arguments.

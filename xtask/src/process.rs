@@ -3,12 +3,25 @@
 use std::process::{Command, Stdio};
 
 use crate::failure::{Failure, Result};
-use crate::root::root;
+use crate::root::{root, target};
 
 /// The cargo that runs this task, in the workspace's root, with nothing on its standard input.
 pub fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Builds every program of the workspace. Cargo chooses the features of a dependency by the packages that are named, so
+/// naming some of them would build the rest again with others.
+pub fn build_programs() -> Result {
+    run(&mut cargo(&["build", "--quiet", "--workspace", "--bins"]))
+}
+
+/// A program of the workspace as [`build_programs`] built it, in the workspace's root, with nothing on its standard input.
+pub fn program(name: &str) -> Command {
+    let mut command = Command::new(target().join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION));
+    command.current_dir(root()).stdin(Stdio::null());
     command
 }
 

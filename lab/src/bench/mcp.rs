@@ -16,7 +16,7 @@ use super::failed::failed;
 use super::reference::Figures;
 use super::samples::{percentile, ratio};
 use xtask::failure::Result;
-use xtask::process::{cargo, output};
+use xtask::process::{build_programs, cargo, output};
 use xtask::root::{target, write};
 
 /// What is measured, and what is done with it.
@@ -79,8 +79,7 @@ pub(crate) fn run(args: &Args) -> Result {
 /// The guard as people install it and the test server, released; or both as they are.
 fn programs(debug: bool) -> Result<(PathBuf, PathBuf)> {
     if debug {
-        let packages = ["build", "--quiet", "--package", "phasegate", "--package", "phasegate-test-server"];
-        output(&mut cargo(&packages))?;
+        build_programs()?;
         let built = |name: &str| target().join("debug").join(name);
         return Ok((built("phasegate"), built("phasegate-test-server")));
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::failed::failed;
 use super::process::Program;
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, output};
+use xtask::process::{build_programs, output, program};
 
 /// Files up to so many bytes are kept whole, larger ones by their length: they are only ever appended to.
 const WHOLE: u64 = 256 * 1024;
@@ -73,8 +73,8 @@ impl Project {
     /// Sets the project of a recorded session up in this folder, played up to its first judged call.
     pub(super) fn stage(folder: &Path) -> Result<Self> {
         let shown = folder.to_string_lossy().into_owned();
-        let told =
-            output(&mut cargo(&["run", "--quiet", "--package", "phasegate-conformance", "--", "stage", &shown]))?;
+        build_programs()?;
+        let told = output(program("phasegate-conformance").args(["stage", &shown]))?;
         Self::told(&told, folder)
     }
 

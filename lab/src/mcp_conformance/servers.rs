@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::subject::{Server, Way};
 use crate::npm::Packages;
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, run as run_command};
+use xtask::process::build_programs;
 use xtask::root::{target, write};
 
 /// The reference server, below `node_modules`.
@@ -37,7 +37,7 @@ pub(super) struct Running {
 impl Servers {
     /// Builds the programs, and makes a project for the proxy.
     pub(super) fn new(packages: &Packages) -> Result<Self> {
-        run_command(&mut cargo(&["build", "--quiet", "--package", "phasegate-test-server", "--package", "phasegate"]))?;
+        build_programs()?;
         let folder = std::env::temp_dir().join(format!("phasegate-mcp-conformance-{}", std::process::id()));
         write(&folder.join("project/.phasegate/config.yaml"), SETTINGS)?;
         Ok(Self { node: packages.node()?, everything: packages.file(EVERYTHING), folder })
