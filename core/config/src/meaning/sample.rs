@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::{CallAnalysis, PathUse};
+use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
 use phasegate_core::policy::Skill;
-use phasegate_core::tool::{Call, Labels, READ, Tool};
+use phasegate_core::tool::{Call, Labels, READ, Tool, WRITE};
 use phasegate_core::words;
 use serde_json::{Map, Value};
 
@@ -37,6 +37,7 @@ impl Sample {
         };
         let mut labels = if server.is_none() { phasegate_core::event::builtin_labels(&name) } else { Labels::new() };
         labels.extend(label);
+        labels.extend(by_paths(matcher));
         let (agent, kind) = match &matcher.agent {
             None | Some(AgentTest::Main) => (None, String::new()),
             Some(AgentTest::Subagent) => (Some("a".to_string()), String::new()),
@@ -90,6 +91,18 @@ impl Sample {
             && matcher.agent.is_none();
         if any_call { self.fits(matcher, skill, Use::Forbid) } else { covers(matcher, &self.of, skill) }
     }
+}
+
+/// What the tools can do that a matcher of paths alone selects, whichever they are.
+fn by_paths(matcher: &Matcher) -> Option<String> {
+    let first = matcher.paths.first().filter(|_| matcher.tool == ToolPattern::Any && matcher.commands.is_empty())?;
+    let same = matcher.paths.iter().all(|test| test.access == first.access);
+    let label = match first.access {
+        Access::Read => READ,
+        Access::Write => WRITE,
+        _ => return None,
+    };
+    same.then(|| label.to_owned())
 }
 
 fn input(matcher: &Matcher) -> Value {
