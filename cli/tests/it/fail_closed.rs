@@ -257,3 +257,13 @@ fn a_project_whose_settings_start_the_guard_denies_where_config_and_state_are_bo
         }
     }
 }
+
+#[test]
+fn a_session_that_no_policy_could_be_used_for_is_known_by_its_name() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: blocked\n");
+    denied(&world.call("without-policy", "t", "Edit", edit()), "policy-invalid");
+    assert!(world.run(&["status"], 0).contains("without-policy"));
+    let found = world.phasegate(&["doctor"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&found.stdout).contains("could not be read"));
+}

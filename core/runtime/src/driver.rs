@@ -212,6 +212,7 @@ impl<'a> Driver<'a> {
             self.loaded.own.change(SessionChange::Principal(event.principal.clone()));
         }
         if let Err(problem) = self.choose_policy(&event) {
+            self.name_session();
             return Err(self.note_problem(event.to_value(), problem));
         }
         // Only a record knows what was left out of it.

@@ -8,6 +8,8 @@ use crate::node::Span;
 use crate::report::Finding;
 
 const NATIVE: &str = "mcp__";
+/// Tools of hosts under their names of before, which mean those of today.
+const RENAMED: [(&str, &str); 1] = [("Task", "Agent")];
 
 /// Builds a matcher from a pattern.
 pub(crate) fn from_pattern(builder: &mut Builder<'_>, text: &str, span: Span) -> Option<Matcher> {
@@ -35,7 +37,8 @@ pub(super) fn pattern(builder: &mut Builder<'_>, text: &str, span: Span) -> Opti
     if let Some((server, tool)) = shown.filter(|(_, tool)| !tool.is_empty()) {
         return Some((tool_pattern(builder, text, tool, span)?, ServerPattern::Named(server.clone())));
     }
-    Some((tool_pattern(builder, text, text, span)?, ServerPattern::Bare))
+    let renamed = RENAMED.iter().find(|(before, _)| *before == text).map_or(text, |(_, now)| now);
+    Some((tool_pattern(builder, text, renamed, span)?, ServerPattern::Bare))
 }
 
 fn tool_pattern(builder: &mut Builder<'_>, whole: &str, tool: &str, span: Span) -> Option<ToolPattern> {

@@ -85,6 +85,15 @@ impl Driver<'_> {
         }
     }
 
+    /// Notes the session's name before any policy could be used, so that its records are known to be of a session.
+    pub(super) fn name_session(&mut self) {
+        if self.state.session.id.is_empty() && !self.session.is_empty() {
+            let seen = Change::Seen { session: Some(self.session.clone()), permission_mode: None };
+            self.state.apply(&seen);
+            self.loaded.own.change(SessionChange::Engine(seen));
+        }
+    }
+
     /// Records that a frame could not be read.
     pub fn note_unreadable(&mut self, frame: &[u8], problem: Problem) -> Problem {
         self.note_problem(json!({"frame": digest_of(frame)}), problem)
