@@ -170,7 +170,7 @@ pub(crate) fn instead(sign: &Sign) -> String {
             let session = &call.session;
             format!(
                 "let that call end, stop it or end session `{session}`, by `phasegate end {session}` if its client is gone; \
-                 then give the command again"
+                 then give the command again, or type it as a prompt of that session: `/phasegate ...`"
             )
         }
         Sign::Journal(_) => "run `phasegate repair` in a terminal, or restore the journal".into(),

@@ -39,13 +39,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let (less, unjudged) = (runtime.weaker(&project)?, runtime.unjudged(&project)?);
     let due: Vec<_> = all.iter().filter(|reload| !reload.is_empty()).collect();
-    if !context.out.json {
-        due.iter().for_each(|reload| print(context, reload));
-    }
-    if !args.dry_run {
-        for reload in &due {
+    for reload in &due {
+        if !args.dry_run {
             give(context, &Target { session: Some(reload.session.clone()) }, "reload", Value::Null)?;
         }
+        if !context.out.json {
+            print(context, reload);
+        }
+    }
+    if !args.dry_run {
         accept(
             context,
             &runtime,
@@ -80,7 +82,9 @@ fn finish(args: &Args, context: &Context, due: &[&Reload]) {
     } else if args.dry_run {
         out.line("nothing was changed (`--dry-run`)");
     } else {
-        out.line("reloaded; live runs keep the version of their skill until they end");
+        out.line(
+            "reloaded; live runs keep the version of their skill until they end (`phasegate deactivate` ends one)",
+        );
     }
 }
 

@@ -411,3 +411,16 @@ fn the_command_mode_renews_the_lines_of_project_and_user() {
     world.run(&["init", "--undo"], 0);
     assert!(!world.root().join(".claude").exists() && !world.home().join(".claude").exists());
 }
+
+#[test]
+fn undo_ends_that_a_project_is_guarded_whose_configs_a_person_removes_then() {
+    let world = World::unguarded();
+    world.run(&["init", "claude-code", "--mode", "block"], 0);
+    world.write(".phasegate/skills/own.yaml", crate::support::SKILL);
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    world.run(&["init", "--undo"], 0);
+    fs::remove_dir_all(world.root().join(".phasegate")).unwrap();
+    let output = world.call("t", "t0", "Edit", json!({"file_path": "a", "old_string": "a", "new_string": "b"}));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("policy-missing"), "{output:?}");
+    assert!(world.run(&["status"], 0).contains("unguarded") || world.run(&["status"], 0).contains("not guarded"));
+}

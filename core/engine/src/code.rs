@@ -138,7 +138,7 @@ codes! {
         "update phasegate, or remove the event from the platform's hook settings";
     PolicyMissing = "policy-missing", Fault,
         "this project is guarded, but its config or the policy of a live run is missing",
-        "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again";
+        "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
     PolicyInvalid = "policy-invalid", Fault,
         "the config has errors, so phasegate cannot decide",
         "run `phasegate check` and correct what it lists";

@@ -64,8 +64,12 @@ fn extended(setting: &Setting<'_>, path: &Path, text: &str) -> Result<String, Fa
     let known = compiled(setting, path, text);
     let missing: Vec<_> =
         setting.args.skills.iter().filter(|skill| known.policy.skill(skill).is_none()).cloned().collect();
-    if setting.args.mode.is_some() && !setting.context.out.json {
-        setting.context.out.note(format_args!("the mode in `{}` stays as it is", path.display()));
+    let differs = setting.args.mode.is_some_and(|mode| known.settings.mode != Some(mode.mode()));
+    if differs && !setting.context.out.json {
+        setting.context.out.note(format_args!(
+            "the mode in `{}` stays as it is: edit `mode` there, then `phasegate reload`",
+            path.display()
+        ));
     }
     if missing.is_empty() {
         return Ok(text.to_string());

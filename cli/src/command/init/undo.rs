@@ -16,6 +16,7 @@ use crate::output::Failure;
 
 /// Takes back what `init` changed here, and in the user's settings what it changed for this project alone.
 pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
+    let counted = setting.project.remembered()?.is_some();
     let mut plans = vec![Plan::new(setting.clone())?];
     let mut shared = None;
     if let Some(user) = setting.for_user_too() {
@@ -42,7 +43,7 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     if let (Some(_), false) = (shared, setting.context.out.json) {
         setting.context.out.note("the hooks in the user's settings stay: they guard other projects, too");
     }
-    finish(setting, &plans);
+    finish(setting, &plans, counted);
     if !setting.args.dry_run && !setting.context.out.json && setting.runtime.discover(&setting.project).project_guards()
     {
         setting.context.out.note(
@@ -144,13 +145,14 @@ fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
         let _ = std::fs::remove_dir(folder);
     }
     record::remove(setting);
-    if setting.scope == InstallScope::Project && !setting.runtime.discover(&setting.project).project_guards() {
+    if setting.scope == InstallScope::Project {
         phasegate_runtime::integrity::forget(&setting.project)?;
     }
     Ok(())
 }
 
-fn finish(setting: &Setting<'_>, plans: &[Plan<'_>]) {
+/// Tells what was undone; the project `counted` as guarded before.
+fn finish(setting: &Setting<'_>, plans: &[Plan<'_>], counted: bool) {
     let out = setting.context.out;
     let changed: Vec<_> = plans.iter().flat_map(|plan| &plan.changes).map(|change| shown(&change.path)).collect();
     let left: Vec<_> = plans.iter().flat_map(|plan| &plan.touched).map(|path| shown(path)).collect();
@@ -162,6 +164,7 @@ fn finish(setting: &Setting<'_>, plans: &[Plan<'_>]) {
         out.note(format_args!("`{path}` changed since `phasegate init` and stays as it is"));
     }
     match (changed.is_empty(), setting.args.dry_run) {
+        (true, false) if counted => out.line("no file to undo; that the project was guarded is forgotten"),
         (true, _) => out.line("nothing to undo"),
         (false, true) => out.line("nothing was written (`--dry-run`)"),
         (false, false) => out.line("undone"),
