@@ -161,7 +161,10 @@ pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     let live = draft.state().live_runs().find(|run| run.skill == skill.name).map(|run| run.id.clone());
     if let Some(id) = live {
         if !finished(world, policy, draft.state(), &id) {
-            draft.announce(&id);
+            // To the agent, which was told where the run stands, this is nothing new.
+            if by == By::Human {
+                draft.announce(&id);
+            }
             return;
         }
         end(draft, &id, Status::Finished, by);

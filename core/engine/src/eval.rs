@@ -231,12 +231,6 @@ pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut
     }
 }
 
-/// The names in a list of matchers, in the original's format: `[a, b]`.
-pub(crate) fn bracketed(matchers: &[crate::matcher::Matcher]) -> String {
-    let names: Vec<&str> = matchers.iter().map(|matcher| matcher.text.as_str()).collect();
-    format!("[{}]", names.join(", "))
-}
-
 /// The texts of a list of matchers.
 pub(crate) fn texts(matchers: &[crate::matcher::Matcher]) -> Vec<String> {
     matchers.iter().map(|matcher| matcher.text.to_string()).collect()

@@ -1,17 +1,21 @@
 //! Obligations: what the host must be told, given again until a later event shows that it was taken up.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::apply::obligation_prefix;
+use crate::cause::By;
 use crate::change::Change;
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::eval::bracketed;
 use crate::event::{Event, EventKind};
+use crate::matcher::{Matcher, Use};
+use crate::phrase;
 use crate::policy::{Policy, Skill};
+use crate::run_status;
 use crate::state::{Obligation, Run, Status};
+use crate::tool::SKILL;
 
 /// Drops what an event shows to have been taken up, before the event itself is answered.
 pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
@@ -19,7 +23,8 @@ pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
         EventKind::ToolResult { id, .. } => id.as_deref(),
         _ => None,
     };
-    let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::Stop {});
+    // The end of a batch comes after the answers to its results were read.
+    let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::BatchEnd {} | EventKind::Stop {});
     drop_those(draft, |obligation| {
         obligation.given > 0
             && match &obligation.call {
@@ -57,6 +62,11 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft) {
 pub(crate) fn give(draft: &mut Draft, event: &Event, decision: Option<&Decision>) {
     let call = match &event.kind {
         EventKind::ToolCall { id, .. } if decision.is_none_or(Decision::lets_through) => id.clone(),
+        // The invocation is a call, whose answer this is a part of.
+        EventKind::Skill { by: By::Agent, .. } => {
+            let call = draft.state().session.calls.last().filter(|call| call.tool == SKILL);
+            call.and_then(|call| call.id.clone())
+        }
         EventKind::SessionStart { .. }
         | EventKind::SubagentStart { .. }
         | EventKind::Prompt { .. }
@@ -78,28 +88,36 @@ fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
     }
 }
 
+/// Where a run stands, in short lists. What finishes the phase stands there once.
 fn announce(skill: &Skill, run: &Run) -> String {
     let index = skill.phase_index(&run.phase).unwrap_or_default();
     let Some(phase) = skill.phases.get(index) else { return String::new() };
+    let mut finishing: Vec<&str> = Vec::new();
+    if let Some(condition) = &phase.done_when {
+        condition.each_use(Use::Permit, &mut |test, used| {
+            if used == Use::Permit {
+                finishing.push(&test.matcher.text);
+            }
+        });
+    }
+    let finishes = |matcher: &&Matcher| finishing.contains(&&*matcher.text);
+    let others: Vec<Matcher> = phase.allowed.iter().filter(|line| !finishes(line)).cloned().collect();
+    let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
-    let mut text = format!(
-        "phasegate: skill {}, phase \"{}\" ({} of {}), mode {mode}. Allowed tools: {}.",
-        skill.name,
-        phase.name,
-        index.saturating_add(1),
-        skill.phases.len(),
-        bracketed(&phase.allowed),
-    );
-    if !phase.forbidden.is_empty() || !skill.global_forbidden.is_empty() {
-        let mut forbidden = phase.forbidden.clone();
-        forbidden.extend(skill.global_forbidden.iter().cloned());
-        text.push_str(&format!(" Forbidden tools: {}.", bracketed(&forbidden)));
+    let mut text = format!("phasegate: skill {}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
+    if !others.is_empty() {
+        text.push_str(&format!(" Allowed: {}.", phrase::lines(&others)));
+    }
+    let forbidden = run_status::forbidden(skill, phase);
+    if !forbidden.is_empty() {
+        text.push_str(&format!(" Forbidden: {}.", phrase::lines(&forbidden)));
     }
     if let Some(condition) = &phase.done_when {
-        text.push_str(&format!(" The phase is done when this was seen: {condition}."));
+        let alone = if others.is_empty() { "Only this is allowed, and it" } else { "This" };
+        text.push_str(&format!(" {alone} finishes the phase: {}.", phrase::wanted(condition)));
     }
     if let Some(next) = phase.next.first().and_then(|edge| skill.phases.get(edge.to)) {
-        text.push_str(&format!(" Next phase: \"{}\".", next.name).to_string());
+        text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text
 }
