@@ -13,6 +13,7 @@ mod audit;
 mod bad_input;
 mod clients;
 mod cmd;
+mod context_size;
 mod doctor;
 mod documents;
 mod fail_closed;
