@@ -1,5 +1,7 @@
 //! Globs: patterns of texts and of paths.
 
+use alloc::borrow::ToOwned as _;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Whether a text fits a pattern in which `*` stands for any characters, also none.
@@ -58,6 +60,17 @@ pub fn lies_below(pattern: &str, folder: &str) -> bool {
         return choices.iter().any(|choice| lies_below(&[before, choice, after].concat(), folder));
     }
     pattern.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && !folder.contains(['*', '?'])
+}
+
+/// The patterns without braces that a pattern of paths stands for.
+#[must_use]
+pub fn choices(pattern: &str) -> Vec<String> {
+    match braces(pattern) {
+        Some((before, inside, after)) => {
+            inside.iter().flat_map(|choice| choices(&[before, choice, after].concat())).collect()
+        }
+        None => alloc::vec![pattern.to_owned()],
+    }
 }
 
 /// The first group of braces, with what stands before and after it.
@@ -160,6 +173,12 @@ mod tests {
         fit.into_iter().for_each(|(pattern, text)| assert!(text_fits(pattern, text), "{pattern} {text}"));
         let none = [("-out=*", "out=a"), ("a", "ab"), ("a*b", "a"), ("ab*ba", "aba"), ("", "a")];
         none.into_iter().for_each(|(pattern, text)| assert!(!text_fits(pattern, text), "{pattern} {text}"));
+    }
+
+    #[test]
+    fn braces_stand_for_each_of_their_texts() {
+        assert_eq!(choices("a{b,c{,d}}/{e,f}"), ["ab/e", "ab/f", "ac/e", "ac/f", "acd/e", "acd/f"]);
+        assert_eq!(choices("a{b"), ["a{b"]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use phasegate_core::analysis::Part;
 use phasegate_shell::{Pattern, Piece};
 
 use self::pattern::{anchored, heads, stands_for};
-use self::places::{Places, PlacesCache, Sources};
+use self::places::{Places, PlacesCache, Sources, path_entries, searched};
 use self::protected_path::{Change, Folded, Reach, existing, files, fold, inner};
 use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
@@ -128,6 +128,14 @@ impl<'a> Protected<'a> {
     /// Where a path leads, without links; `None` if that cannot be known.
     pub(crate) fn resolve(&self, base: &Path, written: &str) -> Option<PathBuf> {
         self.links.resolve(base, Path::new(written))
+    }
+
+    /// Whether one of the folders of `PATH` fits. A relative one lies below `base`.
+    pub(crate) fn any_searched(&self, base: &Path, fits: impl Fn(&Path) -> bool) -> bool {
+        let absolute = self.places.searched.get_or_init(|| searched(&self.links));
+        let relative = path_entries().into_iter().filter(|entry| !entry.is_absolute());
+        let mut relative = relative.map(|entry| self.links.resolve(base, &entry).unwrap_or_else(|| base.join(entry)));
+        absolute.iter().any(|folder| fits(folder)) || relative.any(|folder| fits(&folder))
     }
 
     /// The user's home folder, as a text; empty where it is none.

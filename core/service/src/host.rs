@@ -25,6 +25,8 @@ pub(crate) struct Host {
     mark: Option<Mark>,
     /// What was found of each session, by the name of its file.
     known: BTreeMap<String, Known>,
+    /// The sessions that variables of the environment name; `None` before the first search.
+    variables: Option<Vec<String>>,
     /// How often others had written to the project's journal when it was read last, as far as this process saw.
     foreign: u64,
 }
@@ -46,7 +48,7 @@ impl Host {
     /// environment variable names. `None` if it is not a session of this project.
     pub(crate) fn session(&mut self, runtime: &Runtime, project: &Project, ours: OwnWrites) -> Option<String> {
         self.look(project, ours);
-        self.served(project).or_else(|| named(runtime, project))
+        self.served(project).or_else(|| self.named(runtime, project))
     }
 
     fn look(&mut self, project: &Project, ours: OwnWrites) {
@@ -69,6 +71,16 @@ impl Host {
             }
         }
         self.mark = mark;
+    }
+
+    /// The guarded session of this project that the environment names.
+    fn named(&mut self, runtime: &Runtime, project: &Project) -> Option<String> {
+        let set = || runtime.platforms.session_variables().into_iter().filter_map(|name| std::env::var(name).ok());
+        let here = |session: &&String| {
+            let root = Project::of_session(&runtime.locations, session);
+            matches!(root, Ok(Some(found)) if found == *project)
+        };
+        self.variables.get_or_insert_with(|| set().collect()).iter().find(here).cloned()
     }
 
     /// Of several sessions of the same client the one that goes on counts, and of those the one last written to.
@@ -101,16 +113,6 @@ fn known(journal: &Path, checkpoint: Checkpoint, above: &[Process]) -> Known {
         ended: own.session.ended,
         distance: above.iter().position(|process| own.clients.contains(process)),
     }
-}
-
-/// The guarded session of this project that the environment names.
-fn named(runtime: &Runtime, project: &Project) -> Option<String> {
-    let set = runtime.platforms.session_variables().into_iter().filter_map(|name| std::env::var(name).ok());
-    let mut here = set.filter(|session| {
-        let root = Project::of_session(&runtime.locations, session);
-        matches!(root, Ok(Some(found)) if found == *project)
-    });
-    here.next()
 }
 
 #[cfg(target_os = "linux")]

@@ -1,6 +1,9 @@
 //! What commands obey that otherwise only read: a change of it changes what these commands run.
 
-use phasegate_core::glob::path_fits;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use phasegate_core::glob::{choices, path_fits};
 use serde::{Deserialize, Serialize};
 
 /// The commands that obey a file.
@@ -98,6 +101,41 @@ const ROWS: [Row; 6] = [
     },
 ];
 
+/// A pattern without braces.
+struct PathPattern {
+    text: String,
+    /// The number of its row.
+    row: usize,
+}
+
+/// All patterns, by a name that is in every path that fits. Few paths hold any of these names.
+#[derive(Default)]
+struct Index {
+    by_name: BTreeMap<String, Vec<PathPattern>>,
+    /// Those that say no such name.
+    others: Vec<PathPattern>,
+}
+
+fn index() -> &'static Index {
+    static INDEX: OnceLock<Index> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index = Index::default();
+        let all = ROWS.iter().enumerate().flat_map(|(row, found)| found.paths.iter().map(move |path| (row, path)));
+        for (row, path) in all {
+            for text in choices(path) {
+                let mut names = text.rsplit('/');
+                let name = names.next().filter(|last| *last != "**").or_else(|| names.next());
+                let list = match name.filter(|name| !name.contains(['*', '?'])) {
+                    Some(name) => index.by_name.entry(name.to_owned()).or_default(),
+                    None => &mut index.others,
+                };
+                list.push(PathPattern { row, text });
+            }
+        }
+        index
+    })
+}
+
 /// Sections of git's configuration of which no key names a program; a dot ends them.
 const SECTIONS: [&str; 14] = [
     "advice.",
@@ -149,14 +187,17 @@ const KEYS: [&str; 26] = [
 #[must_use]
 pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
     let (path, home) = (path.to_lowercase(), home.to_lowercase());
-    let fits = |pattern: &&str| match pattern.strip_prefix("~/") {
+    let fits = |pattern: &str| match pattern.strip_prefix("~/") {
         Some(below) => {
             path.strip_prefix(&home).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| path_fits(below, rest))
         }
         None if pattern.starts_with('/') => path_fits(pattern, &path),
         None => path_fits(pattern, path.trim_start_matches('/')),
     };
-    let row = ROWS.iter().find(|row| row.paths.iter().any(&fits))?;
+    let index = index();
+    let named = path.split('/').filter_map(|name| index.by_name.get(name)).flatten();
+    let fitting = named.chain(&index.others).filter(|pattern| fits(&pattern.text));
+    let row = ROWS.get(fitting.map(|pattern| pattern.row).min()?)?;
     let harmless = match row.text {
         Text::Any => false,
         Text::GitConfig => text.is_some_and(names_no_program),
@@ -226,6 +267,28 @@ mod tests {
         ] {
             assert_eq!(obeying(path, "/h", None), readers, "{path}");
         }
+    }
+
+    #[test]
+    fn the_index_finds_what_the_rows_say() {
+        let mut found = 0;
+        for pattern in ROWS.iter().flat_map(|row| row.paths).flat_map(|path| choices(path)) {
+            let path = pattern.replace("**", "a/b").replace('*', "c");
+            for path in [path.clone(), path.replace("a/b", "a"), format!("{path}/d"), format!("{path}d")] {
+                let path = path.strip_prefix("~/").map_or_else(|| format!("/{path}"), |below| format!("/h/{below}"));
+                let path = path.replace("//", "/");
+                let fits = |pattern: &&str| match pattern.strip_prefix("~/") {
+                    Some(below) => path.strip_prefix("/h/").is_some_and(|rest| path_fits(below, rest)),
+                    None => {
+                        path_fits(pattern, if pattern.starts_with('/') { &path } else { path.trim_start_matches('/') })
+                    }
+                };
+                let row = ROWS.iter().find(|row| row.paths.iter().any(fits));
+                assert_eq!(obeying(&path, "/h", None), row.map(|row| row.readers), "{path}");
+                found += u32::from(row.is_some());
+            }
+        }
+        assert!(found > 100, "{found}");
     }
 
     #[test]

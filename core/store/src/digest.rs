@@ -25,7 +25,10 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
-    text.extend(bytes.iter().flat_map(|byte| digits(*byte)).map(char::from));
+    for [high, low] in bytes.iter().map(|byte| digits(*byte)) {
+        text.push(char::from(high));
+        text.push(char::from(low));
+    }
     text
 }
 

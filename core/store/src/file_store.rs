@@ -29,6 +29,8 @@ struct OpenFile {
     /// The metadata of the file when it was opened.
     found: Metadata,
     length: u64,
+    /// Whether this value changed the file since.
+    changed: bool,
 }
 
 impl Store for FileStore {
@@ -40,7 +42,7 @@ impl Store for FileStore {
             // The process that held the lock before can have removed the file.
             if !is_removed(&found) {
                 let length = found.len();
-                return Ok(Box::new(OpenFile { file, path: path.to_path_buf(), found, length }));
+                return Ok(Box::new(OpenFile { file, path: path.to_path_buf(), found, length, changed: false }));
             }
         }
     }
@@ -53,7 +55,7 @@ impl Store for FileStore {
         };
         let found = file.metadata().map_err(|error| unreadable(path, &error))?;
         let length = found.len();
-        Ok(Some(Box::new(OpenFile { file, path: path.to_path_buf(), found, length })))
+        Ok(Some(Box::new(OpenFile { file, path: path.to_path_buf(), found, length, changed: false })))
     }
 
     fn exists(&self, path: &Path) -> bool {
@@ -139,6 +141,7 @@ impl Medium for OpenFile {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.changed = true;
         disk().append(&mut self.file, &self.path, bytes)?;
         self.length += bytes.len() as u64;
         Ok(())
@@ -153,6 +156,7 @@ impl Medium for OpenFile {
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.changed = true;
         disk().cut(&self.file, &self.path, length)?;
         self.length = length;
         Ok(())
@@ -170,11 +174,12 @@ impl Medium for OpenFile {
     }
 
     fn set_fingerprint(&mut self, head: &Digest) -> io::Result<()> {
+        self.changed = true;
         disk().stamp(&self.file, &self.path, fingerprint::time(head, disk().now()))
     }
 
     fn mark(&self) -> Option<Mark> {
-        self.file.metadata().ok().map(|data| Mark::of(&data))
+        if self.changed { self.file.metadata().ok().map(|data| Mark::of(&data)) } else { Some(Mark::of(&self.found)) }
     }
 
     fn check_lock(&self) -> Result<(), StoreError> {

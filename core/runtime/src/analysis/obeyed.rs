@@ -93,19 +93,16 @@ impl Place<'_> {
             let bare = || configures().filter(|head| head.is_file()).map(|_| Readers::Repository);
             found.or_else(bare)
         };
-        known(&named).or_else(|| known(&leads)).or_else(|| self.found_by_name(&leads, table))
+        let other = || if leads == named { None } else { known(&leads) };
+        known(&named).or_else(other).or_else(|| self.found_by_name(&leads, table))
     }
 
     /// Every program, where a known one would be found at this path, or more than one program below it.
     fn found_by_name(&self, path: &Path, table: &Table) -> Option<Readers> {
-        let variable = std::env::var_os("PATH")?;
         let program = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| table.rule(name).is_some());
         let folder = path.parent().filter(|_| program);
-        let found = |entry: PathBuf| {
-            let entry = entry.to_str().map(|entry| self.absolute(entry));
-            entry.is_some_and(|entry| entry == path || Some(entry.as_path()) == folder)
-        };
-        std::env::split_paths(&variable).any(found).then_some(Readers::Programs)
+        let found = |entry: &Path| entry == path || Some(entry) == folder;
+        self.protected.any_searched(self.base, found).then_some(Readers::Programs)
     }
 }
 

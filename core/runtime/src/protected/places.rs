@@ -37,6 +37,8 @@ pub(super) struct Places {
     pub(super) names: Vec<ProtectedPath>,
     /// Found when they are asked for.
     pub(super) targets: OnceLock<Vec<ProtectedPath>>,
+    /// The folders of `PATH` with an absolute name, without links. Found when they are asked for.
+    pub(super) searched: OnceLock<Vec<PathBuf>>,
     /// The lookups that found them, if a directory snapshot keeps them valid.
     pub(super) looks: Arc<Looks>,
     /// Folders above the project that are known to be no guarded project.
@@ -119,6 +121,7 @@ impl Places {
         let (since, links, mut read) = (SystemTime::now(), Links::default(), BTreeSet::new());
         let mut places = Self::new(sources, root, logs, &links);
         places.targets = OnceLock::from(places.targets(&links, &mut read));
+        places.searched = OnceLock::from(searched(&links));
         // Most paths that are asked for lie below these, where another project may be.
         let above = root.into_iter().flat_map(Path::ancestors);
         let bare = |folder: &&Path| !links.there(&Project::at(sources.locations, folder).memory());
@@ -207,12 +210,22 @@ fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
     all
 }
 
+/// The folders of `PATH`, as they are written there.
+pub(super) fn path_entries() -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
+}
+
+/// The folders of `PATH` with an absolute name, without links.
+pub(super) fn searched(links: &Links) -> Vec<PathBuf> {
+    let absolute = path_entries().into_iter().filter(|folder| folder.is_absolute());
+    absolute.map(|folder| links.resolve(Path::new("/"), &folder).unwrap_or(folder)).collect()
+}
+
 /// The program that runs, and its name in every folder that a client may find it in: its own and those of `PATH`.
 fn programs() -> Vec<PathBuf> {
     let Ok(own) = std::env::current_exe() else { return Vec::new() };
     let name = format!("phasegate{}", std::env::consts::EXE_SUFFIX);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let folders = path_entries().into_iter().filter(|folder| folder.is_absolute());
     let named = folders.chain(own.parent().map(Path::to_path_buf)).map(|folder| folder.join(&name));
     let mut programs: Vec<_> = named.collect();
     programs.push(own);
