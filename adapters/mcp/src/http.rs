@@ -11,6 +11,7 @@ mod access;
 mod principal;
 mod client;
 mod revision;
+mod parameters;
 mod handle;
 mod id_rewriting;
 mod replay_buffer;

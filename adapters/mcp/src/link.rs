@@ -16,8 +16,8 @@ pub struct Routed {
     /// The message.
     pub message: Message,
     /// The id of the request in whose course it is sent, as the one who made that request knows it, where that is known:
-    /// on HTTP it belongs into the stream of that request's answer.
-    pub related: Option<Id>,
+    /// on HTTP it belongs into the stream of that request's answer. Boxed: each link keeps room for dozens of messages.
+    pub related: Option<Box<Id>>,
 }
 
 impl From<Message> for Routed {

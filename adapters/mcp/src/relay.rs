@@ -86,7 +86,7 @@ pub async fn relay(
         () = &mut answers => Ended::ServerGone,
     };
     // Who has made a server end, or this process, has not begun anew: what starts next goes on where this one stood.
-    shared.end(ended == Ended::ClientClosed && !stdio::ending()).await;
+    Box::pin(shared.end(ended == Ended::ClientClosed && !stdio::ending())).await;
     ended
 }
 

@@ -5,15 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hyper::StatusCode;
+use hyper::header::HeaderMap;
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender};
 
 use super::id_rewriting::{self, ProgressToken};
+use super::parameters::Parameters;
 use super::refusal::Refusal;
 use super::replay_buffer::{Next, ReplayBuffer};
 use crate::id::Id;
 use crate::link::{Arrived, Routed, Wire};
 use crate::message::{Kind, Message};
+use crate::sync::lock;
 
 /// How many streams beside the common one can be resumed at most.
 const MAX_RESUMABLE_STREAMS: usize = 4;
@@ -26,6 +29,8 @@ const ANSWER_STEP: Duration = Duration::from_secs(15);
 pub(super) struct Endpoint {
     to_relay: Mutex<Option<Sender<Arrived>>>,
     routes: Mutex<Routes>,
+    /// Which arguments headers repeat, as lists of tools said that went to clients without a session.
+    parameters: Mutex<Parameters>,
     /// Whether its requests come from clients without a session: they may use the same ids, and are asked nothing.
     stateless: bool,
 }
@@ -53,6 +58,8 @@ struct Route {
     token: Option<ProgressToken>,
     /// Whether it only listens.
     listens: bool,
+    /// Whether it asks for a list of tools.
+    lists: bool,
 }
 
 /// A request that was handed to the relay.
@@ -93,7 +100,8 @@ impl Endpoint {
             ended: false,
             used: Instant::now(),
         };
-        let endpoint = Arc::new(Self { to_relay: Mutex::new(Some(wire.to)), routes: Mutex::new(routes), stateless });
+        let (to_relay, parameters) = (Mutex::new(Some(wire.to)), Mutex::default());
+        let endpoint = Arc::new(Self { to_relay, routes: Mutex::new(routes), parameters, stateless });
         let pump = Arc::clone(&endpoint).pump(wire.from);
         (endpoint, pump)
     }
@@ -106,6 +114,15 @@ impl Endpoint {
         }
         self.routes().open.remove(&asked.id);
         Err(gone())
+    }
+
+    /// Whether the headers of a call repeat what its body says.
+    ///
+    /// # Errors
+    ///
+    /// They do not.
+    pub(super) fn compare(&self, headers: &HeaderMap, message: &Message) -> Result<(), Refusal> {
+        lock(&self.parameters).compare(headers, message)
     }
 
     /// Hands a message to the relay that asks for no answer.
@@ -189,7 +206,8 @@ impl Endpoint {
         }
         let buffer = if self.stateless { Arc::default() } else { ReplayBuffer::resumable() };
         let listens = message.method() == Some("subscriptions/listen");
-        let route = Route { buffer: Arc::clone(&buffer), stream, asked, token, listens };
+        let lists = message.method() == Some("tools/list");
+        let route = Route { buffer: Arc::clone(&buffer), stream, asked, token, listens, lists };
         routes.open.insert(inner.clone(), route);
         Ok((message, Asked { buffer, stream, id: inner }))
     }
@@ -206,6 +224,9 @@ impl Endpoint {
         match (message.kind(), message.id()) {
             (Kind::Result | Kind::Error, Some(id)) => {
                 let Some(route) = self.routes().open.remove(id) else { return };
+                if route.lists && self.stateless {
+                    lock(&self.parameters).learn(message.content());
+                }
                 let message =
                     route.asked.as_ref().map_or_else(|| message.clone(), |asked| route.restored(&message, asked));
                 route.buffer.push(message).await;
@@ -221,7 +242,7 @@ impl Endpoint {
                 }
             }
             (Kind::Request | Kind::Notification, _) => {
-                let place = self.routes().place(&message, routed.related.as_ref(), self.stateless);
+                let place = self.routes().place(&message, routed.related.as_deref(), self.stateless);
                 if let Some((buffer, message)) = place {
                     buffer.push(message).await;
                 }

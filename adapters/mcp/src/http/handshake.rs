@@ -158,7 +158,7 @@ async fn session(server: &Arc<Server>, principal: &Principal, headers: &HeaderMa
 /// The id of the session that a request names.
 fn session_id(headers: &HeaderMap) -> Result<&str, Refusal> {
     if let Some(version) = revision::version_header(headers)?.filter(|version| !SUPPORTED.contains(version)) {
-        return Err(Refusal::unsupported_version(version));
+        return Err(Refusal::unsupported_version(version, &SUPPORTED));
     }
     let mut values = headers.get_all(SESSION).iter();
     let id = values.next().and_then(|value| value.to_str().ok()).filter(|_| values.next().is_none());

@@ -29,9 +29,8 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, -32020, text)
     }
 
-    /// An unsupported revision.
-    pub(super) fn unsupported_version(requested: &str) -> Self {
-        let supported: Vec<&str> = super::versions::SUPPORTED.into_iter().collect();
+    /// An unsupported revision, with those that can be spoken instead.
+    pub(super) fn unsupported_version(requested: &str, supported: &[&str]) -> Self {
         Self {
             data: Some(json!({"supported": supported, "requested": requested})),
             ..Self::new(StatusCode::BAD_REQUEST, -32022, format!("the protocol version `{requested}` is not supported"))

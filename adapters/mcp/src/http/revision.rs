@@ -48,8 +48,10 @@ pub(super) fn of(headers: &HeaderMap, message: &Message) -> Result<Revision, Ref
             stateless(headers, message, &params, &meta)?;
             Ok(Revision::Stateless)
         }
-        (Some(version), _) | (None, Some(version)) if !SUPPORTED.contains(&version) => {
-            Err(Refusal::unsupported_version(version))
+        // `server/discover` lists no other revision either: the others have a handshake.
+        (Some(version), _) if !SUPPORTED.contains(&version) => Err(Refusal::unsupported_version(version, &[STATELESS])),
+        (None, Some(version)) if !SUPPORTED.contains(&version) => {
+            Err(Refusal::unsupported_version(version, &SUPPORTED))
         }
         (None, Some(STATELESS)) if message.method() != Some("initialize") => match message.kind() {
             Kind::Notification => Ok(Revision::Stateless),
@@ -97,7 +99,7 @@ pub(super) fn encoded(text: &str) -> String {
 }
 
 /// The text that a header carries; `None` if the host_ids hold no base64 of a text.
-fn decoded(value: &str) -> Option<String> {
+pub(super) fn decoded(value: &str) -> Option<String> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match inner {
         Some(inner) => String::from_utf8(STANDARD.decode(inner).ok()?).ok(),
@@ -137,7 +139,12 @@ fn compare(headers: &HeaderMap, header: &HeaderName, shown: &str, body: &str) ->
     Err(Refusal::header_mismatch(format!("the header `{shown}` says `{value}`, the body `{body}`")))
 }
 
-fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Refusal> {
+/// What the header with this name says, if it is there.
+///
+/// # Errors
+///
+/// It is given twice, or is no plain text.
+pub(super) fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Refusal> {
     let mut values = headers.get_all(name).iter();
     let first = values.next().map(hyper::header::HeaderValue::to_str);
     match (first, values.next()) {

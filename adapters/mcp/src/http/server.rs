@@ -172,7 +172,7 @@ async fn posted(server: &Arc<Server>, client: &Client, request: Request<Incoming
     let id = message.id().cloned();
     let answered = match revision::of(&head.headers, &message) {
         Ok(Revision::Session) => handshake::posted(server, &client.principal, &head.headers, message).await,
-        Ok(Revision::Stateless) => stateless::posted(server, client, message).await,
+        Ok(Revision::Stateless) => stateless::posted(server, client, &head.headers, message).await,
         Err(refusal) => Err(refusal),
     };
     answered.unwrap_or_else(|refusal| reply::refused(&refusal, id.as_ref()))

@@ -89,7 +89,7 @@ impl Sessions {
         principal: &Principal,
         greeting: &Message,
     ) -> Result<(String, Arc<Endpoint>), Refusal> {
-        let id = secret().map_err(|_| full())?;
+        let id = secret().map_err(|_| self.full())?;
         self.check_room()?;
         let kept = self.kept_anew(principal, name(principal, &id), Some(greeting.clone()));
         let endpoint = Arc::clone(&kept.endpoint);
@@ -154,12 +154,12 @@ impl Sessions {
     /// The session that a handle names; without one that of the client's process, or else the principal's own.
     pub(super) async fn stateless(&self, client: &Client, handle: Option<&str>) -> Result<Arc<Endpoint>, Refusal> {
         let keys = self.keys(client, handle);
-        if let Some(endpoint) = keys.iter().find_map(|key| self.kept(key)) {
+        if let Some(endpoint) = self.first_kept(&keys)? {
             return Ok(endpoint);
         }
         // The guard hears of the session before anything else of it does.
         let _one = self.beginning.lock().await;
-        if let Some(endpoint) = keys.iter().find_map(|key| self.kept(key)) {
+        if let Some(endpoint) = self.first_kept(&keys)? {
             return Ok(endpoint);
         }
         let mut known = keys.iter().map(|key| (key, current_session(self.guard.as_ref(), &key.id())));
@@ -181,7 +181,7 @@ impl Sessions {
 
     /// Begins a session for a client without a handshake, and the handle that names it.
     pub(super) async fn begin_handle(&self, principal: &Principal) -> Result<(String, Arc<Endpoint>), Refusal> {
-        let handle = secret().map_err(|_| full())?;
+        let handle = secret().map_err(|_| self.full())?;
         let key = StatelessKey { principal: principal.clone(), named: Named::Handle(handle.clone()) };
         let id = key.id();
         let endpoint = self.keep(key, id, SessionSource::Startup).await?;
@@ -217,13 +217,19 @@ impl Sessions {
         }
     }
 
-    fn kept(&self, key: &StatelessKey) -> Option<Arc<Endpoint>> {
+    /// The first of these sessions that is kept, with a new relay where its own has ended.
+    fn first_kept(&self, keys: &[StatelessKey]) -> Result<Option<Arc<Endpoint>>, Refusal> {
         let mut held = self.held();
-        let kept = held.stateless.get_mut(key)?;
+        let has_room = held.count() < self.limit;
+        let Some(key) = keys.iter().find(|key| held.stateless.contains_key(key)) else { return Ok(None) };
+        let Some(kept) = held.stateless.get_mut(key) else { return Ok(None) };
         if kept.endpoint.has_ended() {
+            if !has_room {
+                return Err(self.full());
+            }
             *kept = self.kept_anew(&key.principal, kept.id.clone(), None);
         }
-        Some(Arc::clone(&kept.endpoint))
+        Ok(Some(Arc::clone(&kept.endpoint)))
     }
 
     async fn keep(&self, key: StatelessKey, id: String, source: SessionSource) -> Result<Arc<Endpoint>, Refusal> {
@@ -311,7 +317,16 @@ impl Sessions {
     }
 
     fn check_room(&self) -> Result<(), Refusal> {
-        if self.held().count() < self.limit { Ok(()) } else { Err(full()) }
+        if self.held().count() < self.limit { Ok(()) } else { Err(self.full()) }
+    }
+
+    fn full(&self) -> Refusal {
+        let limit = self.limit;
+        let text = format!(
+            "{limit} sessions have servers running, and more are not let in (`--max-sessions`); end a session with \
+             DELETE, or try again when one was idle"
+        );
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, -32603, text)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -383,8 +398,4 @@ fn secret() -> Result<String, getrandom::Error> {
 fn unknown() -> Refusal {
     let text = "no session has this id; begin one with `initialize`";
     Refusal::new(StatusCode::NOT_FOUND, -32600, text)
-}
-
-fn full() -> Refusal {
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, -32603, "there are as many sessions as are let in; try again later")
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::StatusCode;
+use hyper::header::HeaderMap;
 use serde_json::Value;
 
 use super::client::Client;
@@ -21,11 +22,16 @@ use crate::message::{Kind, Message};
 const STREAM_AFTER: Duration = Duration::from_secs(15);
 
 /// A message.
-pub(super) async fn posted(server: &Arc<Server>, client: &Client, message: Message) -> Result<Reply, Refusal> {
+pub(super) async fn posted(
+    server: &Arc<Server>,
+    client: &Client,
+    headers: &HeaderMap,
+    message: Message,
+) -> Result<Reply, Refusal> {
     let Taken { message, handle, tool } =
         if server.settings.handles { handle::take(message)? } else { Taken { message, handle: None, tool: None } };
     if message.kind() == Kind::Request && message.method() == Some("initialize") {
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, -32600, "this revision of the protocol has no handshake"));
+        return Err(Refusal::new(StatusCode::NOT_FOUND, -32601, "this revision of the protocol has no handshake"));
     }
     if message.kind() != Kind::Request {
         // Requests are given up by closing their stream; with ids alone, one client could give up another's.
@@ -39,6 +45,7 @@ pub(super) async fn posted(server: &Arc<Server>, client: &Client, message: Messa
         return activated(server, &client.principal, message).await;
     }
     let endpoint = server.sessions.stateless(client, handle.as_deref()).await?;
+    endpoint.compare(headers, &message)?;
     let discovers = message.method() == Some("server/discover");
     let open = Open { asked: endpoint.ask(message).await?, endpoint };
     Ok(answered(open, discovers).await)

@@ -1,7 +1,6 @@
 //! A link to a server that is reached by an address.
 
 mod response;
-mod parameters;
 mod driver;
 mod received;
 mod renewal;

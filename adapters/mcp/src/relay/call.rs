@@ -71,7 +71,7 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
         }
     };
     let message = if shared.servers.len() > 1 { multiplexed::own_name(message, &target.tool) } else { message };
-    Act::Ask(target.server, message, Pending::Call(open))
+    Act::Ask(target.server, message, Pending::Call(Box::new(open)))
 }
 
 /// The warning that the agent reads beside the answer; the log has it too.

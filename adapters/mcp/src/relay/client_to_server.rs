@@ -8,7 +8,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::act::Act;
 use super::ending::{ended, gone};
-use super::pending::{ListPage, Pending};
+use super::pending::{ListPage, OpenCall, Pending};
 use super::shared::Shared;
 use super::{call, fan_out, local, multiplexed};
 use crate::call::{METHOD, modern, passes_for_a_call};
@@ -23,12 +23,12 @@ const MAX_DECIDED_AT_ONCE: usize = 256;
 
 /// Takes what the client sends until it sends no more.
 pub(super) async fn run(shared: &Shared, mut from: Receiver<Arrived>) {
-    // Boxed: the queue keeps room for a future of its own, also while it is empty.
+    // Boxed: the queue keeps room for a future of its own, also while it is empty, and so does this one for what it calls.
     let mut deciding = FuturesOrdered::new();
     loop {
         tokio::select! {
             biased;
-            Some(act) = deciding.next(), if !deciding.is_empty() => apply(shared, act).await,
+            Some(act) = deciding.next(), if !deciding.is_empty() => Box::pin(apply(shared, act)).await,
             arrived = from.recv(), if deciding.len() < MAX_DECIDED_AT_ONCE => match arrived {
                 Some(arrived) => deciding.push_back(Box::pin(take(shared, arrived))),
                 None => break,
@@ -36,7 +36,7 @@ pub(super) async fn run(shared: &Shared, mut from: Receiver<Arrived>) {
         }
     }
     while let Some(act) = deciding.next().await {
-        apply(shared, act).await;
+        Box::pin(apply(shared, act)).await;
     }
 }
 
@@ -184,7 +184,7 @@ async fn cancel(shared: &Shared, message: Message) {
         // An answer that comes all the same is passed on, and proves nothing.
         let pending = table.pending.get_mut(&(server, id));
         let call = match pending {
-            Some(Pending::Call(call)) => Some(call.clone()),
+            Some(Pending::Call(call)) => Some(OpenCall::clone(call)),
             _ => None,
         };
         if let (Some(pending), true) = (pending, call.is_some()) {

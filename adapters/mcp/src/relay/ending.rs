@@ -11,7 +11,7 @@ use crate::id::Id;
 pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
     let Some(pending) = shared.table().pending.remove(&(server, id.clone())) else { return };
     match pending {
-        Pending::Call(call) => ended(shared, call, Outcome::Unknown).await,
+        Pending::Call(call) => ended(shared, *call, Outcome::Unknown).await,
         Pending::Part(number) => return fan_out::part(shared, number, server, None).await,
         Pending::Plain | Pending::Tools(_) | Pending::Initialize | Pending::Task(_) => {}
     }

@@ -69,7 +69,7 @@ pub(super) enum Pending {
     /// Nothing: it is passed on.
     Plain,
     /// It ends a call.
-    Call(OpenCall),
+    Call(Box<OpenCall>),
     /// It lists tools.
     Tools(ListPage),
     /// It says what the server can do.

@@ -6,7 +6,7 @@ use phasegate_core::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
 use super::ending::{ended, gone};
-use super::pending::Pending;
+use super::pending::{OpenCall, Pending};
 use super::shared::Shared;
 use super::{fan_out, initialize, multiplexed, tool_list};
 use crate::denial;
@@ -21,7 +21,7 @@ const MAX_RECORDED_AT_ONCE: usize = 256;
 
 /// Takes what the server sends until it is gone.
 pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arrived>) {
-    // Boxed: the queue keeps room for a future of its own, also while it is empty.
+    // Boxed: the queue keeps room for a future of its own, also while it is empty, and so does this one for what it calls.
     let mut recording = FuturesOrdered::new();
     loop {
         tokio::select! {
@@ -29,7 +29,7 @@ pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arriv
             Some(message) = recording.next(), if !recording.is_empty() => pass(shared, message).await,
             arrived = from.recv(), if recording.len() < MAX_RECORDED_AT_ONCE => match arrived {
                 Some(Ok(routed)) => recording.push_back(Box::pin(take(shared, server, routed))),
-                Some(Err(malformed)) => garbage(shared, server, &malformed).await,
+                Some(Err(malformed)) => Box::pin(garbage(shared, server, &malformed)).await,
                 None => break,
             },
         }
@@ -38,9 +38,9 @@ pub(super) async fn run(shared: &Shared, server: usize, mut from: Receiver<Arriv
         pass(shared, message).await;
     }
     shared.close_server(server);
-    fail_all(shared, server).await;
+    Box::pin(fail_all(shared, server)).await;
     if shared.servers.len() > 1 && !shared.closing() {
-        shared.tell_list_changed().await;
+        Box::pin(shared.tell_list_changed()).await;
     }
 }
 
@@ -75,7 +75,7 @@ async fn take(shared: &Shared, server: usize, routed: Routed) -> Option<Routed> 
         table.given_up.remove(&id);
         table.listening.retain(|listening| *listening != id);
     }
-    Some(Routed { message, related: Some(id) })
+    Some(Routed { message, related: Some(Box::new(id)) })
 }
 
 /// What the client is promised of a subscription: changed lists of tools too, where we change them.
@@ -107,10 +107,10 @@ async fn answer(shared: &Shared, server: usize, message: Message, pending: Pendi
         Pending::Call(call) => {
             let ending = outcome::of_answer(&message);
             if let Some(task) = ending.task {
-                shared.table().tasks.insert((server, task), call.clone());
+                shared.table().tasks.insert((server, task), OpenCall::clone(&call));
             }
             let warning = call.warning.clone();
-            ended(shared, call, ending.outcome).await;
+            ended(shared, *call, ending.outcome).await;
             let warned = warning.filter(|_| message.kind() == Kind::Result);
             let content = warned.and_then(|warning| denial::warned(message.content(), &warning));
             content.map_or_else(|| message.clone(), |content| message.with_content(&content))
@@ -128,8 +128,8 @@ async fn answer(shared: &Shared, server: usize, message: Message, pending: Pendi
 }
 
 async fn pass(shared: &Shared, message: Option<Routed>) {
-    if let Some(Routed { message, related }) = message {
-        shared.tell(message, related).await;
+    if let Some(routed) = message {
+        shared.tell_routed(routed).await;
     }
     shared.tell_changes().await;
 }
@@ -148,7 +148,7 @@ async fn garbage(shared: &Shared, server: usize, malformed: &Malformed) {
 async fn fail_with(shared: &Shared, server: usize, id: &Id, text: &str) {
     let Some(pending) = shared.table().pending.remove(&(server, id.clone())) else { return };
     match pending {
-        Pending::Call(call) => ended(shared, call, Outcome::Unknown).await,
+        Pending::Call(call) => ended(shared, *call, Outcome::Unknown).await,
         Pending::Part(number) => return fan_out::part(shared, number, server, None).await,
         Pending::Plain | Pending::Tools(_) | Pending::Initialize | Pending::Task(_) => {}
     }

@@ -152,8 +152,13 @@ impl Shared {
 
     /// Sends the client a message.
     pub(super) async fn tell(&self, message: Message, related: Option<Id>) {
+        self.tell_routed(Routed { message, related: related.map(Box::new) }).await;
+    }
+
+    /// Sends the client a message of a server.
+    pub(super) async fn tell_routed(&self, routed: Routed) {
         // A client that is gone reads nothing; its link ends, and the relay with it.
-        let _ = self.client.send(Routed { message, related }).await;
+        let _ = self.client.send(routed).await;
     }
 
     /// Answers a request of the client with JSON that was made here.
@@ -172,7 +177,7 @@ impl Shared {
     /// Tells the client that its list of tools is not what it was, if so.
     pub(super) async fn tell_changes(&self) {
         if self.changed.swap(false, Ordering::Relaxed) {
-            self.tell_list_changed().await;
+            Box::pin(self.tell_list_changed()).await;
         }
     }
 

@@ -54,6 +54,9 @@ pub struct Listening {
     /// Close the servers of a session after this many minutes without a request; the session goes on when its client does
     #[arg(long, value_name = "MINUTES", requires = "listen", default_value = "30", value_parser = idle)]
     pub idle: Duration,
+    /// The most sessions that have servers running at once, each session its own; a request of one more gets status 503
+    #[arg(long, value_name = "NUMBER", requires = "listen", default_value = "4096", value_parser = sessions)]
+    pub max_sessions: usize,
     /// Let `activate_skill` give clients without a session a handle, which names a session of its own; a call without
     /// the handle is judged in the client's one session
     #[arg(long, requires = "listen")]
@@ -94,6 +97,7 @@ impl Listening {
             access,
             tokens,
             idle: self.idle,
+            sessions: self.max_sessions,
             handles: self.handles,
             clients: Arc::new(Peers),
             ..Listen::default()
@@ -150,6 +154,11 @@ fn idle(text: &str) -> Result<Duration, String> {
     let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     let seconds = seconds.filter(|seconds| (1..=24 * 60 * 60).contains(seconds));
     seconds.map(Duration::from_secs).ok_or_else(|| "not a number of minutes, or of seconds: `90s`".to_owned())
+}
+
+/// A number of sessions, one at least.
+fn sessions(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "not a number from 1 on".to_owned())
 }
 
 /// An address with or without a port.

@@ -9,8 +9,8 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
-use super::parameters::Parameters;
 use super::response::cause;
+use crate::http::parameters::Parameters;
 use crate::http::remote::Remote;
 use crate::http::revision;
 use crate::http::versions::{METHOD, NAME, SESSION, STATELESS, VERSION};
@@ -125,7 +125,7 @@ impl Driver {
     /// Hands a message to the relay, as one that belongs to a request.
     pub(super) async fn arrived(&self, message: Message, related: Option<&Id>) {
         // The relay that is gone wants nothing any more.
-        let _ = self.to_link.send(Ok(Routed { message, related: related.cloned() })).await;
+        let _ = self.to_link.send(Ok(Routed { message, related: related.cloned().map(Box::new) })).await;
     }
 
     /// Answers a request in the server's place.

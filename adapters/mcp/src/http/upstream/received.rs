@@ -77,7 +77,7 @@ impl Driver {
             let Some(data) = event.data.filter(|data| !data.is_empty()) else { continue };
             match Message::read(data) {
                 Ok(message) => {
-                    if self.handed(message, of).await {
+                    if Box::pin(self.handed(message, of)).await {
                         return Ended::Answered;
                     }
                 }
