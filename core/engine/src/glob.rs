@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn what_is_compared_first_changes_no_answer() {
-        fn joined(parts: &[&str]) -> Vec<alloc::string::String> {
-            let mut all: Vec<_> = parts.iter().map(|part| alloc::string::String::from(*part)).collect();
+        fn joined(parts: &[&str]) -> Vec<String> {
+            let mut all: Vec<_> = parts.iter().map(|part| String::from(*part)).collect();
             let mut longer = all.clone();
             for _ in 0..2 {
                 longer =
