@@ -210,9 +210,9 @@ fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
     all
 }
 
-/// The folders of `PATH`, as they are written there.
+/// The folders of `PATH`, as they are written there; none without it. An empty one is the folder that a program runs in.
 pub(super) fn path_entries() -> Vec<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
+    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
 /// The folders of `PATH` with an absolute name, without links.
