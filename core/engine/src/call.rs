@@ -27,6 +27,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let (agent, kind) = (event.subagent(), agent_kind(draft.state(), event));
     let caller = Caller { agent, kind: &kind };
     let is_own = is_own(draft.state(), &call);
+    world.hold(draft.state());
     let mut found = if is_own { Vec::new() } else { verdicts(world, policy, draft.state(), &call, caller) };
     if in_force::renew(policy, draft, &found) {
         found = verdicts(world, policy, draft.state(), &call, caller);

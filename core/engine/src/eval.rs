@@ -12,13 +12,15 @@ use crate::matcher::Use;
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::policy::{Optional, Phase, Skill};
-use crate::state::{Children, Run};
+use crate::state::{Children, OpenCall, Run, State};
 
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
     facts: &'a Facts,
     /// Gates that count as passed.
     assumed: BTreeSet<Gate>,
+    /// The provisional runs with an open call of the phase they are in.
+    held: Vec<String>,
     wanted: Vec<FactKey>,
 }
 
@@ -33,7 +35,22 @@ enum Seen {
 
 impl<'a> World<'a> {
     pub(crate) fn new(facts: &'a Facts) -> Self {
-        Self { facts, assumed: BTreeSet::new(), wanted: Vec::new() }
+        Self { facts, assumed: BTreeSet::new(), held: Vec::new(), wanted: Vec::new() }
+    }
+
+    /// Takes note of the provisional runs whose phase has an open call: such a phase forbids what it forbids.
+    pub(crate) fn hold(&mut self, state: &State) {
+        let of = |run: &Run, call: &OpenCall| {
+            call.visits.iter().any(|visit| visit.run == run.id && visit.visit == run.visit && visit.listed)
+        };
+        let held = |run: &&Run| state.session.calls.iter().any(|call| of(run, call));
+        self.held =
+            state.live_runs().filter(|run| run.provisional.is_some()).filter(held).map(|run| run.id.clone()).collect();
+    }
+
+    /// Whether an open call holds the run in its provisional phase.
+    pub(crate) fn holds_provisional(&self, run: &Run) -> bool {
+        self.held.contains(&run.id)
     }
 
     /// What `ask` answers if these gates count as passed.

@@ -269,7 +269,8 @@ impl<'a> SkillPart<'a> {
             graph::find(world, skill, run, Here { index: here, done }, &mut |next| self.belongs_to(next))
         };
         let back = if settled { None } else { self.rollback(world, run, phase) };
-        let before = if settled { None } else { self.phase_before(run) };
+        let stays = settled || (forbidden && world.holds_provisional(run));
+        let before = if stays { None } else { self.phase_before(run) };
         let returns = before.map_or(Returns::No, |before| returns(world, skill, run, Between { phase, before }));
         let line = decide(Situation {
             global_forbidden,

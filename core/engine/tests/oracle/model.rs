@@ -57,6 +57,7 @@ pub(crate) struct Entry {
 
 /// A call of the log that was let through, with its outcome if that was seen.
 struct Ended<'a> {
+    session: &'a str,
     asked: Asked,
     decided: &'a [(usize, usize, u32)],
     outcome: Option<Outcome>,
@@ -153,7 +154,13 @@ impl World {
             for (place, outcome) in self.outcomes(session) {
                 let entry = &self.log[place];
                 let (asked, decided) = (asked(&entry.event).unwrap(), entry.decided.as_deref().unwrap());
-                all.push(Ended { asked, decided, outcome, told: when.get(&place).copied().unwrap_or_default() });
+                all.push(Ended {
+                    session,
+                    asked,
+                    decided,
+                    outcome,
+                    told: when.get(&place).copied().unwrap_or_default(),
+                });
             }
         }
         all
@@ -216,12 +223,13 @@ impl World {
         self.optional(run, phase) || self.skill(run).phases[phase].done_when.is_none()
     }
 
-    /// Whether a call that the phase lists, decided in this visit, ended so.
-    pub(crate) fn listed_call_ended(&self, run: usize, stay: &Stay, outcome: Outcome) -> bool {
+    /// Whether a call that the phase lists, decided in this visit, ended so; `None`: is open.
+    pub(crate) fn listed_call_ended(&self, run: usize, stay: &Stay, outcome: Option<Outcome>) -> bool {
         let phase = &self.skill(run).phases[stay.phase];
         self.ended().iter().any(|call| {
             call.decided.contains(&(run, stay.phase, stay.visit))
-                && call.outcome == Some(outcome)
+                && call.outcome == outcome
+                && (outcome.is_some() || self.log.last().is_some_and(|entry| entry.event.session == call.session))
                 && has(phase, &call.asked, self.skill(run))
                 && !forbids(&self.skill(run).global_forbidden, &call.asked, self.skill(run))
         })

@@ -110,7 +110,8 @@ impl World {
         }
         if let [.., before, _] = self.runs[run].stays.as_slice()
             && stay.provisional
-            && !self.listed_call_ended(run, stay, Outcome::Ok)
+            && !self.listed_call_ended(run, stay, Some(Outcome::Ok))
+            && !(forbidden && self.listed_call_ended(run, stay, None))
             && has(&skill.phases[before.phase], asked, skill)
         {
             let there: Vec<&Back> = phase.back.iter().filter(|back| back.to == before.phase).collect();
