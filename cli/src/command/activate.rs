@@ -2,6 +2,7 @@
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::Policy;
+use phasegate_runtime::sessions::sessions;
 use serde_json::{Map, Value};
 
 use super::control::{Target, give, give_project};
@@ -70,7 +71,27 @@ fn put_in_force(mut command: Map<String, Value>, context: &Context) -> Result<Ex
     context.out.line(format_args!("{} is in force in this project ({mode} mode)", skill.bold()));
     context.out.line("  each session has a run of it from its next event on, and so has each session to come");
     context.out.line(format_args!("  `phasegate deactivate {skill}` ends that"));
+    let older = with_older_configs(&skill, context)?;
+    if !older.is_empty() {
+        let which = older.join(", ");
+        context.out.note(format_args!(
+            "{}: the config of `{skill}` came or changed after these sessions began, so it is not in force in them as it \
+             is now: {which}; `phasegate reload` has them read it",
+            "warning".yellow()
+        ));
+    }
     Ok(Exit::Done)
+}
+
+/// The sessions that go on and use an earlier config of the skill, or none.
+fn with_older_configs(skill: &str, context: &Context) -> Result<Vec<String>, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let live = sessions(&project)?.known.into_iter().filter(|session| !session.state.session.ended);
+    let live: Vec<String> = live.map(|session| session.id).collect();
+    let due = runtime.reloads(&project, None)?.into_iter().filter(|reload| live.contains(&reload.session));
+    let other = due.filter(|reload| reload.added.iter().chain(&reload.changed).any(|name| name == skill));
+    Ok(other.map(|reload| reload.session).collect())
 }
 
 /// Fails if the configs do not have one of these skills.

@@ -1,6 +1,7 @@
 //! `phasegate approve [NAME]`.
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::Code;
 use phasegate_core::pins::{Pins, approval_name};
 use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
@@ -34,7 +35,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let Some(name) = &args.name else { return list(&known, context) };
     let target = Target { session: args.session.clone().or(meant(name, args.revoke, &known)?) };
     let command = if args.revoke { "revoke" } else { "approve" };
-    let answer = give(context, &target, command, json!({"name": name}))?;
+    let is_known = known.iter().any(|asked| asked.has("waiting", name) || asked.has("approved", name));
+    let answer = give(context, &target, command, json!({"name": name})).map_err(|failure| {
+        // A name that nothing has is a mistake of the command line.
+        let unknown = !is_known && failure.code == Some(Code::CommandInvalid);
+        if unknown { Failure { exit: Exit::Failed, ..failure } } else { failure }
+    })?;
     if context.out.json {
         context.out.value(&answer.result);
         return Ok(Exit::Done);

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing};
 use phasegate_core::Code;
 use phasegate_runtime::discover::named;
+use phasegate_runtime::strays::strays;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -27,12 +28,17 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// The project or a named file cannot be opened.
+/// The project cannot be opened, a named file does not exist, or no config applies.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let (files, mut diagnostics) = if args.files.is_empty() {
-        let found = runtime.discover(&context.find_project(&runtime)?);
-        (found.files, found.problems)
+        let project = context.find_project(&runtime)?;
+        let found = runtime.discover(&project);
+        let problems = found.problems.into_iter().chain(strays(&project.root)).collect::<Vec<_>>();
+        if found.files.is_empty() && problems.is_empty() {
+            return Err(nothing_to_check(&project.root));
+        }
+        (found.files, problems)
     } else {
         read_named(&args.files, context)?
     };
@@ -47,13 +53,29 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let (mistakes, warnings) = (count(errors, "error"), count(diagnostics.len() - errors, "warning"));
         context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(files.len(), "file")));
     }
-    Ok(if errors > 0 { Exit::No } else { Exit::Done })
+    Ok(if errors > 0 {
+        Exit::No
+    } else if files.is_empty() {
+        Exit::Failed
+    } else {
+        Exit::Done
+    })
+}
+
+/// In a wrong folder, nothing is right because there is nothing.
+fn nothing_to_check(root: &Path) -> Failure {
+    Failure::new(format!("nothing to check: no config applies to `{}`", root.display()))
+        .with_help("run it in the project's folder or with `--project`, or make a config with `phasegate init`")
 }
 
 fn read_named(paths: &[PathBuf], context: &Context) -> Result<(Vec<SourceFile>, Vec<Diagnostic>), Failure> {
     let start = context.start()?;
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
+        if !path.exists() {
+            return Err(Failure::new(format!("there is no file `{}`", path.display()))
+                .with_help("`phasegate check` without a name checks every config that applies to the project"));
+        }
         let found = named(path, &start);
         files.extend(found.files);
         problems.extend(found.problems);

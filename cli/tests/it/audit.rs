@@ -125,10 +125,10 @@ fn a_denial_is_explained_with_its_run_its_line_and_the_way_out() {
     for says in [
         "event: Edit a.rs",
         "r1 careful in phase look, block mode; alone it says deny",
-        "because: row 3c",
+        "because: a following phase allows it and is not yet reachable (row 3c of the decision table)",
         "missing: ok: Read",
         "allowed next: Read",
-        "decided again: the same bytes",
+        "checked: deciding it again gives the same answer and the same changes",
     ] {
         assert!(text.contains(says), "{says}: {text}");
     }

@@ -191,7 +191,7 @@ fn a_hook_that_its_user_wrapped_is_kept_and_named() {
 fn a_skill_that_is_not_shipped_changes_nothing() {
     let world = World::unguarded();
     let output = world.phasegate(&["init", "claude-code", "--skill", "lsp-refactr"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `lsp-refactor`?"));
     assert!(files(&world.root()).is_empty());
 }

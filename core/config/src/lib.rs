@@ -36,4 +36,5 @@ pub use input::{Kind, Known, KnownServers, Level, SourceFile, TOGETHER};
 pub use mcp::Mcp;
 pub use shipped::{Shipped, find_shipped, shipped};
 pub use source::Form;
+pub use suggestion::likely_typo;
 pub use version::{of_skill as skill_version, of_stored_skill as stored_skill_version};

@@ -11,6 +11,14 @@ pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
+/// The candidate that `word` is, but for a slip of the fingers.
+#[must_use]
+pub fn likely_typo<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
+    let near = candidates.into_iter().filter(|candidate| candidate.len() >= 4 && distance(candidate) <= 2);
+    near.min_by_key(|candidate| distance(candidate))
+}
+
 fn likeness(word: &str, candidate: &str) -> f64 {
     let distance = strsim::normalized_damerau_levenshtein(word, candidate);
     let begins = word.len() >= 3 && (candidate.starts_with(word) || word.starts_with(candidate));

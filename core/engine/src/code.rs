@@ -83,11 +83,11 @@ impl Area {
 
 codes! {
     PhaseForbidden = "phase-forbidden", Phase,
-        "the current phase of the skill forbids this tool",
+        "the current phase of the skill forbids this call; the denial names the line that does, where it is about more than the tool",
         "call a tool that the phase allows; the tool may be allowed in a later phase";
     GlobalForbidden = "global-forbidden", Phase,
-        "the skill forbids this tool in every phase",
-        "do without the tool, or finish the skill first";
+        "the skill forbids this call in every phase; the denial names the line that does, where it is about more than the tool",
+        "do without the call, or finish the skill first";
     NotDone = "not-done", Phase,
         "the tool belongs to a later phase, and the guard has not yet seen what must come first",
         "make the calls listed under `missing`; they count once they have succeeded";
@@ -214,6 +214,9 @@ codes! {
     ConfigUnreadable = "config-unreadable", Config,
         "a config file or folder exists but cannot be read",
         "make it a regular file of at most 1 MiB of UTF-8 text that you may read, or remove it";
+    ConfigUnread = "config-unread", Config,
+        "a file looks like a config and lies where none is read",
+        "move it to `.phasegate/config.yaml` or `.phasegate/skills/`, or remove it";
     PathOutside = "path-outside", Config,
         "a path leads out of the project",
         "use a path relative to the project, without `..`";

@@ -52,6 +52,8 @@ pub enum DenialKind {
         tool: String,
         /// The name of the skill.
         skill: String,
+        /// The line of the policy that forbids it, where it is about more than the tool.
+        by: Option<String>,
     },
     /// The call belongs to a later phase, and the transition to it is not open.
     NotDone {
@@ -68,6 +70,8 @@ pub enum DenialKind {
         tool: String,
         /// The name of the current phase.
         phase: String,
+        /// The line of the policy that forbids it, where it is about more than the tool.
+        by: Option<String>,
     },
     /// No phase that can be reached lists the call, and the skill denies what it does not list.
     Unlisted {

@@ -14,6 +14,7 @@ use crate::graph::{self, Here, Transition};
 use crate::matcher::{Matcher, Subject, Use};
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
+use crate::phrase;
 use crate::policy::{Back, Phase, Skill, Unlisted};
 use crate::state::Run;
 use crate::tool::{Call, EXECUTE, Labels, READ, only_reads};
@@ -35,6 +36,8 @@ pub(crate) struct Ruling {
     pub(crate) transition: Option<Transition>,
     /// The command of a shell line that decided, where the line has several.
     pub(crate) command: Option<String>,
+    /// The line of the policy that forbids the call, where it says more than the tool's name.
+    pub(crate) by: Option<String>,
 }
 
 /// A call as one skill sees it: the whole of it, and the parts of a shell line that are judged one by one.
@@ -115,7 +118,8 @@ impl<'a> SkillCall<'a> {
         } else {
             (Line::Forbidden, forbids(&phase.forbidden)?)
         };
-        Some(Ruling { command: part.command(self.parts.len()), ..Ruling::of(line) })
+        let by = part.forbidden_by(line, phase);
+        Some(Ruling { command: part.command(self.parts.len()), by, ..Ruling::of(line) })
     }
 
     /// What the outcome of the call would prove of a condition about calls; `None`: nothing. `used` is what a match means
@@ -173,7 +177,7 @@ impl<'a> SkillCall<'a> {
 
 impl Ruling {
     fn of(line: Line) -> Self {
-        Self { line, transition: None, command: None }
+        Self { line, transition: None, command: None, by: None }
     }
 }
 
@@ -295,7 +299,25 @@ impl<'a> SkillPart<'a> {
         } else {
             transition
         };
-        Ruling { line, transition, command: None }
+        Ruling { line, transition, command: None, by: self.forbidden_by(line, phase) }
+    }
+
+    /// The line that forbids the call, if it is about more than a tool.
+    fn forbidden_by(&self, line: Line, phase: &Phase) -> Option<String> {
+        let lines = match line {
+            Line::GlobalForbidden => &self.skill.global_forbidden,
+            Line::Forbidden => &phase.forbidden,
+            Line::Allowed
+            | Line::Returned
+            | Line::Entered
+            | Line::NotDone
+            | Line::Back
+            | Line::Unlisted
+            | Line::UnlistedDenied => return None,
+        };
+        let by = lines.iter().find(|matcher| self.one(matcher, Use::Forbid))?;
+        let of_tool = by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty();
+        (!of_tool && !self.skill.compat).then(|| phrase::quoted(by))
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.

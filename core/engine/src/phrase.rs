@@ -70,6 +70,11 @@ fn line(matcher: &Matcher) -> String {
     }
 }
 
+/// One line of a list, in backticks.
+pub(crate) fn quoted(matcher: &Matcher) -> String {
+    commands_alone(matcher).map_or_else(|| format!("`{}`", shortened(&matcher.text)), |_| line(matcher))
+}
+
 /// The commands of a matcher that has no other condition.
 fn commands_alone(matcher: &Matcher) -> Option<(&String, &[String])> {
     let alone = matcher.args.is_empty() && matcher.paths.is_empty() && matcher.agent.is_none();

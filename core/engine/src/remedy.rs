@@ -90,8 +90,9 @@ fn meant_servers(verdict: &RunVerdict<'_>, tool: &Tool) -> Vec<String> {
 
 fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase>) -> DenialKind {
     let (skill, tool, phase) = (verdict.skill, tool.to_string(), run.phase.clone());
+    let by = verdict.ruling.by.clone();
     match verdict.ruling.line {
-        Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone() },
+        Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone(), by },
         Line::NotDone => {
             let target = verdict.ruling.transition.as_ref().and_then(|transition| skill.phases.get(transition.to));
             DenialKind::NotDone {
@@ -100,7 +101,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
                 blocking: blocking.map_or(phase, |phase| phase.name.clone()),
             }
         }
-        Line::Forbidden => DenialKind::PhaseForbidden { tool, phase },
+        Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, by },
         Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted | Line::UnlistedDenied => {
             DenialKind::Unlisted { tool, phase, read_only: skill.unlisted == Unlisted::ReadOnly }
         }

@@ -133,11 +133,14 @@ fn by_remedy(gate: Gate, code: Code, reason: String) -> Rendered {
 fn render_violation(kind: &DenialKind) -> Rendered {
     use DenialKind as Kind;
     match kind {
-        Kind::GlobalForbidden { tool, skill } => Rendered {
+        Kind::GlobalForbidden { tool, skill, by } => Rendered {
             gate: Gate::Phase,
             code: Code::GlobalForbidden,
-            reason: format!("{tool} is globally forbidden during the {skill} skill"),
-            recovery: format!("This tool is not used in the {skill} workflow."),
+            reason: format!("{tool} is globally forbidden during the {skill} skill{}", by_line(by.as_deref())),
+            recovery: match by {
+                Some(by) => format!("No phase of {skill} allows what {by} means: go on without it."),
+                None => format!("This tool is not used in the {skill} workflow."),
+            },
         },
         Kind::NotDone { tool, target, blocking } => by_remedy(
             Gate::Phase,
@@ -148,8 +151,9 @@ fn render_violation(kind: &DenialKind) -> Rendered {
                 format!("{tool} belongs to the \"{target}\" phase, and the \"{blocking}\" phase is not done")
             },
         ),
-        Kind::PhaseForbidden { tool, phase } => {
-            by_remedy(Gate::Phase, Code::PhaseForbidden, format!("{tool} is forbidden in the \"{phase}\" phase"))
+        Kind::PhaseForbidden { tool, phase, by } => {
+            let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_deref()));
+            by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
         }
         Kind::Unlisted { tool, phase, read_only } => {
             let doubt = if *read_only { ", and is not known to only read" } else { "" };
@@ -158,6 +162,11 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         }
         _ => by_remedy(Gate::Phase, Code::Internal, String::new()),
     }
+}
+
+/// Names the line of the policy that forbids a call.
+fn by_line(by: Option<&str>) -> String {
+    by.map(|by| format!(" by {by}")).unwrap_or_default()
 }
 
 fn render_refusal(kind: &DenialKind) -> Rendered {

@@ -3,6 +3,7 @@
 //! Every way that records decides through here: a hook and a control command with one event, the session cache with a
 //! batch, a probe on a store in memory.
 
+mod not_in_force;
 mod policy_choice;
 mod record;
 mod sweep;
@@ -56,6 +57,8 @@ pub struct Driver<'a> {
     configs: Option<FailureMode>,
     /// What the person is to be told with the answer to this event.
     notice: Option<String>,
+    /// Whether the client starts a skill by the frame of this event.
+    starts_skill: bool,
     /// The commands of which the call that is decided would change what they obey.
     changes: BTreeSet<Readers>,
 }
@@ -161,6 +164,7 @@ impl<'a> Driver<'a> {
             current,
             configs,
             notice: None,
+            starts_skill: false,
             changes: BTreeSet::new(),
         }
     }
@@ -186,6 +190,7 @@ impl<'a> Driver<'a> {
             self.loaded.own.change(SessionChange::Distrusted(before.chain(changes).collect()));
         }
         let mut outcome = self.record(&event, decided)?;
+        self.tell_of_skill(&event, &mut outcome);
         if let Some(text) = self.notice.take() {
             outcome.result.get_or_insert_with(|| json!({"text": text}));
         }
@@ -249,6 +254,7 @@ impl<'a> Driver<'a> {
     ///
     /// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
     pub fn inherit(&mut self, origin: &Origin, mut events: Vec<Event>) -> Result<Vec<Event>, Problem> {
+        self.starts_skill = events.iter().any(|event| matches!(event.kind, EventKind::Skill { .. }));
         let starts = events.iter().any(|event| matches!(event.kind, EventKind::SessionStart { .. }));
         let reached = Reached {
             locations: &self.runtime.locations,

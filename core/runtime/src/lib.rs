@@ -8,6 +8,7 @@ pub mod locations;
 pub mod project;
 pub mod paths;
 pub mod discover;
+pub mod strays;
 pub mod policy_store;
 pub mod platforms;
 pub mod hook_installation;

@@ -4,6 +4,7 @@ use owo_colors::OwoColorize as _;
 use phasegate_core::Effect;
 use phasegate_core::Record;
 use phasegate_core::event::By;
+use phasegate_core::fact::{Fact, FactKey, FactValue};
 use phasegate_core::policy::Mode;
 use phasegate_core::state::Status;
 use phasegate_runtime::audit::history::Past;
@@ -50,6 +51,31 @@ pub(super) fn words(past: &Past) -> String {
         "config_changed" => format!("settings changed: {}", field("path")),
         "" => "a message without an event".to_string(),
         name => name.replace('_', " "),
+    }
+}
+
+/// What the guard saw when it looked at the project.
+pub(super) fn fact(key: &FactKey, fact: &Fact) -> String {
+    let args = key.args();
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    let (what, path) = match (key.source(), args.as_array().map(Vec::as_slice)) {
+        ("count", Some([path, wanted])) => (Some(plain(wanted)), plain(path)),
+        ("file", _) => (None, plain(&args)),
+        (source, _) => return format!("{source} of {args}: {}", value(&fact.value, &plain)),
+    };
+    match (&fact.value, what) {
+        (FactValue::Absent, _) => format!("`{path}` does not exist"),
+        (FactValue::Unknown, _) => format!("`{path}` could not be read"),
+        (FactValue::Known(times), Some(wanted)) => format!("`{path}` has `{wanted}` {times} times"),
+        (FactValue::Known(digest), None) => format!("`{path}` is there, SHA-256 {}", plain(digest)),
+    }
+}
+
+fn value(value: &FactValue, plain: &dyn Fn(&Value) -> String) -> String {
+    match value {
+        FactValue::Known(value) => plain(value),
+        FactValue::Absent => "does not exist".to_string(),
+        FactValue::Unknown => "could not be found out".to_string(),
     }
 }
 

@@ -61,9 +61,7 @@ fn print(context: &Context, session: &str, again: &Again) {
         row("runs", "none was live");
     }
     for (key, fact) in &past.facts {
-        let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-        let key = text(serde_json::to_value(key).unwrap_or_default());
-        row("fact", &format!("{key} is {}", text(serde_json::to_value(&fact.value).unwrap_or_default())));
+        row("looked at", &event::fact(key, fact));
     }
     if let Some(decision) = &past.decision {
         answered(&row, decision);
@@ -75,7 +73,7 @@ fn print(context: &Context, session: &str, again: &Again) {
     for record in &past.records {
         row("change", &event::change(record));
     }
-    row("decided again", &verdict(again));
+    row("checked", &verdict(again));
 }
 
 fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
@@ -104,15 +102,21 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
 /// The line of the decision table in words, with its row in `ARCHITECTURE.md`.
 fn because(line: Line) -> &'static str {
     match line {
-        Line::GlobalForbidden => "row 1: the skill forbids it in every phase",
-        Line::Allowed => "row 2: the current phase allows it",
-        Line::Returned => "row 2p: the phase before allows it, and no call of the current one has succeeded yet",
-        Line::Entered => "row 3: a following phase allows it and is reachable",
-        Line::NotDone => "row 3c: a following phase allows it and is not yet reachable",
-        Line::Back => "row 4: the target of a rollback edge allows it",
-        Line::Forbidden => "row 5: the current phase forbids it",
-        Line::Unlisted => "row 6a: no reachable phase lists it, and the skill allows unlisted calls",
-        Line::UnlistedDenied => "row 6b: no reachable phase lists it, and the skill denies unlisted calls",
+        Line::GlobalForbidden => "the skill forbids it in every phase (row 1 of the decision table)",
+        Line::Allowed => "the current phase allows it (row 2 of the decision table)",
+        Line::Returned => {
+            "the phase before allows it, and no call of the current one has succeeded yet (row 2p of the decision table)"
+        }
+        Line::Entered => "a following phase allows it and is reachable (row 3 of the decision table)",
+        Line::NotDone => "a following phase allows it and is not yet reachable (row 3c of the decision table)",
+        Line::Back => "the target of a rollback edge allows it (row 4 of the decision table)",
+        Line::Forbidden => "the current phase forbids it (row 5 of the decision table)",
+        Line::Unlisted => {
+            "no reachable phase lists it, and the skill allows unlisted calls (row 6a of the decision table)"
+        }
+        Line::UnlistedDenied => {
+            "no reachable phase lists it, and the skill denies unlisted calls (row 6b of the decision table)"
+        }
     }
 }
 
@@ -135,11 +139,16 @@ fn said(opinion: &Opinion) -> String {
 
 fn verdict(again: &Again) -> String {
     match &again.outcome {
-        Err(why) => format!("not possible: {why}"),
-        Ok(outcome) if outcome.differs.is_empty() => "the same bytes".green().to_string(),
+        Err(why) => format!("it cannot be decided again: {why}"),
+        Ok(outcome) if outcome.differs.is_empty() => {
+            "deciding it again gives the same answer and the same changes".green().to_string()
+        }
         Ok(outcome) => {
             let words = outcome.differs.join(", ");
-            format!("{}: {words}; a value that was too long to keep is one reason", "differs".red().bold())
+            format!(
+                "deciding it again {}: {words}; a value that was too long to keep is one reason",
+                "differs".red().bold()
+            )
         }
     }
 }

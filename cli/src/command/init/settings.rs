@@ -4,6 +4,7 @@ use std::path::Path;
 
 use phasegate_adapter::{Change, InstallScope};
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
+use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy};
 use phasegate_runtime::policy_store::strictest;
 
@@ -43,9 +44,12 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
         .map(|found| format!("{}:{}:{}: {} [{}]", found.path, found.line, found.column, found.message, found.code))
         .collect();
     if !mistakes.is_empty() {
+        let unknown = setting.args.skills.iter().any(|skill| compiled.policy.skill(skill).is_none())
+            && compiled.diagnostics.iter().any(|found| found.code == Code::SkillUnknownUse);
         let help = compiled.diagnostics.iter().find_map(|found| found.suggestion.clone());
         return Err(Failure {
-            exit: Exit::No,
+            // A skill that does not exist is a mistake of the command line.
+            exit: if unknown { Exit::Failed } else { Exit::No },
             code: compiled.diagnostics.first().map(|found| found.code),
             message: format!("the config would have errors, so nothing is written:\n{}", mistakes.join("\n")),
             help,

@@ -6,6 +6,7 @@ use phasegate_core::policy::Mode;
 use crate::policy_store::{Current, Ready, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
+use crate::strays::strays;
 
 pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     let files: Vec<_> = runtime.discover(project).files.iter().map(|file| format!("`{}`", file.path)).collect();
@@ -13,6 +14,10 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     if !files.is_empty() {
         found.push(Finding::new(Level::Ok, format!("configs found: {}", files.join(", "))));
     }
+    found.extend(strays(&project.root).into_iter().map(|stray| {
+        Finding::new(Level::Warning, format!("`{}`: {}", stray.path, stray.message))
+            .with(stray.suggestion.unwrap_or_default())
+    }));
     let remembered = match project.remembered() {
         Ok(remembered) => remembered,
         Err(problem) => {
