@@ -98,7 +98,10 @@ impl Decoding<'_> {
             Hook::SessionEnd => vec![EventKind::SessionEnd {}],
             Hook::SubagentStart => vec![self.subagent_start(fields(message)?)],
             Hook::SubagentStop => vec![subagent_stop(fields(message)?)],
-            Hook::Stop => vec![EventKind::Stop {}],
+            Hook::Stop => vec![EventKind::Stop {
+                can_hold: self.dialect.tells_ends,
+                interactive: Terminal::of(self.host, message).is_one(),
+            }],
             Hook::PreCompact => vec![EventKind::Compact {}],
             Hook::PermissionRequest => vec![self.permission(fields(message)?, PermissionOutcome::Asked)],
             Hook::PermissionDenied => vec![self.permission(fields(message)?, PermissionOutcome::Refused)],

@@ -53,7 +53,7 @@ fn is_fork(title: &str) -> bool {
 fn idle(decoding: &Decoding<'_>) -> Vec<EventKind> {
     match decoding.subagent() {
         Some(_) => decoding.subagent_stopped().into_iter().collect(),
-        None => vec![EventKind::Stop {}, EventKind::Idle {}],
+        None => vec![EventKind::Stop { can_hold: false, interactive: None }, EventKind::Idle {}],
     }
 }
 

@@ -165,6 +165,11 @@ pub(crate) static TABLE: Table = Table {
     ],
     limits: &[
         LimitRow {
+            way: "the agent ends its turn while a skill with `finish: required` is not done",
+            then: "nothing lets the guard keep the agent from stopping; the turn ends, and `phasegate status` shows the run as unfinished",
+            shown: &[],
+        },
+        LimitRow {
             way: "the plugin is deleted, or cannot be loaded, when the client starts",
             then: "the client silently starts without it; `phasegate doctor` reports it, and the plugin's heartbeat \
                is missing; keep the plugin in a folder that the agent's user cannot write to",

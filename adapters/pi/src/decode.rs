@@ -52,7 +52,7 @@ impl Decoding<'_> {
             }
             Hook::SessionBeforeCompact | Hook::SessionTree => vec![EventKind::Compact {}],
             Hook::SessionCompact => vec![EventKind::SessionStart { source: SessionSource::Compact, parent: None }],
-            Hook::AgentEnd => vec![EventKind::Stop {}],
+            Hook::AgentEnd => vec![EventKind::Stop { can_hold: false, interactive: None }],
             Hook::AgentSettled => vec![EventKind::Idle {}],
             Hook::Permission => vec![permission(told.fields()?)?],
             Hook::BeforeAgentStart | Hook::Other => Vec::new(),

@@ -116,6 +116,11 @@ pub(crate) static TABLE: Table = Table {
     ],
     limits: &[
         LimitRow {
+            way: "the agent ends its turn while a skill with `finish: required` is not done",
+            then: "nothing lets the guard keep the agent from stopping; the turn ends, and `phasegate status` shows the run as unfinished",
+            shown: &[],
+        },
+        LimitRow {
             way: "the extension is the project's, and the project is not trusted (0.87.1 and newer)",
             then: "the client silently skips it, in print and JSON mode always; install it with `phasegate init pi \
                --user`, or start the client with `--approve` or `-e`",

@@ -10,10 +10,10 @@ pub mod phase;
 pub mod settings;
 pub mod skill;
 
-pub use choices::{Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, UnlistedSource};
+pub use choices::{FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, UnlistedSource};
 pub use condition::{ConditionSource, Matchers};
 pub use matcher::{ArgSource, ArgTestSource, CommandSource, MatcherObject, MatcherSource};
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{BackSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource};
 pub use settings::{SettingsSource, UseObject, UseSource};
-pub use skill::{SkillSource, ToolSource};
+pub use skill::{SkillSource, StartObject, StartSource, StartWord, ToolSource};

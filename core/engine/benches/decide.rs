@@ -3,7 +3,7 @@
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Unlisted};
+use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
 use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
 use serde_json::json;
 
@@ -61,6 +61,8 @@ fn policy(size: Size) -> Policy {
         scope: Scope::Session,
         unlisted: Unlisted::ReadOnly,
         leave_skill: LeaveSkill::Finished,
+        finish_required: false,
+        start: Start::by_default(),
         servers: vec![],
         tools: vec![],
         global_forbidden: vec![],

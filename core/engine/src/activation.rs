@@ -34,11 +34,22 @@ pub(crate) struct Beginning {
     pub(crate) call: Option<String>,
     /// Whether the skill is in force.
     pub(crate) in_force: bool,
+    /// What begins it, where nobody asked for it.
+    pub(crate) began: Option<String>,
+    /// Whether a call begins it.
+    pub(crate) tentative: bool,
+}
+
+impl Beginning {
+    /// That someone asks for the run.
+    pub(crate) fn asked(by: By, mode: Option<Mode>) -> Self {
+        Self { mode, by, call: None, in_force: false, began: None, tentative: false }
+    }
 }
 
 /// Begins a run, with no evidence. Its mode is the stricter of the skill's and the one asked for.
 pub(crate) fn begin(draft: &mut Draft, skill: &Skill, beginning: Beginning) -> Mode {
-    let Beginning { mode, by, call, in_force } = beginning;
+    let Beginning { mode, by, call, in_force, began, tentative } = beginning;
     let state = draft.state();
     let id = match skill.scope {
         Scope::Session => format!("r{}", state.session.runs_begun.saturating_add(1)),
@@ -46,7 +57,7 @@ pub(crate) fn begin(draft: &mut Draft, skill: &Skill, beginning: Beginning) -> M
     };
     let mode = mode.unwrap_or(Mode::Warn).max(skill.mode.unwrap_or(Mode::Warn));
     draft.announce(&id);
-    draft.begin(Run { call, in_force, ..Run::begun(skill, id, mode, by) });
+    draft.begin(Run { call, in_force, began, tentative, ..Run::begun(skill, id, mode, by) });
     mode
 }
 

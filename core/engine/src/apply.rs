@@ -75,6 +75,8 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
             }
         }
         Change::RunEnded { run, status, .. } => change_run(runs, run, |run| run.status = *status),
+        Change::RunUnfinished { run } => change_run(runs, run, |run| run.unfinished = true),
+        Change::RunTaken { run } => change_run(runs, run, |run| run.tentative = false),
         Change::ChildrenEnded { run, children } => change_run(runs, run, |run| {
             run.children = *children;
             run.failed |= *children == Children::Failed;
@@ -156,6 +158,7 @@ impl Session {
                 self.change_call(*call, |call| call.launched = true);
             }
             Change::CallOutcome { call, .. } => self.calls.retain(|open| open.number != *call),
+            Change::StopHeld { held } => self.held = *held,
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { call } => {
@@ -218,6 +221,7 @@ impl Run {
             self.uncounted.retain(|one| !known(one) && !proved.atoms.contains(&one.atom));
             self.uncounted.extend(&proved.uncounted);
         }
+        self.unfinished &= proved.atoms.is_empty();
         for atom in &proved.atoms {
             let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom };
             if !self.evidence.contains(&evidence) {
@@ -284,6 +288,7 @@ impl Run {
         self.kept.push((index, self.visit));
         self.provisional = None;
         self.failed = false;
+        self.unfinished = false;
         self.uncounted.clear();
         self.children = Children::None;
     }

@@ -18,6 +18,7 @@ use crate::pins::{OWN_SERVER, OWN_TOOLS};
 use crate::policy::Policy;
 use crate::redacted::digest;
 use crate::run_verdict::{RunVerdict, verdicts};
+use crate::start;
 use crate::state::{OpenCall, State, Status};
 use crate::tool::{Call, EXECUTE, SHELL};
 
@@ -32,9 +33,17 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     if in_force::renew(policy, draft, &found) {
         found = verdicts(world, policy, draft.state(), &call, caller);
     }
-    let (verdicts, state) = (found, draft.state());
-    let context = Context { policy, state, call: &call, caller, is_own, verdicts: &verdicts };
-    let denied = gates::judge(world, &context);
+    let judge = |world: &mut World<'_>, state: &State, verdicts: &[RunVerdict<'_>]| {
+        gates::judge(world, &Context { policy, state, call: &call, caller, is_own, verdicts })
+    };
+    let mut denied = judge(world, draft.state(), &found);
+    // A call that is denied begins nothing.
+    let runs = denied.as_ref().is_none_or(Decision::lets_through) && !is_own;
+    if runs && start::by_call(policy, draft, &call, caller, &found) {
+        found = verdicts(world, policy, draft.state(), &call, caller);
+        denied = judge(world, draft.state(), &found);
+    }
+    let verdicts = found;
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });
     let mut open = open_call(&call, event, decision.effect);
     for verdict in &verdicts {

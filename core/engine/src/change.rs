@@ -10,7 +10,7 @@ use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::outcome::CallOutcome;
 use crate::policy::{Mode, Scope};
-use crate::state::{Approval, Children, OpenCall, Run, Status, Uncounted};
+use crate::state::{Approval, Children, Held, OpenCall, Run, Status, Uncounted};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -116,6 +116,22 @@ pub enum Change {
         status: Status,
         /// Who ended it.
         by: By,
+    },
+    /// A call that a phase of a run lists succeeded, and the run had begun by a call: it holds from now on.
+    RunTaken {
+        /// The id of the run.
+        run: String,
+    },
+    /// The agent ended its turn while a run was not done that it has to finish.
+    RunUnfinished {
+        /// The id of the run.
+        run: String,
+    },
+    /// The agent was kept from ending its turn; or a prompt came since, and nothing is held against it.
+    StopHeld {
+        /// How often, in a row.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        held: Option<Held>,
     },
     /// The runs that are parts of a run's visit finished or failed.
     ChildrenEnded {
@@ -293,6 +309,8 @@ impl Change {
         match self {
             Self::Judged { run, .. }
             | Self::RunEnded { run, .. }
+            | Self::RunTaken { run }
+            | Self::RunUnfinished { run }
             | Self::ChildrenEnded { run, .. }
             | Self::RunMode { run, .. }
             | Self::PhaseEntered { run, .. }
@@ -315,6 +333,7 @@ impl Change {
             | Self::CallAsked { .. }
             | Self::CallAgentEnded { .. }
             | Self::CallOutcome { .. }
+            | Self::StopHeld { .. }
             | Self::ObligationDue { .. }
             | Self::ObligationsDropped { .. }
             | Self::ObligationsGiven { .. } => Scope::Session,
@@ -348,6 +367,9 @@ impl Change {
             | Self::SkillInForce { .. }
             | Self::SkillNotInForce { .. }
             | Self::RunEnded { .. }
+            | Self::RunTaken { .. }
+            | Self::RunUnfinished { .. }
+            | Self::StopHeld { .. }
             | Self::ChildrenEnded { .. }
             | Self::RunMode { .. }
             | Self::PhaseEntered { .. }

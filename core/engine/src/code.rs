@@ -94,6 +94,9 @@ codes! {
     Unlisted = "unlisted", Phase,
         "no reachable phase lists this tool, and the skill denies unlisted tools",
         "call a tool that the phase allows, or a tool that only reads";
+    Unfinished = "unfinished", Phase,
+        "the agent wants to end its turn, and a skill that it must finish is not done",
+        "make the calls that are still missing; a person may also end the skill with `phasegate deactivate`";
     SelfProtection = "self-protection", Protection,
         "the call would change a file that the guard depends on",
         "let the user make the change, outside of the session";

@@ -15,7 +15,7 @@ use crate::graph::{self, Here};
 use crate::in_force;
 use crate::moves;
 use crate::observe;
-use crate::policy::{LeaveSkill, Mode, Policy, Scope};
+use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
 use crate::run_status;
 use crate::slash_command;
 use crate::state::{Run, State, Status};
@@ -169,9 +169,12 @@ pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
         }
         end(draft, &id, Status::Finished, by);
     }
+    if !skill.start.contains(&Start::Invocation) {
+        return;
+    }
     let call = draft.state().session.calls.last().filter(|call| by == By::Agent && call.tool == SKILL);
     let call = call.and_then(|call| call.id.clone());
-    begin(draft, skill, Beginning { mode: None, by, call, in_force: false });
+    begin(draft, skill, Beginning { call, ..Beginning::asked(by, None) });
 }
 
 fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, by: By) -> Answer {
@@ -181,7 +184,7 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, 
         return Err(DenialKind::SkillActive { skill: run.skill.clone() });
     }
     let skill = known(policy, name)?;
-    let mode = begin(draft, skill, Beginning { mode, by, call: None, in_force: false });
+    let mode = begin(draft, skill, Beginning::asked(by, mode));
     let first = skill.phases.first();
     Ok(json!({
         "status": "activated",

@@ -82,6 +82,15 @@ pub enum DenialKind {
         /// Whether a call that only reads would pass.
         read_only: bool,
     },
+    /// The agent wants to end its turn, and must finish the skill first.
+    Unfinished {
+        /// The name of the skill.
+        skill: String,
+        /// The name of the current phase.
+        phase: String,
+        /// Whether that phase is done, and another one is missing.
+        done: bool,
+    },
     /// A skill is to be activated while another is active.
     SkillActive {
         /// The name of the active skill.
@@ -309,6 +318,8 @@ pub struct DecidingRun {
     pub phase: Option<String>,
     /// The line of the decision table that applied.
     pub line: Option<Line>,
+    /// Whether the call began the run.
+    pub began: bool,
 }
 
 impl Denial {

@@ -97,7 +97,14 @@ pub enum EventKind {
     /// The session waits for its user.
     Idle {},
     /// The main agent ends its turn.
-    Stop {},
+    Stop {
+        /// Whether the platform lets the guard keep the agent from it.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        can_hold: bool,
+        /// Whether a person sits at the session; absent if unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interactive: Option<bool>,
+    },
     /// The conversation is or was compacted.
     Compact {},
     /// A tool is about to be called.
@@ -273,7 +280,7 @@ impl Event {
             EventKind::Prompt { .. } => "prompt",
             EventKind::Message { .. } => "message",
             EventKind::Idle {} => "idle",
-            EventKind::Stop {} => "stop",
+            EventKind::Stop { .. } => "stop",
             EventKind::Compact {} => "compact",
             EventKind::ToolCall { .. } => "tool_call",
             EventKind::ToolResult { .. } => "tool_result",

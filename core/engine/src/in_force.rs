@@ -82,7 +82,7 @@ fn hold(policy: &Policy, draft: &mut Draft, found: &InForce) {
         return;
     }
     if let Some(skill) = policy.skill(&found.skill) {
-        let beginning = Beginning { mode: Some(found.mode), by: By::Human, call: None, in_force: true };
+        let beginning = Beginning { in_force: true, ..Beginning::asked(By::Human, Some(found.mode)) };
         activation::begin(draft, skill, beginning);
     }
 }

@@ -17,7 +17,7 @@ use crate::parts::{self, Part};
 use crate::phrase;
 use crate::policy::{Back, Phase, Skill, Unlisted};
 use crate::state::Run;
-use crate::tool::{Call, EXECUTE, Labels, READ, only_reads};
+use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
 
 /// Who calls.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,17 @@ impl<'a> SkillCall<'a> {
             whole: SkillPart::new(skill, Cow::Borrowed(call), call.tool.labels.clone(), caller),
             parts: parts::of(call).into_iter().map(part).collect(),
         }
+    }
+
+    /// Whether the call begins a run of the skill, by this line of `start`: it, or a part of it, does more than read and
+    /// may be what the line selects. Doubt counts, and a program that nobody can see into is doubt for no path.
+    pub(crate) fn begins(&self, matcher: &Matcher) -> bool {
+        let whole = self.parts.is_empty().then_some(&self.whole);
+        let shell = self.whole.labels.contains(SHELL);
+        self.parts.iter().chain(whole).any(|part| {
+            let subject = Subject { named: shell, ..part.subject(Use::Forbid) };
+            !only_reads(&part.labels) && matcher.matches(subject, self.skill.permitted_servers(), Use::Forbid)
+        })
     }
 
     /// What the tool can do, as the platform and the skill say.
@@ -215,14 +226,17 @@ impl<'a> SkillPart<'a> {
 
     /// Whether one matcher applies.
     fn one(&self, matcher: &Matcher, used: Use) -> bool {
-        let subject = Subject {
+        matcher.matches(self.subject(used), self.skill.permitted_servers(), used)
+    }
+
+    fn subject(&self, used: Use) -> Subject<'_> {
+        Subject {
             call: &self.call,
             labels: &self.labels,
             agent: self.caller.agent,
             agent_kind: self.caller.kind,
             named: self.named && used == Use::Forbid,
-        };
-        matcher.matches(subject, self.skill.permitted_servers(), used)
+        }
     }
 
     fn any(&self, matchers: &[Matcher], used: Use) -> bool {

@@ -96,6 +96,7 @@ pub mod denial;
 mod rendering;
 mod activation;
 mod in_force;
+mod start;
 mod gate;
 mod remedy;
 mod gates;
@@ -108,6 +109,7 @@ mod new_run;
 pub mod slash_command;
 mod run_status;
 mod control;
+mod finish;
 mod obligation;
 mod step;
 

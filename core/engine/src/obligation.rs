@@ -12,7 +12,7 @@ use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::matcher::{Matcher, Use};
 use crate::phrase;
-use crate::policy::{Policy, Skill};
+use crate::policy::{Policy, Skill, Unlisted};
 use crate::run_status;
 use crate::state::{Obligation, Run, Status};
 use crate::tool::SKILL;
@@ -24,7 +24,7 @@ pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
         _ => None,
     };
     // The end of a batch comes after the answers to its results were read.
-    let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::BatchEnd {} | EventKind::Stop {});
+    let goes_on = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::BatchEnd {} | EventKind::Stop { .. });
     drop_those(draft, |obligation| {
         obligation.given > 0
             && match &obligation.call {
@@ -104,7 +104,10 @@ fn announce(skill: &Skill, run: &Run) -> String {
     let others: Vec<Matcher> = phase.allowed.iter().filter(|line| !finishes(line)).cloned().collect();
     let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
-    let mut text = format!("phasegate: skill {}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
+    let began = run.began.as_ref().filter(|_| run.visits == 1);
+    let began = began.map(|line| format!(" began by itself (`{}`)", phrase::shortened(line))).unwrap_or_default();
+    let mut text =
+        format!("phasegate: skill {}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
     if !others.is_empty() {
         text.push_str(&format!(" Allowed: {}.", phrase::lines(&others)));
     }
@@ -113,7 +116,11 @@ fn announce(skill: &Skill, run: &Run) -> String {
         text.push_str(&format!(" Forbidden: {}.", phrase::lines(&forbidden)));
     }
     if let Some(condition) = &phase.done_when {
-        let alone = if others.is_empty() { "Only this is allowed, and it" } else { "This" };
+        let alone = if others.is_empty() && skill.unlisted != Unlisted::Allow {
+            "Only this is allowed, and it"
+        } else {
+            "This"
+        };
         text.push_str(&format!(" {alone} finishes the phase: {}.", phrase::wanted(condition)));
     }
     if let Some(next) = phase.next.first().and_then(|edge| skill.phases.get(edge.to)) {

@@ -33,7 +33,7 @@ pub(crate) fn observe(draft: &mut Draft, event: &Event) {
         }
         EventKind::ToolResult { .. } => result(draft, event),
         EventKind::Permission { id, outcome } => permission(draft, id.as_deref(), *outcome),
-        EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop {} => {
+        EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop { .. } => {
             give_up(draft, |call| call.agent.as_deref() == agent && !call.launched);
         }
         EventKind::Tools { server, tools } => {
@@ -158,6 +158,11 @@ fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
     not_invoked(draft, &call, outcome);
     draft.change(Change::CallOutcome { call: number, outcome });
     for place in &call.visits {
+        let taken =
+            outcome == CallOutcome::Ok && place.listed && draft.run(&place.run).is_some_and(|run| run.tentative);
+        if taken {
+            draft.change(Change::RunTaken { run: place.run.clone() });
+        }
         let proved = draft.run(&place.run).and_then(|run| proved(run, place, outcome));
         proved.into_iter().for_each(|proved| draft.change(Change::Proved(proved)));
     }

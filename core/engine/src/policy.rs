@@ -69,6 +69,12 @@ pub struct Skill {
     pub unlisted: Unlisted,
     /// Who may deactivate a run before its end.
     pub leave_skill: LeaveSkill,
+    /// Whether the agent is kept from ending its turn while a run is not done.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub finish_required: bool,
+    /// What begins a run, besides a person's command. Any of them does.
+    #[serde(default = "Start::by_default", skip_serializing_if = "Start::is_default")]
+    pub start: Vec<Start>,
     /// The names of the servers whose tools a bare name in `allowed` or `done_when` means, besides the host's own.
     pub servers: Vec<String>,
     /// What the policy says about single tools.
@@ -99,10 +105,42 @@ impl Skill {
         named
     }
 
+    /// Whether something else than an invocation or a person's command begins its runs.
+    #[must_use]
+    pub fn starts_by_itself(&self) -> bool {
+        self.start.iter().any(|start| *start != Start::Invocation)
+    }
+
     /// The place of a phase, by name.
     #[must_use]
     pub fn phase_index(&self, name: &str) -> Option<usize> {
         self.phases.iter().position(|phase| phase.name == name)
+    }
+}
+
+/// What begins a run of a skill (rules 3.1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// The client's skill of that name is invoked.
+    Invocation,
+    /// A session begins.
+    Session,
+    /// A prompt begins so.
+    Prompt(String),
+    /// A call that this selects is to be made, and does not only read.
+    Before(Matcher),
+}
+
+impl Start {
+    /// What begins a run where nothing is said.
+    #[must_use]
+    pub fn by_default() -> Vec<Self> {
+        Vec::from([Self::Invocation])
+    }
+
+    fn is_default(start: &[Self]) -> bool {
+        matches!(start, [Self::Invocation])
     }
 }
 

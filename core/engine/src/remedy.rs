@@ -58,6 +58,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
             skill: verdict.skill.name.clone(),
             phase: Some(run.phase.clone()),
             line: Some(verdict.ruling.line),
+            began: run.tentative && run.history.is_empty(),
         }),
         missing,
         next_calls: suggested.calls,

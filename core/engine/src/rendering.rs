@@ -42,6 +42,9 @@ impl Denial {
         };
         if let Some(run) = self.run {
             decision.line = run.line;
+            if run.began {
+                decision.reason = format!("skill \"{}\" began with this call; {}", run.skill, decision.reason);
+            }
             decision.skill = Some(run.skill);
             decision.phase_before.clone_from(&run.phase);
             decision.phase = run.phase;
@@ -111,9 +114,11 @@ fn render(kind: &DenialKind) -> Rendered {
                 "Ask the user to restore the config of \"{skill}\" and to have it read with `phasegate reload`."
             ),
         },
-        Kind::GlobalForbidden { .. } | Kind::NotDone { .. } | Kind::PhaseForbidden { .. } | Kind::Unlisted { .. } => {
-            render_violation(kind)
-        }
+        Kind::GlobalForbidden { .. }
+        | Kind::NotDone { .. }
+        | Kind::PhaseForbidden { .. }
+        | Kind::Unlisted { .. }
+        | Kind::Unfinished { .. } => render_violation(kind),
         Kind::SkillActive { .. }
         | Kind::SkillUnknown { .. }
         | Kind::SkillNotLeft { .. }
@@ -159,6 +164,12 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             let doubt = if *read_only { ", and is not known to only read" } else { "" };
             let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}");
             by_remedy(Gate::Phase, Code::Unlisted, reason)
+        }
+        Kind::Unfinished { skill, phase, done } => {
+            let why = if *done { "is done, and another phase is to follow" } else { "is not done" };
+            let reason =
+                format!("the turn cannot end: skill \"{skill}\" must be finished, and its \"{phase}\" phase {why}");
+            by_remedy(Gate::Phase, Code::Unfinished, reason)
         }
         _ => by_remedy(Gate::Phase, Code::Internal, String::new()),
     }

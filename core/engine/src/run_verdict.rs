@@ -95,12 +95,15 @@ fn code(line: Line) -> Option<Code> {
 
 /// Whether the agent may leave the run because all that it asks for was done. It could deactivate it now; that it
 /// goes on to something else says the same. The compatible form asks for nothing and ends by a command only.
-fn is_over(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
+pub(crate) fn is_over(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
+    skill.leave_skill == LeaveSkill::Finished && is_done(world, run, skill)
+}
+
+/// Whether all that the run asks for was done.
+pub(crate) fn is_done(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
     let Some(index) = skill.phase_index(&run.phase) else { return false };
     let done = skill.phases.get(index).map_or(Done::NotAsked, |phase| world.done(run, phase));
-    skill.leave_skill == LeaveSkill::Finished
-        && done == Done::Yes
-        && can_finish(world, skill, run, Here { index, done })
+    done == Done::Yes && can_finish(world, skill, run, Here { index, done })
 }
 
 impl RunVerdict<'_> {

@@ -78,6 +78,19 @@ pub struct Session {
     pub agents: Vec<AgentInfo>,
     /// What the host must still be told.
     pub obligations: Vec<Obligation>,
+    /// How often the agent was kept from ending its turn; `None`: not since the last prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
+}
+
+/// How often the agent was kept from ending its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    /// In a row: since the last prompt or, where nobody sits at the session, since the last progress.
+    pub times: u32,
+    /// How far the runs had come then; a greater number is progress.
+    pub progress: u64,
 }
 
 /// What belongs to the project.
@@ -141,6 +154,15 @@ pub struct Run {
     /// The id of the call that invoked the skill, where a call did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// What began it, where nobody asked for it: the line of `start`, as a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<String>,
+    /// Whether a call began it, and no call that a phase of it lists has succeeded since: it holds nobody.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub tentative: bool,
+    /// Whether the agent ended its turn while the run was not done and had to be, and did nothing for it since.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unfinished: bool,
     /// Whether it goes on, and how it ended if not.
     pub status: Status,
     /// The name of its phase.

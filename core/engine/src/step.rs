@@ -1,10 +1,11 @@
 //! One event: observe, judge, move.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call;
 use crate::change::Change;
@@ -14,6 +15,7 @@ use crate::draft::{Draft, Parts};
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
+use crate::finish::{self, Stopped};
 use crate::gates::protection;
 use crate::in_force;
 use crate::inheritance;
@@ -21,6 +23,7 @@ use crate::moves;
 use crate::obligation;
 use crate::observe;
 use crate::policy::{Mode, Policy};
+use crate::start;
 use crate::state::{Obligation, Run, State, Status};
 use crate::tree;
 
@@ -82,6 +85,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     obligation::taken_up(&mut draft, event);
     settle(&mut world, policy, &mut draft);
     in_force::uphold(policy, &mut draft, event);
+    start::by_event(&mut world, policy, &mut draft, event);
     let Answered { decision, result } = answer(&mut world, policy, &mut draft, event);
     settle(&mut world, policy, &mut draft);
     obligation::derive(policy, &mut draft);
@@ -114,7 +118,13 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             live.iter().for_each(|run| draft.announce(run));
         }
         EventKind::Join { runs, .. } => inheritance::join(draft, runs),
+        EventKind::Stop { can_hold, interactive } if event.subagent().is_none() => {
+            return of_stop(finish::stop(world, policy, draft, *can_hold, *interactive), *can_hold);
+        }
         EventKind::Prompt { text, interactive } => {
+            if event.subagent().is_none() {
+                finish::prompted(draft);
+            }
             let typed = *interactive == Some(true) && event.subagent().is_none();
             let typed = Typed { prompt: text, typed, at: event.time };
             return control::slash_command(world, policy, draft, typed).map(of_command).unwrap_or_default();
@@ -138,6 +148,23 @@ fn of_command(answer: Answer) -> Answered {
     match answer {
         Ok(result) => Answered { decision: None, result: Some(result) },
         Err(refused) => Answered { result: Some(refused.result()), decision: Some(refused.refusal()) },
+    }
+}
+
+/// The answer to the end of a turn: a decision where it is held, a text for the person where it ends too early. A
+/// platform on which nothing can be held gets none: what it would do with a text is not known.
+fn of_stop(stopped: Stopped, can_hold: bool) -> Answered {
+    match stopped {
+        Stopped::Held(denial) => Answered { decision: Some(denial.decision()), result: None },
+        Stopped::Unfinished(missing) if can_hold => {
+            let told = missing.into_iter().map(|denial| denial.decision()).map(|decision| {
+                let skill = decision.skill.unwrap_or_default();
+                format!("phasegate: skill \"{skill}\" is left unfinished. {}", decision.recovery)
+            });
+            let text = told.collect::<Vec<_>>().join("\n");
+            Answered { decision: None, result: Some(json!({"text": text})) }
+        }
+        Stopped::Unfinished(_) | Stopped::Passes => Answered::default(),
     }
 }
 

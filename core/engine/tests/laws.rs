@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Unlisted};
+use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
 use phasegate_core::state::{HISTORY, KEPT};
 use phasegate_core::{Decision, Effect, Event, EventKind, Facts, Policy, State, step};
 use proptest::prelude::*;
@@ -88,6 +88,8 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         scope: Scope::Session,
         unlisted: Unlisted::Allow,
         leave_skill: LeaveSkill::Agent,
+        finish_required: false,
+        start: Start::by_default(),
         servers: vec![],
         tools: vec![],
         global_forbidden: list(&sketch.global),

@@ -41,6 +41,12 @@ pub struct SkillStrength {
     pub unlisted: Unlisted,
     /// Who may leave it.
     pub leave: LeaveSkill,
+    /// What begins it.
+    #[serde(default)]
+    pub starts: usize,
+    /// Whether the agent has to finish it.
+    #[serde(default)]
+    pub required: bool,
     /// The phases.
     pub phases: usize,
     /// What is forbidden, in every phase or in one.
@@ -104,6 +110,8 @@ impl SkillStrength {
             mode: skill.mode,
             unlisted: skill.unlisted,
             leave: skill.leave_skill,
+            starts: skill.start.len(),
+            required: skill.finish_required,
             phases: skill.phases.len(),
             forbidden: skill.global_forbidden.len()
                 + skill.phases.iter().map(|phase| phase.forbidden.len()).sum::<usize>(),
@@ -116,6 +124,8 @@ impl SkillStrength {
             (self.mode < was.mode, "a weaker mode"),
             (self.unlisted < was.unlisted, "more calls allowed that it does not list"),
             (self.leave < was.leave, "fewer limits on who may leave it"),
+            (self.starts < was.starts, "fewer ways to begin"),
+            (was.required && !self.required, "no need to finish it"),
             (self.phases < was.phases, "fewer phases"),
             (self.forbidden < was.forbidden, "fewer forbidden calls"),
             (self.conditions < was.conditions, "fewer conditions"),

@@ -511,7 +511,7 @@ fn is_plain(event: &Event) -> bool {
             | EventKind::Skill { .. }
             | EventKind::SubagentStart { .. }
             | EventKind::SubagentStop { .. }
-            | EventKind::Stop {}
+            | EventKind::Stop { .. }
             | EventKind::Idle {}
     )
 }

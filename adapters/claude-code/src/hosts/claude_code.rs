@@ -147,6 +147,11 @@ pub(crate) static HOST: Host = Host {
         tools: TOOLS,
         limits: &[
             LimitRow {
+                way: "the agent ends its turn while a skill with `finish: required` is not done",
+                then: "it is kept once a prompt, or three times where nobody sits at the session; then the turn ends and the user is told what is missing; a subagent is not kept",
+                shown: &[],
+            },
+            LimitRow {
                 way: "settings are deleted, disabled or given a comment while no client runs",
                 then: "the next client starts without the guard, unless the user's settings have the hooks too and none \
                disables them; `phasegate doctor` reports it, and managed settings prevent it",

@@ -105,6 +105,9 @@ fn run(out: Output, run: &Value, full: bool) {
     if run.get("judges") == Some(&Value::Bool(false)) {
         out.line("    its parts judge the calls; it only forbids");
     }
+    if run.get("unfinished") == Some(&Value::Bool(true)) {
+        out.line(format_args!("    {}: the agent stopped before it was done", "unfinished".yellow()));
+    }
     line(out, "missing", &words(run.get("needs")).join("; "));
     if let Some(why) = run.get("uncounted").and_then(Value::as_str) {
         out.line(format_args!("    {}", to_a_person(why)));

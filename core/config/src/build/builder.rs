@@ -45,6 +45,8 @@ pub(crate) struct Places {
     pub(crate) phases: Vec<PhasePlaces>,
     pub(crate) global_forbidden: Vec<Span>,
     pub(crate) tools: Vec<Span>,
+    /// The lines of `start` that select calls.
+    pub(crate) start: Vec<Span>,
 }
 
 /// Where the parts of a phase stand.

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use phasegate_core::Code;
 use phasegate_core::example::Example;
 use phasegate_core::matcher::Matcher;
-use phasegate_core::policy::{LeaveSkill, Scope, Skill, ToolNote, Unlisted};
+use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted};
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
 use super::{matcher, pattern, phase};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::{Form, SkillSource};
+use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord};
 
 /// Builds a skill; its version is not known yet.
 pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &Node, form: Form) -> Built {
@@ -34,11 +34,16 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         phases.push(phase);
         places.phases.push(phase_places);
     }
-    let leave = source.leave_skill.map(LeaveSkill::from).unwrap_or(if compat {
-        LeaveSkill::Agent
-    } else {
-        LeaveSkill::Finished
-    });
+    let (start, start_places) = start(&mut builder, source, child(node, "start"));
+    places.start = start_places;
+    if let (Some(_), Some(_), Some(entry)) = (source.finish, source.leave_skill, node.entry("leave_skill")) {
+        let finding = Finding::error(Code::ConfigValue, entry.key_span, "`finish` and `leave_skill` say the same");
+        builder.findings.push(finding.suggest("remove `leave_skill`"));
+    }
+    let leave = source.finish.map(LeaveSkill::from).or(source.leave_skill.map(LeaveSkill::from));
+    let leave = leave.unwrap_or(if compat { LeaveSkill::Agent } else { LeaveSkill::Finished });
+    let by_itself = start.iter().any(|start| matches!(start, Start::Before(_) | Start::Session));
+    let unlisted = if compat || by_itself { Unlisted::Allow } else { Unlisted::ReadOnly };
     let skill = Skill {
         name: source.skill.clone(),
         description: source.description.clone(),
@@ -46,14 +51,37 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         compat,
         mode: source.mode.map(Into::into),
         scope: source.scope.map_or(Scope::Session, Into::into),
-        unlisted: source.unlisted.map_or(if compat { Unlisted::Allow } else { Unlisted::ReadOnly }, Into::into),
+        unlisted: source.unlisted.map_or(unlisted, Into::into),
         leave_skill: if source.locked { LeaveSkill::Human } else { leave },
+        finish_required: source.finish == Some(FinishSource::Required),
+        start,
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         tools,
         global_forbidden,
         phases,
     };
     Built { skill, servers: source.servers.clone(), places }
+}
+
+/// What begins a run, and the places of the lines that select calls.
+fn start(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<Start>, Vec<Span>) {
+    let Some(lines) = &source.start else { return (Start::by_default(), Vec::new()) };
+    let (mut start, mut places) = (Vec::new(), Vec::new());
+    for (line, node) in lines.iter().zip(node.items()) {
+        match line {
+            StartSource::Word(StartWord::Invocation) => start.push(Start::Invocation),
+            StartSource::Word(StartWord::Session) => start.push(Start::Session),
+            StartSource::Object(object) => {
+                start.extend(object.prompt.clone().map(Start::Prompt));
+                let Some(before) = &object.before else { continue };
+                for matcher in matcher::each(builder, before, child(node, "before")) {
+                    start.push(Start::Before(matcher));
+                    places.push(node.span);
+                }
+            }
+        }
+    }
+    (start, places)
 }
 
 fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<ToolNote>, Vec<Span>) {

@@ -31,12 +31,13 @@ pub(super) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Find
     let dead =
         doubts.iter().filter(|(_, doubt)| doubt.sure && !skill.compat).filter_map(|(used, _)| match used.place {
             Place::Asked(atom) => Some(atom),
-            Place::Everywhere | Place::Forbidden(_) | Place::Allowed => None,
+            Place::Everywhere | Place::Forbidden(_) | Place::Start | Place::Allowed => None,
         });
     let (decides, never_done) = uses::decisive(skill, &dead.collect());
     for (used, doubt) in doubts {
         let lost = match used.place {
             Place::Allowed => None,
+            Place::Start => Some(Lost::Start),
             Place::Asked(atom) => decides.get(&atom).copied().map(Lost::Condition),
             Place::Everywhere | Place::Forbidden(_) => (!stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden),
         };
@@ -69,6 +70,8 @@ pub(crate) fn check_settings<'s>(
 enum Lost {
     /// Nothing is forbidden.
     Forbidden,
+    /// Nothing begins.
+    Start,
     /// A condition is decided.
     Condition(Decides),
 }
@@ -89,6 +92,7 @@ fn finding(doubt: &Doubt, span: Span, lost: Option<Lost>) -> Finding {
         // Tools without labels are taken to have it.
         Lost::Forbidden if doubt.key.is_none() => "a label that no tool has forbids no tool that has labels",
         Lost::Forbidden => "a pattern that matches no call forbids nothing",
+        Lost::Start => "a pattern that matches no call begins nothing",
         Lost::Condition(Decides::Shut) => "no call matches the pattern, so the condition can never hold",
         Lost::Condition(Decides::Open) => "no call matches the pattern, so the `not` always holds",
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::condition::Condition;
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::Skill;
+use phasegate_core::policy::{Skill, Start};
 
 use crate::build::builder::Built;
 use crate::node::Span;
@@ -24,6 +24,8 @@ pub(super) enum Place {
     Everywhere,
     /// In the `forbidden` of the phase of this number.
     Forbidden(usize),
+    /// In a `start`.
+    Start,
     /// In an `allowed`.
     Allowed,
     /// In a condition, as the call test of this number.
@@ -41,6 +43,13 @@ impl Place {
 pub(super) fn all(built: &Built) -> Vec<Use<'_>> {
     let skill = &built.skill;
     let mut all = listed(&skill.global_forbidden, &built.places.global_forbidden, Place::Everywhere);
+    let before =
+        skill.start.iter().filter_map(|start| if let Start::Before(matcher) = start { Some(matcher) } else { None });
+    all.extend(before.zip(&built.places.start).map(|(matcher, span)| Use {
+        matcher,
+        span: *span,
+        place: Place::Start,
+    }));
     for (at, (phase, places)) in skill.phases.iter().zip(&built.places.phases).enumerate() {
         all.extend(listed(&phase.allowed, &places.allowed, Place::Allowed));
         all.extend(listed(&phase.forbidden, &places.forbidden, Place::Forbidden(at)));

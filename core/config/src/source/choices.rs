@@ -63,6 +63,21 @@ pub enum LeaveSkillSource {
     Human,
 }
 
+/// Who may end the skill before its end, and whether the agent has to finish it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FinishSource {
+    /// The agent may end it, at any time.
+    Agent,
+    /// The agent may end it once the last phase is done; a person at any time.
+    WhenDone,
+    /// A person only may end it.
+    Person,
+    /// As `when_done`, and an agent that wants to end its turn before is told what is missing.
+    Required,
+}
+
 /// When a run leaves a phase whose `done_when` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -99,6 +114,16 @@ impl From<LeaveSkillSource> for policy::LeaveSkill {
             LeaveSkillSource::Agent => Self::Agent,
             LeaveSkillSource::Finished => Self::Finished,
             LeaveSkillSource::Human => Self::Human,
+        }
+    }
+}
+
+impl From<FinishSource> for policy::LeaveSkill {
+    fn from(finish: FinishSource) -> Self {
+        match finish {
+            FinishSource::Agent => Self::Agent,
+            FinishSource::WhenDone | FinishSource::Required => Self::Finished,
+            FinishSource::Person => Self::Human,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::choices::{Form, LeaveSkillSource, ModeSource, ScopeSource, UnlistedSource};
+use super::choices::{FinishSource, Form, LeaveSkillSource, ModeSource, ScopeSource, UnlistedSource};
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
 
@@ -32,10 +32,19 @@ pub struct SkillSource {
     /// Where runs live. The default is `session`.
     #[serde(default)]
     pub scope: Option<ScopeSource>,
-    /// How to answer calls that no line lists. The default is `read_only`, in the compat form `allow`.
+    /// How to answer calls that no line lists. The default is `read_only`; it is `allow` in the compat form, and for a
+    /// skill that starts by `before` or `session`.
     #[serde(default)]
     pub unlisted: Option<UnlistedSource>,
-    /// Who may deactivate the skill before its end. The default is `finished`, in the compat form `agent`.
+    /// What begins a run. Of several lines each does. The default is `invocation`.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub start: Option<Vec<StartSource>>,
+    /// Who may end the skill early, and whether the agent has to finish it. The default is `when_done`, in the compat form
+    /// `agent`.
+    #[serde(default)]
+    pub finish: Option<FinishSource>,
+    /// The former name of `finish`: `agent`, `finished` (`when_done`) or `human` (`person`).
     #[serde(default)]
     pub leave_skill: Option<LeaveSkillSource>,
     /// `true`: only a person may deactivate the skill before its end, whatever `leave_skill` says.
@@ -53,6 +62,42 @@ pub struct SkillSource {
     /// The phases by name. Their order is their order in the file.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub phases: BTreeMap<String, PhaseSource>,
+}
+
+/// What begins a run: `invocation`, `session`, or an object.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum StartSource {
+    /// One word.
+    Word(StartWord),
+    /// A call or a prompt.
+    Object(Box<StartObject>),
+}
+
+/// What begins a run, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum StartWord {
+    /// The client's skill of that name is invoked, by the agent or by a person.
+    Invocation,
+    /// A session begins or is resumed.
+    Session,
+}
+
+/// A call or a prompt that begins a run. Exactly one key is given.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1, "maxProperties" = 1)))]
+#[serde(default, deny_unknown_fields)]
+pub struct StartObject {
+    /// The first call that this matches and that does not only read. The run judges that call too. Nobody has to finish
+    /// the run before a call that it lists has succeeded.
+    pub before: Option<MatcherSource>,
+    /// The text that a prompt begins with.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub prompt: Option<String>,
 }
 
 /// What a tool can do.

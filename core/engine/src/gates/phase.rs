@@ -40,7 +40,7 @@ fn strictest_without_policy(context: &Context<'_>) -> Option<Denial> {
         }
     }
     let denial = |skill: &String, kind, mode| {
-        let deciding = DecidingRun { skill: skill.clone(), phase: None, line: None };
+        let deciding = DecidingRun { skill: skill.clone(), phase: None, line: None, began: false };
         Denial { run: Some(deciding), ..Denial::new(kind, Effect::of_violation(mode)) }
     };
     let missing = in_force::missing(context.policy, context.state);

@@ -36,6 +36,10 @@ pub(crate) struct Run {
     pub(crate) backs: Vec<(usize, usize)>,
     /// In which phase and visit a person approved the only name that there is.
     pub(crate) approved: Option<(usize, u32)>,
+    /// Whether a call began it.
+    pub(crate) by_call: bool,
+    /// Where the log has the calls that a phase of it lists.
+    pub(crate) listed: Vec<usize>,
 }
 
 impl Run {
@@ -286,7 +290,7 @@ impl Told {
                     self.calls.insert(place, Some(Outcome::Refused));
                 }
             }
-            EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop {} => {
+            EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop { .. } => {
                 let same = |place: usize| log[place].event.subagent() == entry.event.subagent();
                 self.forget(&|place| !launched.contains(&place) && same(place));
             }

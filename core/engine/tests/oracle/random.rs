@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// What a case is made of. Zeros mean the plainest thing there is.
 #[derive(Clone, Debug)]
 pub(crate) struct Genes {
-    pub(crate) skills: Vec<([u8; 12], Vec<[u8; 40]>)>,
+    pub(crate) skills: Vec<([u8; 20], Vec<[u8; 40]>)>,
     pub(crate) events: Vec<[u8; 14]>,
 }
 
@@ -141,7 +141,7 @@ fn phase(genes: &[u8; 40], at: usize, number: usize, atom: &mut u32) -> Value {
     })
 }
 
-fn skill(at: usize, head: &[u8; 12], phases: &[[u8; 40]]) -> Value {
+fn skill(at: usize, head: &[u8; 20], phases: &[[u8; 40]]) -> Value {
     let dice = &mut Dice(head.iter());
     let mut atom = 0;
     let seed = dice.one_in(5);
@@ -152,7 +152,14 @@ fn skill(at: usize, head: &[u8; 12], phases: &[[u8; 40]]) -> Value {
         let labels = dice.pick(&[json!(["read"]), json!(["write"])]);
         notes.push(json!({"matcher": matcher(dice), "labels": labels}));
     }
+    let start = match dice.below(6) {
+        3 => json!([{"before": matcher(dice)}]),
+        4 => json!(["session"]),
+        5 => json!(["invocation", {"prompt": "go"}, {"before": matcher(dice)}]),
+        _ => json!(["invocation"]),
+    };
     json!({
+        "start": start, "finish_required": dice.one_in(2),
         "name": (if at == 0 { "s" } else { "t" }), "description": "", "version": format!("v{at}"), "seed": seed,
         "mode": dice.pick(&[json!("block"), json!("block"), json!("warn"), Value::Null]),
         "scope": dice.pick(&["session", "session", "session", "project"]),

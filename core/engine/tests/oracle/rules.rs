@@ -1,8 +1,8 @@
 //! Judging and moving, straight from rules 3.1 and 3.2.
 
 use phasegate_core::decide::Line;
-use phasegate_core::event::{By, Outcome};
-use phasegate_core::policy::{Back, Edge, LeaveSkill, Mode, Unlisted};
+use phasegate_core::event::{By, Outcome, SessionSource};
+use phasegate_core::policy::{Back, Edge, LeaveSkill, Mode, Start, Unlisted};
 use phasegate_core::state::Status;
 use phasegate_core::{Code, Effect, Event, EventKind};
 use serde_json::Value;
@@ -32,6 +32,7 @@ impl World {
         let session = event.session.clone();
         self.log.push(Entry { event: event.clone(), decided: None });
         self.settle(&session);
+        self.begin_by_itself(event);
         let answer = match &event.kind {
             EventKind::ToolCall { .. } => Some(self.call(&session, &asked(event).unwrap())),
             EventKind::Skill { name, .. } => {
@@ -46,6 +47,33 @@ impl World {
     }
 
     fn call(&mut self, session: &str, asked: &Asked) -> Answer {
+        let (mut said, mut answer) = self.say(session, asked);
+        if answer.effect < Effect::Ask && self.begin_by_call(session, asked, &said) {
+            (said, answer) = self.say(session, asked);
+        }
+        if answer.effect < Effect::Ask {
+            let mut decided = Vec::new();
+            for (run, says) in said {
+                match says {
+                    Says::Ends => self.runs[run].status = Status::Finished,
+                    Says::Line(line, how) => {
+                        if matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back) {
+                            let place = self.log.len() - 1;
+                            self.runs[run].listed.push(place);
+                        }
+                        self.go(run, how);
+                        let stay = self.runs[run].stay();
+                        decided.push((run, stay.phase, stay.visit));
+                    }
+                }
+            }
+            self.log.last_mut().unwrap().decided = Some(decided);
+        }
+        answer
+    }
+
+    /// What the live runs say to a call, and the strictest of it.
+    fn say(&self, session: &str, asked: &Asked) -> (Vec<(usize, Says)>, Answer) {
         let live = self.live(session);
         let said: Vec<(usize, Says)> = live.into_iter().map(|run| (run, self.judge(run, asked))).collect();
         let mut answer = Answer { effect: Effect::Allow, code: None, lines: vec![] };
@@ -63,28 +91,92 @@ impl World {
                 answer.lines.push(*line);
             }
         }
-        if answer.effect < Effect::Ask {
-            let mut decided = Vec::new();
-            for (run, says) in said {
-                match says {
-                    Says::Ends => self.runs[run].status = Status::Finished,
-                    Says::Line(_, how) => {
-                        self.go(run, how);
-                        let stay = self.runs[run].stay();
-                        decided.push((run, stay.phase, stay.visit));
-                    }
+        (said, answer)
+    }
+
+    /// Begins and ends runs as an event asks that is no call.
+    fn begin_by_itself(&mut self, event: &Event) {
+        let session = event.session.as_str();
+        let waits = match &event.kind {
+            EventKind::SessionEnd {} => true,
+            EventKind::Command { by, .. } => *by == By::Human,
+            _ => false,
+        };
+        if waits {
+            return;
+        }
+        if matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop { .. }) && event.subagent().is_none() {
+            for run in self.live(session) {
+                let by_itself = self.skill(run).start.iter().any(|start| *start != Start::Invocation);
+                if by_itself && self.may_leave(run) {
+                    self.runs[run].status = Status::Finished;
                 }
             }
-            self.log.last_mut().unwrap().decided = Some(decided);
         }
-        answer
+        for skill in 0..self.policy.skills.len() {
+            let never = !self.scope(session).into_iter().any(|run| self.runs[run].skill == skill);
+            let asks = |start: &Start| match (start, &event.kind) {
+                (Start::Session, EventKind::SessionStart { source, .. }) => never || *source != SessionSource::Compact,
+                (Start::Session, _) => never,
+                (Start::Prompt(start), EventKind::Prompt { text, .. }) => {
+                    text.starts_with(start.as_str()) && event.subagent().is_none()
+                }
+                _ => false,
+            };
+            let live = self.live(session).into_iter().any(|run| self.runs[run].skill == skill);
+            if !live && self.policy.skills[skill].start.iter().any(asks) {
+                self.begin(session, skill);
+            }
+        }
+    }
+
+    /// Begins the runs that a call asks for which no run denies.
+    fn begin_by_call(&mut self, session: &str, asked: &Asked, said: &[(usize, Says)]) -> bool {
+        let mut began = false;
+        for at in 0..self.policy.skills.len() {
+            let skill = &self.policy.skills[at];
+            let asks = |start: &Start| match start {
+                Start::Before(matcher) => {
+                    !only_reads(asked, skill) && forbids(std::slice::from_ref(matcher), asked, skill)
+                }
+                _ => false,
+            };
+            if !skill.start.iter().any(asks) {
+                continue;
+            }
+            let live = self.live(session).into_iter().find(|run| self.runs[*run].skill == at);
+            if let Some(run) = live {
+                if !said.iter().any(|(of, says)| *of == run && matches!(says, Says::Ends)) {
+                    continue;
+                }
+                self.runs[run].status = Status::Finished;
+            }
+            self.begin(session, at);
+            self.runs.last_mut().unwrap().by_call = true;
+            began = true;
+        }
+        began
+    }
+
+    /// Whether a run is not done that the agent must finish, and holds it.
+    pub(crate) fn is_unfinished(&self, session: &str) -> bool {
+        let ended = self.outcomes(session);
+        self.live(session).into_iter().any(|run| {
+            let taken = self.runs[run].listed.iter().any(|place| ended.get(place) == Some(&Some(Outcome::Ok)));
+            let holds = self.runs[run].mode == Mode::Block && (taken || !self.runs[run].by_call);
+            self.skill(run).finish_required && holds && !(self.over(run) && self.done(run) == Some(true))
+        })
+    }
+
+    /// Whether all is done, and the agent may leave the run.
+    fn may_leave(&self, run: usize) -> bool {
+        self.skill(run).leave_skill == LeaveSkill::Finished && self.over(run) && self.done(run) == Some(true)
     }
 
     fn judge(&self, run: usize, asked: &Asked) -> Says {
         let (line, how) = self.line(run, asked);
         let outside = matches!(line, Line::Forbidden | Line::UnlistedDenied);
-        let free = self.skill(run).leave_skill == LeaveSkill::Finished && self.over(run);
-        if outside && free && self.done(run) == Some(true) {
+        if outside && self.may_leave(run) {
             return Says::Ends;
         }
         Says::Line(line, how)
@@ -181,7 +273,9 @@ impl World {
             }
             self.runs[run].status = Status::Finished;
         }
-        self.begin(session, skill);
+        if self.policy.skills[skill].start.contains(&Start::Invocation) {
+            self.begin(session, skill);
+        }
     }
 
     fn begin(&mut self, session: &str, skill: usize) {
@@ -196,6 +290,8 @@ impl World {
             skipped: vec![],
             backs: vec![],
             approved: None,
+            by_call: false,
+            listed: vec![],
         });
     }
 
@@ -217,7 +313,8 @@ impl World {
                 refused(Code::SkillUnknown)
             }
             "activate_skill" => {
-                self.invoke(session, skill.unwrap());
+                let named = self.policy.skills.iter().position(|known| Some(known.name.as_str()) == skill);
+                self.begin(session, named.unwrap());
                 None
             }
             "set_mode" | "skip_phase" if by != By::Human => refused(Code::CommandRefused),

@@ -51,11 +51,15 @@ fn line(dice: &mut Dice<'_>, calls: &mut Vec<Value>) -> Value {
             }
             line
         }
-        24 => json!({"event": "prompt", "text": "go on", "session": session}),
+        24 => json!({"event": "prompt", "text": dice.pick(&["go on", "well"]), "session": session}),
         25 => match dice.below(4) {
             0 => json!({"event": "session_start", "source": dice.pick(&["resume", "compact"]), "session": session}),
             1 => json!({"event": "session_end", "session": session}),
-            _ => json!({"event": "stop", "session": session}),
+            _ => {
+                let interactive = dice.pick(&[Value::Null, json!(true), json!(false)]);
+                let can_hold = dice.one_in(4) || !dice.one_in(4);
+                json!({"event": "stop", "can_hold": can_hold, "interactive": interactive, "session": session})
+            }
         },
         26 => json!({"event": "skill", "name": name, "by": by, "session": session}),
         27 => {

@@ -1,0 +1,135 @@
+//! Finishing: an agent that wants to end its turn is kept from it while a skill that it must finish is not done (rules 3.1).
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use crate::analysis::CallAnalysis;
+use crate::change::Change;
+use crate::denial::{Denial, DenialKind, Guidance};
+use crate::draft::Draft;
+use crate::eval::World;
+use crate::gate::Context;
+use crate::judge::Caller;
+use crate::policy::{Mode, Policy};
+use crate::remedy;
+use crate::run_verdict::{is_done, verdicts};
+use crate::state::{Held, Run, State};
+use crate::tool::{Call, Labels, Tool};
+
+/// How often in a row an agent without a person is kept from ending its turn.
+const ATTEMPTS: u32 = 3;
+/// How often in a row where a person sits at the session, or may.
+const REMINDERS: u32 = 1;
+
+/// What an end of a turn is answered.
+pub(crate) enum Stopped {
+    /// Nothing is missing that the agent could do.
+    Passes,
+    /// It goes on, because of this.
+    Held(Box<Denial>),
+    /// It ends, and the person is told that this is missing.
+    Unfinished(Vec<Denial>),
+}
+
+/// A prompt came: nothing is held against the agent.
+pub(crate) fn prompted(draft: &mut Draft) {
+    if draft.state().session.held.is_some() {
+        draft.change(Change::StopHeld { held: None });
+    }
+}
+
+/// Answers that the main agent wants to end its turn. `interactive`: whether a person sits at the session, if known.
+pub(crate) fn stop(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    can_hold: bool,
+    interactive: Option<bool>,
+) -> Stopped {
+    let all = || policy.skills.iter().chain(&policy.earlier);
+    if !all().any(|skill| skill.finish_required) {
+        return Stopped::Passes;
+    }
+    let open = open(world, policy, draft.state());
+    // While something else than a call of the agent is waited for, the run waits.
+    let missing: Vec<Missing> = open.into_iter().filter(|missing| !missing.waits).collect();
+    if missing.is_empty() {
+        return Stopped::Passes;
+    }
+    let held = draft.state().session.held;
+    let progress = missing.iter().map(|missing| missing.progress).sum();
+    let went_on = interactive == Some(false) && held.is_some_and(|held| progress > held.progress);
+    let times = held.filter(|_| !went_on).map_or(0, |held| held.times);
+    let most = if interactive == Some(false) { ATTEMPTS } else { REMINDERS };
+    let strict = missing.iter().position(|missing| missing.mode == Mode::Block && !missing.stuck);
+    match strict.filter(|_| can_hold && times < most) {
+        Some(first) => {
+            draft.change(Change::StopHeld { held: Some(Held { times: times.saturating_add(1), progress }) });
+            let mut missing = missing;
+            Stopped::Held(Box::new(missing.swap_remove(first).denial))
+        }
+        None => {
+            for run in missing.iter().filter(|missing| !missing.marked) {
+                draft.change(Change::RunUnfinished { run: run.run.clone() });
+            }
+            Stopped::Unfinished(missing.into_iter().map(|missing| missing.denial).collect())
+        }
+    }
+}
+
+/// What a run that must be finished still misses.
+struct Missing {
+    run: String,
+    mode: Mode,
+    /// How far it has come; grows with each visit and proof.
+    progress: u64,
+    /// Whether it is marked as unfinished already.
+    marked: bool,
+    /// Whether only a person, or what the agent has in the background, can bring it on.
+    waits: bool,
+    /// Whether no call that the policy names would be allowed.
+    stuck: bool,
+    denial: Denial,
+}
+
+/// The live runs that must be finished and are not done.
+fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
+    let tool = Tool { name: String::new(), native: None, server: None, labels: Labels::new() };
+    let call = Call { id: None, tool, input: Value::Null, analysis: CallAnalysis::default(), background: false };
+    let caller = Caller { agent: None, kind: "" };
+    let verdicts = verdicts(world, policy, state, &call, caller);
+    let context = Context { policy, state, call: &call, caller, is_own: false, verdicts: &verdicts };
+    let mut open = Vec::new();
+    for verdict in verdicts.iter().filter(|verdict| verdict.judges && verdict.skill.finish_required) {
+        let Some(run) = state.run(&verdict.run).filter(|run| !run.tentative) else { continue };
+        if is_done(world, run, verdict.skill) {
+            continue;
+        }
+        let Some(mut denial) = remedy::violation(world, &context, verdict) else { continue };
+        let standing = if let Guidance::Strict(standing) = &denial.guidance { Some(standing) } else { None };
+        let done = standing.is_some_and(|standing| standing.done.is_some());
+        let skill = run.skill.clone();
+        denial.kind = DenialKind::Unfinished { skill, phase: run.phase.to_string(), done };
+        open.push(Missing {
+            run: run.id.clone(),
+            mode: run.mode,
+            progress: u64::from(run.visits).saturating_add(run.evidence.len() as u64),
+            marked: run.unfinished,
+            waits: standing.is_some_and(|standing| standing.only_gates) || in_background(state, run),
+            stuck: standing.is_some_and(|standing| standing.stuck.is_some()),
+            denial,
+        });
+    }
+    open
+}
+
+/// Whether a call that the phase lists goes on in the background.
+fn in_background(state: &State, run: &Run) -> bool {
+    state.session.calls.iter().any(|call| {
+        let here = call.visits.iter().any(|place| place.run == run.id && place.visit == run.visit && place.listed);
+        here && call.launched
+    })
+}

@@ -1,0 +1,124 @@
+//! Starts: runs that begin by themselves, with a session, a prompt or a call (rules 3.1).
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use crate::activation::{self, Beginning};
+use crate::cause::{By, SessionSource};
+use crate::draft::Draft;
+use crate::eval::World;
+use crate::event::{Event, EventKind};
+use crate::judge::{Caller, SkillCall};
+use crate::policy::{Policy, Skill, Start};
+use crate::run_verdict::{RunVerdict, is_over};
+use crate::state::{State, Status};
+use crate::tool::Call;
+
+/// Begins and ends runs as an event asks that is no call, before it is answered.
+pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) {
+    let waits = match &event.kind {
+        EventKind::Join { .. } | EventKind::SessionEnd {} | EventKind::State { .. } => true,
+        EventKind::Command { by, .. } => *by == By::Human,
+        _ => false,
+    };
+    if waits || policy.skills.iter().all(|skill| !skill.starts_by_itself()) {
+        return;
+    }
+    if matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop { .. }) && event.subagent().is_none() {
+        over(world, policy, draft);
+    }
+    for skill in &policy.skills {
+        let mut reasons = skill.start.iter().filter(|start| is_asked(start, skill, draft.state(), event));
+        if let Some(reason) = reasons.next()
+            && live(draft.state(), skill).is_none()
+        {
+            begin(draft, skill, reason, By::Platform);
+        }
+    }
+}
+
+/// Ends the runs that are done where a turn ends or begins, so that the next match begins another.
+fn over(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
+    let alone = |name: &str, version: &str| policy.skill_version(name, version).is_some_and(Skill::starts_by_itself);
+    let runs = draft.state().live_runs().filter(|run| !run.in_force && alone(&run.skill, &run.version));
+    let runs: Vec<String> = runs.map(|run| run.id.clone()).collect();
+    for id in runs {
+        let run = draft.run(&id);
+        let done = run.is_some_and(|run| {
+            let skill = policy.skill_version(&run.skill, &run.version);
+            skill.is_some_and(|skill| is_over(world, run, skill))
+        });
+        if done {
+            activation::end(draft, &id, Status::Finished, By::Agent);
+        }
+    }
+}
+
+fn is_asked(start: &Start, skill: &Skill, state: &State, event: &Event) -> bool {
+    match (start, &event.kind) {
+        (Start::Session, EventKind::SessionStart { source, .. }) if *source != SessionSource::Compact => true,
+        // A session whose start was not seen.
+        (Start::Session, _) => {
+            let mut runs = state.project.runs.iter().chain(&state.session.runs);
+            !runs.any(|run| run.skill == skill.name)
+        }
+        (Start::Prompt(beginning), EventKind::Prompt { text, .. }) => {
+            event.subagent().is_none() && text.trim_start().starts_with(beginning.as_str())
+        }
+        (Start::Invocation | Start::Before(_) | Start::Prompt(_), _) => false,
+    }
+}
+
+/// Begins the runs that a call asks for, which no live run denies. Returns whether there were any: the call is then to be
+/// judged again. A run that the call ends makes room for another.
+pub(crate) fn by_call(
+    policy: &Policy,
+    draft: &mut Draft,
+    call: &Call,
+    caller: Caller<'_>,
+    verdicts: &[RunVerdict<'_>],
+) -> bool {
+    let mut began = false;
+    for skill in &policy.skills {
+        let before = skill.start.iter().any(|start| matches!(start, Start::Before(_)));
+        if !before {
+            continue;
+        }
+        let live = live(draft.state(), skill);
+        let ends = |id: &String| verdicts.iter().any(|verdict| verdict.over && verdict.run == *id);
+        if live.as_ref().is_some_and(|id| !ends(id)) {
+            continue;
+        }
+        let seen = SkillCall::new(skill, call, caller);
+        let asks = |start: &&Start| matches!(start, Start::Before(matcher) if seen.begins(matcher));
+        let Some(reason) = skill.start.iter().find(asks) else { continue };
+        if let Some(id) = live {
+            activation::end(draft, &id, Status::Finished, By::Agent);
+        }
+        begin(draft, skill, reason, By::Agent);
+        began = true;
+    }
+    began
+}
+
+/// The live root run of the skill.
+fn live(state: &State, skill: &Skill) -> Option<String> {
+    let mut roots = state.live_runs().filter(|run| run.parent.is_none() && run.skill == skill.name);
+    roots.next().map(|run| run.id.clone())
+}
+
+fn begin(draft: &mut Draft, skill: &Skill, reason: &Start, by: By) {
+    let tentative = matches!(reason, Start::Before(_));
+    activation::begin(draft, skill, Beginning { began: Some(words(reason)), tentative, ..Beginning::asked(by, None) });
+}
+
+/// The line of `start`, in the words of a config.
+fn words(start: &Start) -> String {
+    match start {
+        Start::Invocation => "invocation".to_string(),
+        Start::Session => "session".to_string(),
+        Start::Prompt(beginning) => format!("prompt: {beginning}"),
+        Start::Before(matcher) => format!("before: {}", matcher.text),
+    }
+}
