@@ -1,8 +1,11 @@
 //! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `walkthrough` shows the original's
 //! walkthrough in columns, `stage` prepares a session.
 
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
@@ -168,13 +171,34 @@ fn run(selection: &Selection) -> ExitCode {
         anstream::eprintln!("no trial is selected");
         return ExitCode::FAILURE;
     }
-    let report = Report { outcomes: selected.into_iter().map(|trial| (trial, suite.verdict(trial))).collect() };
+    let verdicts = on_every_core(&selected, |trial| suite.verdict(trial));
+    let report = Report { outcomes: selected.into_iter().zip(verdicts).collect() };
     match selection.format {
         Format::Human if selection.cells => anstream::print!("{}", report.cells()),
         Format::Human => anstream::print!("{}", report.human()),
         Format::Json => anstream::println!("{:#}", report.json()),
     }
     if report.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The answers of `ask` to every item, in their order. Each core takes the next item that nobody has taken.
+fn on_every_core<T: Sync, A: Send>(items: &[T], ask: impl Fn(&T) -> A + Sync) -> Vec<A> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut answers = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Relaxed);
+            let Some(item) = items.get(at) else { return answers };
+            answers.push((at, ask(item)));
+        }
+    };
+    let mut answers: Vec<(usize, A)> = std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    answers.sort_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
 impl Selection {
