@@ -6,7 +6,7 @@ use phasegate_core::pins::{Pins, approval_name};
 use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
 
-use super::control::{Target, give};
+use super::control::{Target, give, in_full};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -86,7 +86,8 @@ fn asked(args: &Args, context: &Context) -> Result<Vec<Asked>, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let mut all = Vec::new();
-    let wanted = |session: &SessionInfo| args.session.as_ref().is_none_or(|id| session.id == *id);
+    let id = in_full(&project, args.session.as_ref())?;
+    let wanted = |session: &SessionInfo| id.as_ref().is_none_or(|id| session.id == *id);
     for session in sessions(&project)?.known.into_iter().filter(wanted) {
         // A session whose policy is gone waits for nothing that a person could approve.
         if let Ok(answer) = runtime.approvals(&project, &session) {

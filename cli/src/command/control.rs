@@ -68,14 +68,34 @@ pub fn give_project(context: &Context, name: &str, args: Value) -> Result<Value,
 /// The session that a command is for: the named one, else the one that was active last. One that has ended is only meant
 /// if all have.
 fn chosen(project: &Project, target: &Target) -> Result<String, Failure> {
-    let mut known = sessions(project)?.known;
+    let (wanted, mut known) = (in_full(project, target.session.as_ref())?, sessions(project)?.known);
     known.sort_by_key(|session| session.state.session.ended);
-    let session = known.into_iter().find(|session| target.session.as_ref().is_none_or(|id| session.id == *id));
+    let session = known.into_iter().find(|session| wanted.as_ref().is_none_or(|id| session.id == *id));
     session.map(|session| session.id).ok_or_else(|| {
         let named = target.session.as_ref().map(|id| format!(" `{id}`")).unwrap_or_default();
         Failure::new(format!("no session{named} is known in `{}`", project.root.display()))
             .with_help("start a session on a platform that phasegate guards; `phasegate status` lists known sessions")
     })
+}
+
+/// The session that an id or the beginning of one names; what no session begins with stays as it is.
+///
+/// # Errors
+///
+/// Several sessions begin so, or the journals cannot be listed.
+pub(crate) fn in_full(project: &Project, id: Option<&String>) -> Result<Option<String>, Failure> {
+    let Some(id) = id else { return Ok(None) };
+    if id.is_empty() || project.session_journal(id).exists() {
+        return Ok(Some(id.clone()));
+    }
+    let known = sessions(project)?.known.into_iter().map(|session| session.id);
+    let fitting: Vec<String> = known.filter(|known| known.starts_with(id.as_str())).collect();
+    match fitting.as_slice() {
+        [] => Ok(Some(id.clone())),
+        [one] => Ok(Some(one.clone())),
+        several => Err(Failure::new(format!("{} sessions begin with `{id}`: {}", several.len(), several.join(", ")))
+            .with_help("write more of the one that is meant")),
+    }
 }
 
 /// Who gives a command.

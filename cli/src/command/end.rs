@@ -6,7 +6,7 @@ use phasegate_runtime::attribution::Sign;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
 use serde_json::{Value, json};
 
-use super::control::{in_a_terminal, refused_to_agent};
+use super::control::{in_a_terminal, in_full, refused_to_agent};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -27,7 +27,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let id = &args.session;
+    let id = &in_full(&project, Some(&args.session))?.unwrap_or_default();
     let known = sessions(&project)?.known;
     let session = known.iter().find(|session| session.id == *id).ok_or_else(|| {
         Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))

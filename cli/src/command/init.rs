@@ -51,7 +51,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return print(&setting);
     }
     let mut first: Vec<Change> = config.change.into_iter().collect();
-    first.extend(skill_file::changes(&setting, &config.policy));
+    first.extend(skill_file::changes(&setting, &config.policy)?);
     let mut plans = vec![Plan::new(setting, first)?];
     if let Some(mut setting) = plans.first().and_then(|plan| plan.setting.for_user_too()) {
         setting.mode = setting.mode.max(mode::of_guarded_projects(&setting.runtime));
@@ -64,8 +64,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         plans.iter().try_for_each(|plan| apply::write(&plan.changes))?;
         plans.iter().try_for_each(|plan| remember(&plan.setting))?;
     }
-    finish(&plans)?;
-    Ok(Exit::Done)
+    finish(&plans, config.other_mode)?;
+    // The mode that was asked for is not the one that holds.
+    Ok(if config.other_mode.is_some() { Exit::No } else { Exit::Done })
 }
 
 /// What is to be written into the settings of the project or of the user.
@@ -136,7 +137,8 @@ fn platforms(setting: &Setting<'_>) -> Result<Vec<&'static dyn Adapter>, Failure
     args.platforms.iter().map(find).collect()
 }
 
-fn finish(plans: &[Plan<'_>]) -> Result<(), Failure> {
+/// Tells what was done; the configs keep `other_mode`, where another was asked for.
+fn finish(plans: &[Plan<'_>], other_mode: Option<Mode>) -> Result<(), Failure> {
     let Some(Plan { setting, .. }) = plans.first() else { return Ok(()) };
     let out = setting.context.out;
     let mut advice = Vec::new();
@@ -151,7 +153,9 @@ fn finish(plans: &[Plan<'_>]) -> Result<(), Failure> {
         out.value(&json!({"advice": advice, "changed": paths, "dry_run": dry_run, "platforms": platforms}));
         return Ok(());
     }
-    if changes.is_empty() {
+    if let (true, Some(mode)) = (changes.is_empty(), other_mode) {
+        out.line(format_args!("nothing was changed: the mode of the config is {}, and stays it", mode.word()));
+    } else if changes.is_empty() {
         out.line("nothing to change");
     } else if setting.args.dry_run {
         out.line("nothing was written (`--dry-run`)");

@@ -8,7 +8,7 @@ use phasegate_runtime::{Project, Runtime};
 use phasegate_shell::Readers;
 use serde_json::{Value, json};
 
-use super::control::{Target, give};
+use super::control::{Target, give, in_full};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -32,8 +32,9 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let all = runtime.reloads(&project, args.session.as_deref())?;
-    if let (Some(id), true) = (&args.session, all.is_empty()) {
+    let session = in_full(&project, args.session.as_ref())?;
+    let all = runtime.reloads(&project, session.as_deref())?;
+    if let (Some(id), true) = (&session, all.is_empty()) {
         return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
             .with_help("`phasegate status` lists the sessions of a project"));
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 pub(crate) use found::words;
 use found::{Found, Guarded, Shown};
 
+use super::control::in_full;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -34,7 +35,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let Sessions { mut known, mut damaged, unread, .. } = sessions(&project)?;
-    if let Some(id) = &args.session {
+    if let Some(id) = &in_full(&project, args.session.as_ref())? {
         known.retain(|session| session.id == *id);
         if known.is_empty() {
             return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))

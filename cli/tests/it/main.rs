@@ -18,6 +18,7 @@ mod doctor;
 mod documents;
 mod exits;
 mod fail_closed;
+mod first_week;
 mod gc;
 mod hook;
 mod in_force;

@@ -3,6 +3,7 @@
 use phasegate_runtime::Project;
 use phasegate_runtime::sessions::sessions;
 
+use crate::command::control::in_full;
 use crate::output::Failure;
 
 /// The session that is meant: the one that is named, else the one of the project that was active last. One that is named
@@ -12,7 +13,7 @@ pub(super) fn named(project: &Project, id: Option<&String>) -> Result<String, Fa
         Failure::new(format!("no session{name} is known in `{}`", project.root.display()))
             .with_help("`phasegate status` lists the sessions of a project")
     };
-    match id {
+    match &in_full(project, id)? {
         Some(id) if project.session_journal(id).exists() => Ok(id.clone()),
         Some(id) => Err(unknown(&format!(" `{id}`"))),
         None => {

@@ -23,6 +23,8 @@ pub(crate) struct Config {
     pub(crate) mode: Mode,
     /// What it means.
     pub(crate) policy: Policy,
+    /// The mode in a config that is there already, where another was asked for.
+    pub(crate) other_mode: Option<Mode>,
 }
 
 /// The config as it will be.
@@ -60,7 +62,9 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
     }
     let mode = strictest(&compiled.policy, compiled.settings.mode);
     let change = (before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) });
-    Ok(Config { change, mode, policy: compiled.policy })
+    let differs = setting.args.mode.is_some_and(|mode| compiled.settings.mode != Some(mode.mode()));
+    let other_mode = differs.then(|| compiled.settings.mode.unwrap_or(Mode::Warn));
+    Ok(Config { change, mode, policy: compiled.policy, other_mode })
 }
 
 /// The text with the skills that do not apply yet.
@@ -71,7 +75,8 @@ fn extended(setting: &Setting<'_>, path: &Path, text: &str) -> Result<String, Fa
     let differs = setting.args.mode.is_some_and(|mode| known.settings.mode != Some(mode.mode()));
     if differs && !setting.context.out.json {
         setting.context.out.note(format_args!(
-            "the mode in `{}` stays as it is: edit `mode` there, then `phasegate reload`",
+            "the mode in `{}` stays as it is: write `mode` there, then run `phasegate init` again without `--mode`, and \
+             `phasegate reload` for live sessions",
             path.display()
         ));
     }

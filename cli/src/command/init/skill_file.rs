@@ -6,11 +6,19 @@ use std::path::PathBuf;
 use phasegate_adapter::{Change, InstallScope};
 use phasegate_core::policy::{Optional, Phase, Policy, Skill};
 
+use super::record::{self, digest};
 use super::setting::Setting;
+use crate::output::Failure;
 
-/// A new `SKILL.md` for each skill that was asked for, on each platform that would find none.
-pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Vec<Change> {
+/// A new `SKILL.md` for each skill that was asked for, on each platform that would find none, or that has an older one of
+/// ours.
+///
+/// # Errors
+///
+/// The record of what `init` wrote cannot be read.
+pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Result<Vec<Change>, Failure> {
     let mut changes: Vec<Change> = Vec::new();
+    let written = record::read(setting)?.files;
     for skill in setting.args.skills.iter().filter_map(|name| policy.skill(name)) {
         for adapter in &setting.adapters {
             let (project, home) = (&setting.project.root, &setting.runtime.locations.home);
@@ -22,12 +30,21 @@ pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Vec<Change> {
                 InstallScope::User => home,
             };
             let own = files.iter().find(|file| file.starts_with(root));
-            if let Some(path) = own.filter(|_| !files.iter().any(known)) {
+            // One that `init` wrote and nobody changed is renewed with the config.
+            let stale = files.iter().find_map(|file| {
+                let before = std::fs::read_to_string(file).ok().filter(|before| *before != text(skill))?;
+                let digest = digest(Some(&before));
+                let ours = written.iter().any(|written| written.path == *file && written.after == digest);
+                ours.then(|| Change { path: file.clone(), before: Some(before), after: Some(text(skill)) })
+            });
+            if let Some(stale) = stale.filter(|stale| !changes.iter().any(|change| change.path == stale.path)) {
+                changes.push(stale);
+            } else if let Some(path) = own.filter(|_| !files.iter().any(known)) {
                 changes.push(Change { path: path.clone(), before: None, after: Some(text(skill)) });
             }
         }
     }
-    changes
+    Ok(changes)
 }
 
 /// The skill as an agent reads it: its phases, what each is for, which calls it has, and what completes it.

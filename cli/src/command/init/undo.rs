@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::Code;
@@ -62,13 +63,15 @@ struct Plan<'a> {
     changes: Vec<Change>,
     /// The files that changed since, and stay as they are.
     touched: Vec<PathBuf>,
+    /// The files that are under version control and that no `init` of this machine wrote: they stay, too.
+    committed: Vec<PathBuf>,
 }
 
 impl<'a> Plan<'a> {
     fn new(setting: Setting<'a>) -> Result<Self, Failure> {
         let record = record::read(&setting)?;
         let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
-        let mut touched = Vec::new();
+        let (mut touched, mut committed) = (Vec::new(), Vec::new());
         for written in &record.files {
             let now = read(&written.path)?;
             if digest(now.as_deref()) == written.after {
@@ -80,13 +83,27 @@ impl<'a> Plan<'a> {
         }
         for adapter in &setting.adapters {
             for change in adapter.installer().uninstall(&setting.request(*adapter)?)? {
-                changes.entry(change.path.clone()).or_insert(change);
+                let own = record.files.iter().any(|written| written.path == change.path);
+                if !own && is_committed(&change.path) {
+                    committed.push(change.path);
+                } else {
+                    changes.entry(change.path.clone()).or_insert(change);
+                }
             }
         }
         changes.retain(|_, change| change.before != change.after);
         touched.retain(|path| !changes.contains_key(path));
-        Ok(Self { setting, record, changes: changes.into_values().collect(), touched })
+        Ok(Self { setting, record, changes: changes.into_values().collect(), touched, committed })
     }
+}
+
+/// Whether git has the file under version control.
+fn is_committed(path: &Path) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder).args(["ls-files", "--error-unmatch", "--"]).arg(name);
+    git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    git.status().is_ok_and(|status| status.success())
 }
 
 /// The platforms whose settings may hold what `init` wrote: those that it wired and those detected now.
@@ -162,6 +179,12 @@ fn finish(setting: &Setting<'_>, plans: &[Plan<'_>], counted: bool) {
     }
     for path in &left {
         out.note(format_args!("`{path}` changed since `phasegate init` and stays as it is"));
+    }
+    for path in plans.iter().flat_map(|plan| &plan.committed) {
+        let path = path.display();
+        out.note(format_args!(
+            "`{path}` is committed, and `phasegate init` on this machine did not write it: it stays as it is"
+        ));
     }
     match (changed.is_empty(), setting.args.dry_run) {
         (true, false) if counted => out.line("no file to undo; that the project was guarded is forgotten"),

@@ -51,6 +51,18 @@ pub(super) fn examine(
         let what = format!("a change of settings would not be refused in a session that starts now: {why}");
         examined.findings.push(Finding::new(Level::Warning, what).with("run `phasegate init` again"));
     }
+    if adapter.installer().in_both_scopes()
+        && folder == project.root
+        && adapter.installer().unguarded(&request.install).is_none()
+    {
+        let mut own = request.install.clone();
+        own.existing.retain(|path, _| !path.starts_with(&project.root));
+        if adapter.installer().unguarded(&own).is_some() {
+            let what = "the user's settings start no guard: a client that is started in a subfolder of the project is not guarded";
+            let step = format!("run `phasegate init {}` once on this machine", adapter.id());
+            examined.findings.push(Finding::new(Level::Warning, what).with(step));
+        }
+    }
     if adapter.bridged() && adapter.installer().unguarded(&request.install).is_none() {
         examined.findings.push(super::bridge::examine(locations, project, adapter));
     }
