@@ -8,6 +8,7 @@ mod rough;
 mod guarded;
 mod line;
 mod obeyed;
+mod patched;
 mod rewritten;
 mod tools;
 mod within;

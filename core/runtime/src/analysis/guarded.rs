@@ -62,6 +62,7 @@ impl Place<'_> {
         found.extend(self.rewritten(judged, line));
         found.extend(self.named(judged));
         found.extend(self.copied(judged));
+        found.extend(self.patched(judged, line));
         found.extend(self.through_descriptors(judged));
         found.extend(self.spoken_of(judged, line));
         found
@@ -145,7 +146,7 @@ impl Place<'_> {
     }
 
     /// A known path.
-    fn touched(&self, written: &str, access: Access) -> Option<Guarded> {
+    pub(super) fn touched(&self, written: &str, access: Access) -> Option<Guarded> {
         let change = change(access)?;
         let leads = self.absolute(written);
         let found = self.protected.part(&leads, change);

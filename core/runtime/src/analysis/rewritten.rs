@@ -1,6 +1,6 @@
 //! Lines that mean another one, which says plainly what is touched.
 
-use phasegate_core::analysis::{Guarded, Verdict};
+use phasegate_core::analysis::{Guarded, Part as Kept, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Table, Trust, judge};
 
 use super::guarded::Place;
@@ -8,6 +8,8 @@ use super::within::joined;
 
 /// Spellings of the folder that a line is in.
 const HERE: [&str; 4] = ["${PWD}", "$PWD", "$(pwd)", "`pwd`"];
+/// The most pairs of a search and a command that are looked at.
+const MOST: usize = 64;
 /// What a search prints its findings with.
 const PRINTS: [&str; 2] = ["-print", "-print0"];
 
@@ -15,7 +17,11 @@ impl Place<'_> {
     /// By the lines that this one means.
     pub(super) fn rewritten(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         let mut lines: Vec<String> = here(line).into_iter().collect();
-        lines.extend(fed(judged));
+        let fed = fed(judged);
+        if fed.len() > MOST {
+            return vec![Guarded { part: Kept::Policy, path: "find ... | xargs".to_owned() }];
+        }
+        lines.extend(fed);
         let found = lines.iter().flat_map(|line| self.by_line(&judge(line, &Table::shipped(), Trust::default()), line));
         found.collect()
     }
@@ -48,5 +54,6 @@ fn fed(judged: &Judgement) -> Vec<String> {
         let line = |command: &Vec<String>| format!("{} -exec {} '{{}}' +", joined(&search), joined(command));
         given.iter().map(line).collect::<Vec<_>>()
     });
-    together.collect()
+    // One pair more than are looked at says that there are too many.
+    together.take(MOST + 1).collect()
 }
