@@ -4,13 +4,14 @@ mod recovery;
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
 use crate::analysis::Part;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
-use crate::denial::{Denial, DenialKind, InvalidCommand};
+use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand};
 use crate::pins::approval_name;
 use crate::slash_command;
 
@@ -28,6 +29,7 @@ impl Denial {
     /// The answer that the denial stands for.
     pub fn decision(self) -> Decision {
         let Rendered { gate, code, reason, recovery: general } = render(&self.kind);
+        let reason = waiting(&self.kind, &self.guidance).unwrap_or(reason);
         let recovery = recovery::recovery(&self.guidance).unwrap_or(general);
         let mut decision = Decision {
             effect: self.effect,
@@ -173,6 +175,19 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         }
         _ => by_remedy(Gate::Phase, Code::Internal, String::new()),
     }
+}
+
+/// The reason where nothing but a person's approval is missing. It says so: some clients show a person no more.
+fn waiting(kind: &DenialKind, guidance: &Guidance) -> Option<String> {
+    let (DenialKind::NotDone { tool, target, blocking }, Guidance::Strict(standing)) = (kind, guidance) else {
+        return None;
+    };
+    let gates: Vec<String> = standing.gates.iter().map(|gate| format!("`{gate}`")).collect();
+    let who = if target == blocking { ", which".to_string() } else { format!(", and the \"{blocking}\" phase") };
+    let wait = || {
+        format!("{tool} belongs to the \"{target}\" phase{who} waits for the user to approve {}", gates.join(" and "))
+    };
+    standing.only_gates.then(wait)
 }
 
 /// Names the line of the policy that forbids a call.
