@@ -73,9 +73,7 @@ fn world() -> World {
     for (path, text) in [("notes.md", "x\n"), ("src/a.rs", "\n"), (".phasegate/skills/careful.yaml", SKILL)] {
         world.write(path, text);
     }
-    let program = world.program();
-    fs::create_dir(program.parent().unwrap()).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_phasegate"), &program).unwrap();
+    world.install_program();
     shell(
         &world,
         "git init -q . && git add notes.md src && git -c user.name=t -c user.email=t@example.com commit -q -m start",

@@ -96,6 +96,16 @@ impl World {
         ]
     }
 
+    /// Copies the program to where the project's search path finds it. `cp` does it: a program that this process holds
+    /// open for writing while another test starts a process cannot be run ("Text file busy").
+    pub(crate) fn install_program(&self) {
+        let program = self.program();
+        std::fs::create_dir(program.parent().unwrap()).unwrap();
+        let copied =
+            std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_phasegate")).arg(&program).status().unwrap();
+        assert!(copied.success(), "{copied}");
+    }
+
     /// The program, in the project's folder.
     pub(crate) fn phasegate(&self, args: &[&str]) -> Command {
         let own = self.program();

@@ -105,9 +105,7 @@ impl Broken {
         world.write(".phasegate/config.yaml", if fault.warns { "mode: warn\n" } else { "mode: block\n" });
         world.write(".phasegate/skills/probe.yaml", &(SKILL.replace("careful", "probe") + "servers: [fs]\n"));
         world.write("a", "");
-        let program = world.program();
-        fs::create_dir(program.parent().unwrap()).unwrap();
-        fs::copy(env!("CARGO_BIN_EXE_phasegate"), &program).unwrap();
+        world.install_program();
         fs::create_dir(world.state()).unwrap();
         let mut permissions = fs::metadata(world.state()).unwrap().permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o700);

@@ -67,7 +67,8 @@ fn the_table_of_events_and_outcomes_is_full() {
     }
 }
 
-/// What holds for every reply: at most one line of JSON on stdout, naming the event asked about; never an explicit allow.
+/// What holds for every reply: at most one line of JSON on stdout, naming the event asked about; never an explicit allow;
+/// a refusal ends with status 2. An agent that is kept from stopping did nothing wrong: its reply ends with 0.
 #[test]
 fn the_client_can_honour_every_reply() {
     let all = replies();
@@ -89,6 +90,7 @@ fn the_client_can_honour_every_reply() {
         let refuses = output["decision"] == "block"
             || specific["permissionDecision"] == "deny"
             || specific["decision"]["behavior"] == "deny";
+        let refuses = refuses && !matches!(event(&case).as_deref(), Some("Stop" | "SubagentStop"));
         assert_eq!((refuses, !stderr.is_empty()), (status == 2, status == 2), "{}", case["name"]);
     }
 }
