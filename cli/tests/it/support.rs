@@ -100,7 +100,7 @@ impl World {
     /// open for writing while another test starts a process cannot be run ("Text file busy").
     pub(crate) fn install_program(&self) {
         let program = self.program();
-        std::fs::create_dir(program.parent().unwrap()).unwrap();
+        fs::create_dir(program.parent().unwrap()).unwrap();
         let copied =
             std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_phasegate")).arg(&program).status().unwrap();
         assert!(copied.success(), "{copied}");
