@@ -47,6 +47,8 @@ fn init_keeps_what_is_there_writes_nothing_twice_and_can_be_undone() {
     assert!(config.contains("mode: block") && config.contains("- lsp-refactor\n  - lsp-rename"), "{config}");
     world.run(&["check"], 0);
 
+    let dry = world.run(&["init", "--undo", "--dry-run"], 0);
+    assert!(dry.contains("removed .phasegate/config.yaml\n") && !dry.contains("-mode: block"), "{dry}");
     world.run(&["init", "--undo"], 0);
     assert_eq!(files(&world.root()), before, "every file is as it was");
     assert!(world.run(&["init", "--undo"], 0).contains("nothing to undo"));

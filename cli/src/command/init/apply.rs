@@ -20,7 +20,8 @@ pub(crate) fn show(setting: &Setting<'_>, changes: &[Change], whole: bool) {
     for change in changes {
         let out = setting.context.out;
         let name = change.path.strip_prefix(&setting.project.root).unwrap_or(&change.path).display();
-        if !whole {
+        // Of a file that goes, nothing is to be read.
+        if !whole || change.after.is_none() {
             out.line(summary(change, &name));
             continue;
         }
