@@ -26,6 +26,7 @@ fn matcher(name: String) -> Matcher {
         commands: Vec::new(),
         paths: vec![],
         agent: None,
+        except: Vec::new(),
     }
 }
 

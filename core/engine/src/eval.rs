@@ -237,7 +237,7 @@ fn has_evidence(run: &Run, test: &CallTest, seen: Seen) -> bool {
 pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut(&'s CallTest, Use)) {
     for (index, phase) in skill.phases.iter().enumerate() {
         let optional = match &phase.optional {
-            Optional::When(condition) => Some(condition),
+            Optional::When(condition) => Some(&**condition),
             Optional::No | Optional::Yes => None,
         };
         let done = phase.done_when.as_ref().filter(|_| index == here);

@@ -34,6 +34,9 @@ pub struct Matcher {
     /// Which agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentTest>,
+    /// Calls that are not meant, though all of the above holds for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<Matcher>,
 }
 
 /// Which tools a matcher means.
@@ -152,6 +155,14 @@ impl Matcher {
     /// Whether the matcher applies to the call, with doubt settled by what the list is for.
     #[must_use]
     pub fn matches(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> bool {
+        match self.fit(subject, servers, used) {
+            Fit::Yes => true,
+            Fit::Doubt => used == Use::Forbid,
+            Fit::No => false,
+        }
+    }
+
+    fn fit(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
         let who = self.fits_server(subject, servers, used).min(self.fits_agent(subject));
         let fit = if subject.call.analysis.open {
             // Some call of the tool is meant that a permitting list has, and no forbidding one.
@@ -165,11 +176,19 @@ impl Matcher {
                 .min(self.fits_args(subject))
                 .min(self.fits_paths(subject))
         };
-        match fit {
-            Fit::Yes => true,
-            Fit::Doubt => used == Use::Forbid,
-            Fit::No => false,
+        // What is excepted is doubtful the other way round: a doubtful exception keeps a forbidding list as it is.
+        let excepted = self.except.iter().map(|other| other.fit(subject, servers, used.turned()));
+        match excepted.max().unwrap_or(Fit::No) {
+            Fit::Yes => Fit::No,
+            Fit::Doubt => fit.min(Fit::Doubt),
+            Fit::No => fit,
         }
+    }
+
+    /// Calls `visit` with the matcher and with those in its exceptions.
+    pub fn each<'m>(&'m self, visit: &mut dyn FnMut(&'m Self)) {
+        visit(self);
+        self.except.iter().for_each(|other| other.each(visit));
     }
 
     fn asks_for_arguments(&self) -> bool {

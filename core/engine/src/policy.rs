@@ -1,5 +1,6 @@
 //! Policies: all configs compiled. Made by `phasegate-config`, never edited.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -185,7 +186,7 @@ impl Phase {
     /// Every condition of the phase, in the order of its fields.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let optional = match &self.optional {
-            Optional::When(condition) => Some(condition),
+            Optional::When(condition) => Some(&**condition),
             Optional::No | Optional::Yes => None,
         };
         let edges = self.next.iter().filter_map(|edge| edge.when.as_ref());
@@ -203,7 +204,7 @@ pub enum Optional {
     /// It may.
     Yes,
     /// It may while this holds.
-    When(Condition),
+    When(Box<Condition>),
 }
 
 /// When a completed phase is left.

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
-use crate::policy::{Policy, Skill};
+use crate::policy::{Policy, Skill, Start};
 use crate::redacted::{Redacted, command_key, digest, part_prefix, test_key};
 use crate::tool::Call;
 
@@ -44,12 +44,14 @@ fn overlap(one: &str, other: &str) -> bool {
 
 /// Calls `visit` with every matcher of a skill.
 fn each_matcher<'a>(skill: &'a Skill, visit: &mut dyn FnMut(&'a Matcher)) {
-    skill.tools.iter().for_each(|note| visit(&note.matcher));
-    skill.global_forbidden.iter().for_each(&mut *visit);
+    let before =
+        skill.start.iter().filter_map(|start| if let Start::Before(matcher) = start { Some(matcher) } else { None });
+    let lists = skill.tools.iter().map(|note| &note.matcher).chain(&skill.global_forbidden).chain(before);
+    lists.for_each(|matcher| matcher.each(visit));
     for phase in &skill.phases {
-        phase.allowed.iter().chain(&phase.forbidden).for_each(&mut *visit);
+        phase.allowed.iter().chain(&phase.forbidden).for_each(|matcher| matcher.each(visit));
         phase.conditions().for_each(|condition| {
-            condition.each_call(&mut |test| visit(&test.matcher));
+            condition.each_call(&mut |test| test.matcher.each(visit));
         });
     }
 }

@@ -36,6 +36,7 @@ fn matcher(text: &str) -> Matcher {
         commands: Vec::new(),
         paths: vec![],
         agent: None,
+        except: Vec::new(),
     }
 }
 

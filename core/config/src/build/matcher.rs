@@ -2,7 +2,7 @@
 
 use phasegate_core::matcher::Matcher;
 
-use super::builder::Builder;
+use super::builder::{Builder, child};
 use super::{object, pattern};
 use crate::node::{Node, Span};
 use crate::source::MatcherSource;
@@ -25,6 +25,9 @@ pub(crate) fn each(builder: &mut Builder<'_>, source: &MatcherSource, node: &Nod
         MatcherSource::Pattern(text) => {
             text.split('|').filter_map(|name| pattern::from_pattern(builder, name.trim(), node.span)).collect()
         }
-        MatcherSource::Object(object) => object::matchers(builder, object, node),
+        MatcherSource::Object(object) => {
+            let (except, _) = list(builder, &object.except, child(node, "except"));
+            object::matchers(builder, object, node, &except)
+        }
     }
 }

@@ -18,8 +18,13 @@ use crate::source::{ArgSource, CommandSource, MatcherObject};
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";
 
-/// Builds the matchers of an object: one for each name under `tool`.
-pub(super) fn matchers(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Vec<Matcher> {
+/// Builds the matchers of an object: one for each name under `tool`, each without what is excepted.
+pub(super) fn matchers(
+    builder: &mut Builder<'_>,
+    source: &MatcherObject,
+    node: &Node,
+    except: &[Matcher],
+) -> Vec<Matcher> {
     let tools = match (&source.tool, &source.command) {
         (Some(tool), _) => tool.as_str(),
         (None, Some(_)) => BASH,
@@ -41,7 +46,8 @@ pub(super) fn matchers(builder: &mut Builder<'_>, source: &MatcherObject, node: 
         let Some((tool, from_name)) = found else { continue };
         let Some(server) = server(builder, source, from_name, child(node, "server").span) else { continue };
         let (args, commands, paths, agent) = (args.clone(), commands.clone(), paths.clone(), agent.clone());
-        let mut matcher = Matcher { text: String::new(), tool, server, args, commands, paths, agent };
+        let except = except.to_vec();
+        let mut matcher = Matcher { text: String::new(), tool, server, args, commands, paths, agent, except };
         matcher.text = note(source, name, &matcher);
         matchers.push(matcher);
     }
@@ -196,6 +202,8 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         Access::Execute => format!("executes {}", test.pattern),
     }));
     parts.extend(source.agent.iter().map(|agent| format!("agent {agent}")));
+    let except: Vec<&str> = matcher.except.iter().map(|other| other.text.as_str()).collect();
+    parts.extend((!except.is_empty()).then(|| format!("except {}", except.join(" or "))));
     let mut text = name.to_string();
     if source.tool.is_none() {
         text = parts.join(", ");

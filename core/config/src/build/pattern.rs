@@ -22,6 +22,7 @@ pub(crate) fn from_pattern(builder: &mut Builder<'_>, text: &str, span: Span) ->
         commands: Vec::new(),
         paths: Vec::new(),
         agent: None,
+        except: Vec::new(),
     })
 }
 

@@ -57,9 +57,9 @@ impl Inner<'_, '_> {
         match &source.optional {
             None | Some(OptionalSource::Always(false)) => Optional::No,
             Some(OptionalSource::Always(true)) => Optional::Yes,
-            Some(OptionalSource::When(when)) => {
-                self.condition(Some(&when.when), child(node, "when")).map_or(Optional::No, Optional::When)
-            }
+            Some(OptionalSource::When(when)) => self
+                .condition(Some(&when.when), child(node, "when"))
+                .map_or(Optional::No, |when| Optional::When(Box::new(when))),
         }
     }
 

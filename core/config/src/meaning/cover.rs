@@ -39,6 +39,7 @@ fn covers_conditions(outer: &Matcher, inner: &Matcher) -> bool {
         && covers_commands(&outer.commands, &inner.commands)
         && outer.paths.iter().all(|test| inner.paths.iter().any(|other| covers_path(test, other)))
         && (outer.agent.is_none() || outer.agent == inner.agent)
+        && outer.except.iter().all(|other| inner.except.contains(other))
 }
 
 fn covers_commands(outer: &[String], inner: &[String]) -> bool {

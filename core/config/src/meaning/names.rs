@@ -31,12 +31,12 @@ pub(super) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Find
     let dead =
         doubts.iter().filter(|(_, doubt)| doubt.sure && !skill.compat).filter_map(|(used, _)| match used.place {
             Place::Asked(atom) => Some(atom),
-            Place::Everywhere | Place::Forbidden(_) | Place::Start | Place::Allowed => None,
+            Place::Everywhere | Place::Forbidden(_) | Place::Start | Place::Allowed | Place::Except => None,
         });
     let (decides, never_done) = uses::decisive(skill, &dead.collect());
     for (used, doubt) in doubts {
         let lost = match used.place {
-            Place::Allowed => None,
+            Place::Allowed | Place::Except => None,
             Place::Start => Some(Lost::Start),
             Place::Asked(atom) => decides.get(&atom).copied().map(Lost::Condition),
             Place::Everywhere | Place::Forbidden(_) => (!stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden),

@@ -75,7 +75,9 @@ impl Sample {
             agent_kind: &self.kind,
             named: false,
         };
-        matcher.matches(subject, skill.permitted_servers(), used)
+        // The arguments of a sample say nothing of what its own matcher excepts.
+        let own = used == Use::Permit && !matcher.except.is_empty() && self.of == *matcher;
+        own || matcher.matches(subject, skill.permitted_servers(), used)
     }
 
     /// Whether one of the matchers forbids every call that this one stands for.
@@ -88,7 +90,8 @@ impl Sample {
         let any_call = matcher.args.is_empty()
             && matcher.commands.is_empty()
             && matcher.paths.is_empty()
-            && matcher.agent.is_none();
+            && matcher.agent.is_none()
+            && matcher.except.is_empty();
         if any_call { self.fits(matcher, skill, Use::Forbid) } else { covers(matcher, &self.of, skill) }
     }
 }
@@ -117,12 +120,40 @@ fn input(matcher: &Matcher) -> Value {
         };
         put(&mut input, &test.path, value);
     }
-    if let Some(command) = matcher.commands.first() {
+    // Of what is excepted the sample has none.
+    for test in matcher.except.iter().flat_map(|other| &other.args) {
+        match &test.is {
+            ArgIs::Equal(value) => put_other(&mut input, &test.path, value),
+            ArgIs::OneOf(values) => values.iter().for_each(|value| put_other(&mut input, &test.path, value)),
+            ArgIs::Begins(_) => put(&mut input, &test.path, Value::String(ANY.to_string())),
+            ArgIs::Present(_) => {}
+        }
+    }
+    if let Some(command) = command_of(matcher) {
         // The words that it selects stand in the analysis, the text only where it is a line of its own.
-        let line = if words::sample(command).is_some() { ANY.to_string() } else { command.clone() };
+        let line = if words::sample(&command).is_some() { ANY.to_string() } else { command };
         put(&mut input, "command", Value::String(line));
     }
     input
+}
+
+/// A command that the matcher selects: its own, or any, where it only excepts some.
+fn command_of(matcher: &Matcher) -> Option<String> {
+    let any = || matcher.except.iter().any(|other| !other.commands.is_empty()).then(|| ANY.to_string());
+    matcher.commands.first().cloned().or_else(any)
+}
+
+/// Gives the argument another value of the same kind, where it has none.
+fn put_other(input: &mut Value, path: &str, value: &Value) {
+    let pointer = format!("/{}", path.replace('.', "/"));
+    if input.pointer(&pointer).is_none() {
+        let other = match value {
+            Value::Bool(truth) => Value::Bool(!truth),
+            Value::Number(number) => Value::from(number.as_f64().unwrap_or_default() + 1.0),
+            _ => Value::String(ANY.to_string()),
+        };
+        put(input, path, other);
+    }
 }
 
 fn put(input: &mut Value, path: &str, value: Value) {
@@ -138,7 +169,7 @@ fn put(input: &mut Value, path: &str, value: Value) {
 }
 
 fn analysis(matcher: &Matcher) -> CallAnalysis {
-    let commands: Vec<_> = matcher.commands.first().and_then(|command| words::sample(command)).into_iter().collect();
+    let commands: Vec<_> = command_of(matcher).and_then(|command| words::sample(&command)).into_iter().collect();
     let command = commands.first().map(|_| 0);
     let paths = matcher.paths.iter().map(|test| {
         let path = path_of(&test.pattern);

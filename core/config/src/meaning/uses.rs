@@ -30,6 +30,8 @@ pub(super) enum Place {
     Allowed,
     /// In a condition, as the call test of this number.
     Asked(u32),
+    /// In an `except`.
+    Except,
 }
 
 impl Place {
@@ -59,7 +61,18 @@ pub(super) fn all(built: &Built) -> Vec<Use<'_>> {
             place: Place::Asked(asked.atom),
         }));
     }
+    let except: Vec<_> = all.iter().flat_map(excepted).collect();
+    all.extend(except);
     all
+}
+
+/// The matchers in the exceptions of one. They are listed at its place.
+fn excepted<'b>(used: &Use<'b>) -> Vec<Use<'b>> {
+    let mut found = Vec::new();
+    for other in &used.matcher.except {
+        other.each(&mut |matcher| found.push(Use { matcher, span: used.span, place: Place::Except }));
+    }
+    found
 }
 
 /// The matchers of one list.
@@ -90,7 +103,7 @@ impl<'b> Counts<'b> {
             if used.place == Place::Allowed {
                 counts.allowed.insert(name);
             }
-            if !used.place.forbids() {
+            if !used.place.forbids() && used.place != Place::Except {
                 counts.wanted.insert(name);
             }
         }

@@ -46,6 +46,9 @@ pub struct MatcherObject {
     /// The calling agent: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.
     #[serde(default)]
     pub agent: Option<String>,
+    /// The calls that are not meant: patterns and objects, as in a list.
+    #[serde(default)]
+    pub except: Vec<MatcherSource>,
 }
 
 /// One command, or several of which one must match.

@@ -83,14 +83,22 @@ fn agent(matcher: &Matcher, asked: &Asked) -> Option<bool> {
 }
 
 fn means(matcher: &Matcher, asked: &Asked, skill: &Skill, labels: &[String], forbids: bool) -> bool {
+    fits(matcher, asked, skill, labels, forbids).unwrap_or(forbids)
+}
+
+fn fits(matcher: &Matcher, asked: &Asked, skill: &Skill, labels: &[String], forbids: bool) -> Option<bool> {
     let arguments: Vec<_> = matcher.args.iter().map(|test| argument(test, &asked.call.input)).collect();
+    // An exception is read as in the other kind of list.
+    let excepted: Vec<_> =
+        matcher.except.iter().map(|other| fits(other, asked, skill, labels, !forbids).map(|fits| !fits)).collect();
     let parts = [
+        all(&excepted),
         pattern(matcher, asked, labels),
         server(matcher, asked, skill, forbids),
         all(&arguments),
         agent(matcher, asked),
     ];
-    all(&parts).unwrap_or(forbids)
+    all(&parts)
 }
 
 /// What the tool can do: as the event says, and as the skill says of it.

@@ -49,6 +49,14 @@ pub(crate) fn tool(dice: &mut Dice<'_>) -> &'static str {
 }
 
 fn matcher(dice: &mut Dice<'_>) -> Value {
+    let mut made = plain_matcher(dice);
+    if dice.one_in(16) {
+        made["except"] = json!([plain_matcher(dice)]);
+    }
+    made
+}
+
+fn plain_matcher(dice: &mut Dice<'_>) -> Value {
     let tool = match dice.below(24) {
         16 | 17 => json!({"prefix": "a"}),
         18 => json!({"label": "read"}),
