@@ -5,24 +5,25 @@ mod setting;
 mod apply;
 pub(crate) mod mode;
 pub(crate) mod command_name;
+mod print;
+mod plan;
 mod record;
 mod settings;
+mod report;
 mod skill_file;
 mod starter;
 mod undo;
-
-use std::collections::BTreeMap;
 
 use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::project::Remembered;
-use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
+use plan::Plan;
 pub use setting::Args;
 use setting::{Setting, detected};
 
@@ -47,10 +48,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let config = settings::planned(&setting)?;
     setting.mode = config.mode.max(setting.runtime.mode_without_answer(&setting.project));
-    if args.print {
-        return print(&setting);
+    if let Some(file) = &args.print {
+        return print::run(&setting, file);
     }
-    let mut first: Vec<Change> = config.change.into_iter().collect();
+    let mut first: Vec<Change> = config.change.clone().into_iter().collect();
     first.extend(skill_file::changes(&setting, &config.policy)?);
     let mut plans = vec![Plan::new(setting, first)?];
     if let Some(mut setting) = plans.first().and_then(|plan| plan.setting.for_user_too()) {
@@ -58,48 +59,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         plans.push(Plan::new(setting, Vec::new())?);
     }
     let changed = plans.iter().any(|plan| !plan.changes.is_empty());
-    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, args.dry_run));
     if !args.dry_run && changed {
         plans.iter().try_for_each(|plan| record::note(&plan.setting, &plan.changes))?;
         plans.iter().try_for_each(|plan| apply::write(&plan.changes))?;
         plans.iter().try_for_each(|plan| remember(&plan.setting))?;
     }
-    finish(&plans, config.other_mode)?;
+    report::report(&plans, &config)?;
     // The mode that was asked for is not the one that holds.
     Ok(if config.other_mode.is_some() { Exit::No } else { Exit::Done })
-}
-
-/// What is to be written into the settings of the project or of the user.
-struct Plan<'a> {
-    setting: Setting<'a>,
-    changes: Vec<Change>,
-}
-
-impl<'a> Plan<'a> {
-    fn new(setting: Setting<'a>, mut changes: Vec<Change>) -> Result<Self, Failure> {
-        for adapter in &setting.adapters {
-            changes.extend(adapter.installer().install_parts(&setting.request(*adapter)?, &setting.args.parts())?);
-        }
-        changes.retain(|change| change.before != change.after);
-        Ok(Self { setting, changes })
-    }
-}
-
-/// Prints the settings as they would be.
-fn print(setting: &Setting<'_>) -> Result<Exit, Failure> {
-    let mut texts = BTreeMap::new();
-    for adapter in &setting.adapters {
-        let request = setting.request(*adapter)?;
-        let changes = adapter.installer().install_parts(&request, &setting.args.parts())?;
-        texts.extend(changes.into_iter().filter_map(|change| Some((change.path, change.after?))));
-    }
-    let out = setting.context.out;
-    if out.json {
-        out.value(&json!({"files": texts}));
-    } else {
-        texts.values().for_each(|text| out.line(text.trim_end()));
-    }
-    Ok(Exit::Done)
 }
 
 /// Remembers the project as guarded, so that a live session does not count as one whose state was lost.
@@ -135,36 +102,4 @@ fn platforms(setting: &Setting<'_>) -> Result<Vec<&'static dyn Adapter>, Failure
         })
     };
     args.platforms.iter().map(find).collect()
-}
-
-/// Tells what was done; the configs keep `other_mode`, where another was asked for.
-fn finish(plans: &[Plan<'_>], other_mode: Option<Mode>) -> Result<(), Failure> {
-    let Some(Plan { setting, .. }) = plans.first() else { return Ok(()) };
-    let out = setting.context.out;
-    let mut advice = Vec::new();
-    for adapter in &setting.adapters {
-        advice.extend(adapter.installer().advice(&setting.request(*adapter)?));
-    }
-    let changes: Vec<_> = plans.iter().flat_map(|plan| &plan.changes).collect();
-    if out.json {
-        let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
-        let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
-        let dry_run = setting.args.dry_run;
-        out.value(&json!({"advice": advice, "changed": paths, "dry_run": dry_run, "platforms": platforms}));
-        return Ok(());
-    }
-    if let (true, Some(mode)) = (changes.is_empty(), other_mode) {
-        out.line(format_args!("nothing was changed: the mode of the config is {}, and stays it", mode.word()));
-    } else if changes.is_empty() {
-        out.line("nothing to change");
-    } else if setting.args.dry_run {
-        out.line("nothing was written (`--dry-run`)");
-    } else {
-        let kept = plans.iter().filter(|plan| !plan.changes.is_empty()).map(|plan| record::path(&plan.setting));
-        let kept: Vec<_> = kept.map(|path| path.display().to_string()).collect();
-        out.line(format_args!("the previous versions are kept in {}", kept.join(" and ")));
-        out.line("new sessions are guarded from now on; `phasegate init --undo` reverts it");
-    }
-    advice.iter().for_each(|advice| out.note(advice));
-    Ok(())
 }

@@ -42,7 +42,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.note(format_args!("`{}` was renewed for this mode", path.display()));
     }
     if let Err(failure) = renewed {
-        context.out.note(format_args!("the settings keep the mode that they had: {}", failure.message));
+        let help = failure.help.map(|help| format!("; {help}")).unwrap_or_default();
+        context.out.note(format_args!("the settings keep the mode that they had: {}{help}", failure.message));
     }
     Ok(Exit::Done)
 }

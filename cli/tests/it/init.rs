@@ -29,7 +29,7 @@ fn init_keeps_what_is_there_writes_nothing_twice_and_can_be_undone() {
     world.write(".claude/settings.json", SETTINGS);
     let before = files(&world.root());
 
-    let dry = world.run(&["init", "--skill", "lsp-refactor", "--mode", "block", "--dry-run"], 0);
+    let dry = world.run(&["init", "--skill", "lsp-refactor", "--mode", "block", "--dry-run", "--verbose"], 0);
     assert!(dry.contains("+mode: block") && dry.contains("hook claude-code"), "{dry}");
     assert_eq!(files(&world.root()), before, "--dry-run writes nothing");
 
@@ -233,7 +233,8 @@ fn settings_name_no_machine_path_so_path_must_lead_to_this_program() {
         ("/usr/bin", 2, "no folder of `PATH` has `phasegate`"),
         (&format!("{}:{own}", other.parent().unwrap().display()), 2, "`PATH` leads from `phasegate` to `"),
     ] {
-        let output = world.phasegate(&["init", "claude-code", "--dry-run"]).env("PATH", path).output().unwrap();
+        let output =
+            world.phasegate(&["init", "claude-code", "--dry-run", "--verbose"]).env("PATH", path).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(status) && text.contains(says), "{path}: {text}");
     }

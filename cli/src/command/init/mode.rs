@@ -23,12 +23,13 @@ pub(crate) fn of_guarded_projects(runtime: &Runtime) -> Mode {
 ///
 /// # Errors
 ///
-/// A settings file cannot be understood or written.
+/// `PATH` does not lead to this program, whose path would then go into settings that others share. A settings file cannot be
+/// understood or written.
 pub(crate) fn renew(context: &Context) -> Result<Vec<PathBuf>, Failure> {
     let (args, runtime) = (Args::default(), context.runtime()?);
     let project = context.find_project(&runtime)?;
     let mode = runtime.mode_without_answer(&project);
-    let command = command_name::find_or_path()?;
+    let command = command_name::find()?;
     let mut adapters = phasegate_adapters::all();
     adapters.retain(|adapter| adapter.installer().writes_mode());
     let scope = InstallScope::Project;

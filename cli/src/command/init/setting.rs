@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, InstallRequest, InstallScope, Parts};
+use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, Parts};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
@@ -19,7 +19,7 @@ pub struct Args {
     /// The platforms, as `phasegate adapters` lists them; default: those detected here
     #[arg(value_name = "PLATFORM")]
     pub platforms: Vec<String>,
-    /// A shipped skill to use; may be given several times
+    /// A skill to use, shipped or the project's own; may be given several times
     #[arg(long = "skill", value_name = "NAME")]
     pub skills: Vec<String>,
     /// The mode of the new config; default: `warn`
@@ -32,18 +32,29 @@ pub struct Args {
     /// servers; may be given several times
     #[arg(long, value_name = "NAME")]
     pub in_force: Vec<String>,
-    /// Print the entries for the platforms' settings and change nothing; for settings elsewhere
-    #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
-    pub print: bool,
+    /// Print a file of the platforms as it would be, for settings elsewhere, and change nothing; without a name the only
+    /// file, or the names of several
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = ["undo", "dry_run"]
+    )]
+    pub print: Option<String>,
     /// Write the user's config and settings instead of the project's
     #[arg(long)]
     pub user: bool,
     /// Write the project's settings only; a client that is started outside of the project's root is then not guarded
     #[arg(long, conflicts_with = "user")]
     pub no_user: bool,
-    /// Show what would change and change nothing
+    /// Show which files would change and change nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Show each change as a diff
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Revert what `init` changed
     #[arg(long, conflicts_with_all = ["skills", "mode", "servers", "in_force"])]
     pub undo: bool,
@@ -101,6 +112,11 @@ impl Setting<'_> {
             scope: self.scope,
             existing,
         })
+    }
+
+    /// The changes that put the guard into a platform's settings.
+    pub(crate) fn changes(&self, adapter: &dyn Adapter, request: &InstallRequest) -> Result<Vec<Change>, Failure> {
+        Ok(adapter.installer().install_parts(request, &self.args.parts())?)
     }
 
     /// The folder that holds the config.

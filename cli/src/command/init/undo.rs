@@ -31,7 +31,7 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
         }
     }
     plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
-    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, setting.args.dry_run));
+    plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, setting.args.verbose));
     if !setting.args.dry_run {
         for plan in &plans {
             apply::write(&plan.changes)?;

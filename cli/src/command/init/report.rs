@@ -1,0 +1,74 @@
+//! What `init` reports: what it did, and what comes next.
+
+use phasegate_adapter::InstallScope;
+use phasegate_core::policy::Policy;
+use serde_json::json;
+
+use super::plan::Plan;
+use super::settings::Config;
+use super::{apply, record};
+use crate::output::Failure;
+
+/// Tells what was done and what comes next, then which files it is about.
+///
+/// # Errors
+///
+/// A settings file cannot be read.
+pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure> {
+    let Some(Plan { setting, .. }) = plans.first() else { return Ok(()) };
+    let (out, args) = (setting.context.out, setting.args);
+    let mut advice = Vec::new();
+    for adapter in &setting.adapters {
+        advice.extend(adapter.installer().advice(&setting.request(*adapter)?));
+    }
+    let changes: Vec<_> = plans.iter().flat_map(|plan| &plan.changes).collect();
+    if out.json {
+        let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
+        let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
+        out.value(&json!({"advice": advice, "changed": paths, "dry_run": args.dry_run, "platforms": platforms}));
+        return Ok(());
+    }
+    if let (true, Some(mode)) = (changes.is_empty(), config.other_mode) {
+        out.line(format_args!("nothing was changed: the mode of the config is {}, and stays it", mode.word()));
+    } else if changes.is_empty() {
+        out.line("nothing to change");
+    } else {
+        let would = if args.dry_run { "would guard" } else { "guards" };
+        let what = match setting.scope {
+            InstallScope::User => "every project of this user",
+            InstallScope::Project => "this project",
+        };
+        let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.name()).collect();
+        let mode = config.mode.word();
+        out.line(format_args!("phasegate {would} {what} in {mode} mode, on {}", platforms.join(", ")));
+        next(plans, &config.policy);
+        plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, args.verbose));
+        if args.dry_run {
+            let more = if args.verbose { "" } else { "; `--verbose` shows each change" };
+            out.line(format_args!("nothing was written (`--dry-run`){more}"));
+        } else if args.verbose {
+            let kept = plans.iter().filter(|plan| !plan.changes.is_empty()).map(|plan| record::path(&plan.setting));
+            let kept: Vec<_> = kept.map(|path| path.display().to_string()).collect();
+            out.line(format_args!("the previous versions are kept in {}", kept.join(" and ")));
+        }
+    }
+    advice.iter().for_each(|advice| out.note(advice));
+    Ok(())
+}
+
+/// The next step of a person.
+fn next(plans: &[Plan<'_>], policy: &Policy) {
+    let Some(Plan { setting, .. }) = plans.first() else { return };
+    let out = setting.context.out;
+    let mut names: Vec<_> = policy.skills.iter().map(|skill| skill.name.as_str()).collect();
+    let asked = &setting.args.skills;
+    names.retain(|name| asked.is_empty() || asked.iter().any(|skill| skill == name));
+    match names.as_slice() {
+        [] => out.line("  no skill applies yet: `phasegate init --skill test-first` adds a shipped one"),
+        [first, ..] => out.line(format_args!(
+            "  next: start the client anew and start a skill ({}), for example with `/{first}`",
+            names.join(", ")
+        )),
+    }
+    out.line("  `phasegate status` shows where a session stands, `phasegate init --undo` takes all of this back");
+}
