@@ -21,6 +21,11 @@ pub trait Diagnostics: Send + Sync {
         None
     }
 
+    /// Where the platform itself keeps which sessions ran; `None` if it keeps no such table.
+    fn session_table(&self) -> Option<SessionTable> {
+        None
+    }
+
     /// What the platform's settings mean for the guard.
     fn examine(&self, request: &ExamineRequest) -> Examined;
 
@@ -28,6 +33,21 @@ pub trait Diagnostics: Send + Sync {
     fn limits(&self) -> Vec<Limit> {
         Vec::new()
     }
+}
+
+/// A table of an SQLite database with a row for each session of a platform. Times are in milliseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionTable {
+    /// The database: a path below the folder of the user's data (`XDG_DATA_HOME`, else `~/.local/share`).
+    pub database: &'static str,
+    /// The table's name.
+    pub table: &'static str,
+    /// The column of the folder that a session runs in.
+    pub folder: &'static str,
+    /// The column of the time at which it began.
+    pub began: &'static str,
+    /// The column of the time at which something last happened in it.
+    pub last: &'static str,
 }
 
 /// How much a finding matters, from least to most.

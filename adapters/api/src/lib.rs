@@ -34,7 +34,7 @@ pub mod guarded;
 pub use adapter::{Adapter, Registered};
 pub use capability::{Ability, Capabilities};
 pub use codec::{Codec, Decoded, NoFrames};
-pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit};
+pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, SessionTable};
 pub use frame::{Frame, Message, Received};
 pub use guard::{Guard, Standing, current_session, process_of};
 pub use install::{Change, InstallRequest, InstallScope, Installer, Parts, Places};

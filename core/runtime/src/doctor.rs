@@ -1,6 +1,8 @@
 //! The doctor: checks whether the guard works, and the files that it depends on. It changes nothing.
 
 mod request;
+mod sqlite;
+mod unguarded_session;
 mod bridge;
 mod client;
 mod policy;

@@ -41,7 +41,7 @@ pub(super) fn examine(locations: &Locations, project: &Project, adapter: &dyn Ad
 
 /// When a file that bears our name, of those that the platform loads, was last changed, in milliseconds since 1970-01-01
 /// UTC.
-fn changed(locations: &Locations, project: &Project, adapter: &dyn Adapter) -> Option<i64> {
+pub(super) fn changed(locations: &Locations, project: &Project, adapter: &dyn Adapter) -> Option<i64> {
     let places = adapter.installer().places();
     let files = places.installed_files(&project.root, &locations.home).into_iter();
     let all = files.chain(places.settings_files(&project.root, &locations.home));

@@ -10,6 +10,7 @@ use phasegate_adapter::{Adapter, ExamineRequest, Examined, Finding, InstallReque
 use phasegate_core::policy::Mode;
 
 use super::request::Asked;
+use super::{bridge, unguarded_session};
 use crate::deadline::try_within;
 use crate::locations::Locations;
 use crate::project::Project;
@@ -63,8 +64,11 @@ pub(super) fn examine(
             examined.findings.push(Finding::new(Level::Warning, what).with(step));
         }
     }
-    if adapter.bridged() && adapter.installer().unguarded(&request.install).is_none() {
-        examined.findings.push(super::bridge::examine(locations, project, adapter));
+    if adapter.bridged() {
+        let unguarded = unguarded_session::examine(locations, project, adapter, asked);
+        let installed = adapter.installer().unguarded(&request.install).is_none();
+        let own = (installed && unguarded.is_none()).then(|| bridge::examine(locations, project, adapter));
+        examined.findings.extend(unguarded.into_iter().chain(own));
     }
     examined.findings.insert(0, what);
     if folder != project.root {
