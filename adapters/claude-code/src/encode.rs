@@ -3,6 +3,7 @@
 //! Tried with both recorded versions of the client:
 //! * A denial of a tool call is JSON on stdout, the same text on stderr, and exit status 2. Each alone denies; together the
 //!   agent still reads the text alone.
+//! * `{"continue": false}` beside a denial ends the turn since 2.1.329. 2.1.197 denies the call, and goes on.
 //! * JSON that names another event than the one asked about is an error, and the older client then lets the call through
 //!   whatever the exit status. So a reply names the event it was asked about, and where that cannot be told, none.
 //! * `{"decision": "block"}` with exit status 2 names no event, and denies a tool call, a prompt and an expansion.
@@ -27,6 +28,11 @@ struct Answer<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<&'a str>,
+    /// `false` ends the turn.
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    goes_on: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_specific_output: Option<Specific<'a>>,
 }
@@ -60,6 +66,11 @@ pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply 
     let native = |tool: &str, server: Option<&str>| tools::native(dialect, tool, server);
     let context = text::context(verdict, native);
     match verdict.denial() {
+        Some(decision) if decision.ends_turn && hook == Some(Hook::PreToolUse) => {
+            let text = text::denial(decision, native);
+            let ends = Answer { goes_on: Some(false), stop_reason: Some(&text), ..tool_answer("deny", &text, None) };
+            json(&ends, Some(&text), 2)
+        }
         Some(decision) => denied(hook, decision.effect, &text::denial(decision, native), context.as_deref()),
         None => passed(hook, context.as_deref(), verdict.text()),
     }

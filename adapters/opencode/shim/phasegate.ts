@@ -835,7 +835,10 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       const decided = JSON.stringify(output.args)
       const asked = bridge.ask(native)
       const answer = asked instanceof Promise ? await asked : asked
-      if (answer.deny !== undefined) throw new Error(answer.deny)
+      if (answer.deny !== undefined) {
+        if (answer.reply?.ends) void within(client.session.abort({ path: { id: session.root ?? session.id } }) as Promise<unknown>)
+        throw new Error(answer.deny)
+      }
       if (JSON.stringify(output.args) !== decided) {
         throw new Error("phasegate: the call was changed while it was decided, so it is denied. Another plugin changes calls: tell the user.")
       }

@@ -4,6 +4,7 @@
 //! * `deny`: the call must not run. The plugin throws this text, and the agent reads it with nothing added. Before anything
 //!   else than a call the client lets nothing be refused, or breaks when it is: there the plugin tells it to the user and
 //!   the agent.
+//! * `ends`: beside `deny`; the plugin also has the client end the turn.
 //! * `context`: what the agent is to be told besides.
 //! * `tell`: what the user is to be told.
 //!
@@ -19,6 +20,8 @@ use crate::tools;
 struct Output<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     deny: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ends: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +33,8 @@ pub(crate) fn reply(verdict: &Verdict) -> Reply {
     let context = text::context(verdict, tools::native);
     if let Some(decision) = verdict.denial() {
         let denial = text::denial(decision, tools::native);
-        return Reply::json(&Output { deny: Some(&denial), context: context.as_deref(), tell: None }, true);
+        let ends = decision.ends_turn;
+        return Reply::json(&Output { deny: Some(&denial), ends, context: context.as_deref(), tell: None }, true);
     }
     let warning = verdict.warnings.first().map(warned);
     let told = verdict.text().or(warning.as_deref());
@@ -41,7 +45,7 @@ pub(crate) fn reply(verdict: &Verdict) -> Reply {
     if told.is_none() && context.is_none() {
         return Reply::Nothing;
     }
-    Reply::json(&Output { deny: None, context: context.as_deref(), tell: told }, false)
+    Reply::json(&Output { context: context.as_deref(), tell: told, ..Output::default() }, false)
 }
 
 /// A denial of what cannot be decided.
@@ -52,7 +56,7 @@ pub(crate) fn refuse(problem: &Problem) -> Reply {
 /// The reply that lets the call go on and reports the problem.
 pub(crate) fn warn(problem: &Problem) -> Reply {
     let text = problem.text();
-    Reply::json(&Output { deny: None, context: Some(&text), tell: Some(&text) }, false)
+    Reply::json(&Output { context: Some(&text), tell: Some(&text), ..Output::default() }, false)
 }
 
 /// What the user reads of a warning: not what the agent would have to do.

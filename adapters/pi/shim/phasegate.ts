@@ -800,6 +800,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 				// Where an agent started this process, whoever answers may be that agent.
 				const person = ctx.hasUI && shared.inherited === "";
 				const question = typeof reply?.ask === "string" && person ? reply.ask : undefined;
+				if (reply?.ends === true) ctx.abort();
 				if (question === undefined) return { block: true, reason: joined(deny, context) };
 				if (!(await asked(question, toolCallId, ctx))) return { block: true, reason: `The user said no.\n\n${deny}` };
 			}

@@ -3,6 +3,7 @@
 //! | key | what the extension does |
 //! |---|---|
 //! | `deny` | returns `{block, reason}` for a call; has nothing more done with what was typed |
+//! | `ends` | beside `deny`: also has the client end the turn |
 //! | `ask` | asks its user before it obeys `deny`; a yes lets the call go on |
 //! | `context` | puts the text where the agent reads it next |
 //! | `tell` | shows the text to the user |
@@ -33,6 +34,8 @@ struct Output {
     context: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deny: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ends: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,6 +77,7 @@ pub(crate) fn warn(problem: &Problem) -> Reply {
 /// Refuses what the event is about. A question is a denial too, for an extension that cannot ask it.
 fn deny(output: &mut Output, decision: &Decision, call: Option<&Head<'_>>) {
     let text = text::denial(decision, tools::native);
+    output.ends = decision.ends_turn;
     match (decision.effect, call) {
         (Effect::Ask, Some(head)) if head.has_ui => {
             output.ask = Some(text.clone());

@@ -12,8 +12,8 @@ use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::policy::Scope;
 use crate::state::{
-    AgentInfo, Children, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Project, Provisional, Run,
-    Session, Skipped, State, Status, Uncounted,
+    AgentInfo, Children, DENIED, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Project, Provisional,
+    Run, Session, Skipped, State, Status, Uncounted,
 };
 
 impl State {
@@ -159,6 +159,13 @@ impl Session {
             }
             Change::CallOutcome { call, .. } => self.calls.retain(|open| open.number != *call),
             Change::StopHeld { held } => self.held = *held,
+            Change::CallDenied(denied) => {
+                self.denied.retain(|known| known.digest != denied.digest);
+                self.denied.push(denied.clone());
+                let surplus = self.denied.len().saturating_sub(DENIED);
+                self.denied.drain(..surplus);
+            }
+            Change::DenialsForgotten {} => self.denied.clear(),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { call } => {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::change::Change;
 use crate::decision::{Decision, Effect, Gate};
+use crate::denied;
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::Event;
@@ -59,6 +60,8 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     if decision.effect != Effect::Deny {
         observe::superseded(draft, &open);
         draft.change(Change::CallOpened(Box::new(open)));
+    } else {
+        denied::count(world, policy, draft, &open, &mut decision);
     }
     decision
 }

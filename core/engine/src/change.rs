@@ -10,7 +10,7 @@ use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::outcome::CallOutcome;
 use crate::policy::{Mode, Scope};
-use crate::state::{Approval, Children, Held, OpenCall, Run, Status, Uncounted};
+use crate::state::{Approval, Children, DeniedCall, Held, OpenCall, Run, Status, Uncounted};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -133,6 +133,10 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         held: Option<Held>,
     },
+    /// A call was denied.
+    CallDenied(DeniedCall),
+    /// A prompt came: what was denied before it does not count any more.
+    DenialsForgotten {},
     /// The runs that are parts of a run's visit finished or failed.
     ChildrenEnded {
         /// The id of the run that they are parts of.
@@ -334,6 +338,8 @@ impl Change {
             | Self::CallAgentEnded { .. }
             | Self::CallOutcome { .. }
             | Self::StopHeld { .. }
+            | Self::CallDenied(_)
+            | Self::DenialsForgotten {}
             | Self::ObligationDue { .. }
             | Self::ObligationsDropped { .. }
             | Self::ObligationsGiven { .. } => Scope::Session,
@@ -359,6 +365,8 @@ impl Change {
             | Self::CallAgentEnded { .. }
             | Self::CallOutcome { .. }
             | Self::Judged { .. }
+            | Self::CallDenied(_)
+            | Self::DenialsForgotten {}
             | Self::ObligationsGiven { .. } => Durability::Written,
             // No later decision depends on what did not count.
             Self::Proved(proved) if proved.atoms.is_empty() && proved.visit_is.is_none() => Durability::Written,

@@ -115,6 +115,9 @@ pub struct Decision {
     /// The deciding run's phase before the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase_before: Option<String>,
+    /// Whether the agent's turn is to end, where the platform can end it: the same call was denied too often.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub ends_turn: bool,
 }
 
 impl Decision {
@@ -133,6 +136,7 @@ impl Decision {
             skill: None,
             phase: None,
             phase_before: None,
+            ends_turn: false,
         }
     }
 

@@ -80,6 +80,18 @@ pub(crate) fn stop(
     }
 }
 
+/// The main agent's turn is ended, with all that it has to finish.
+pub(crate) fn left(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
+    let mut left = Vec::new();
+    for run in draft.state().live_runs().filter(|run| !run.tentative && !run.unfinished) {
+        let skill = policy.skill_version(&run.skill, &run.version).filter(|skill| skill.finish_required);
+        if skill.is_some_and(|skill| !is_done(world, run, skill)) {
+            left.push(run.id.clone());
+        }
+    }
+    left.into_iter().for_each(|run| draft.change(Change::RunUnfinished { run }));
+}
+
 /// What a run that must be finished still misses.
 struct Missing {
     run: String,

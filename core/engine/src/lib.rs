@@ -103,13 +103,14 @@ mod gates;
 mod pinning;
 mod approving;
 mod observe;
+mod finish;
+mod denied;
 mod call;
 mod inheritance;
 mod new_run;
 pub mod slash_command;
 mod run_status;
 mod control;
-mod finish;
 mod obligation;
 mod step;
 

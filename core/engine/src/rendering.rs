@@ -15,7 +15,7 @@ use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand};
 use crate::pins::approval_name;
 use crate::slash_command;
 
-pub(crate) use recovery::uncounted;
+pub(crate) use recovery::{repeated, uncounted};
 
 /// What a kind of denial says.
 struct Rendered {

@@ -19,6 +19,8 @@ use crate::redacted::digest;
 pub const HISTORY: usize = 64;
 /// The most open calls, agents and ended runs that are kept; the oldest go first.
 pub const KEPT: usize = 64;
+/// The most denied calls that are kept; the one that was denied least recently goes first.
+pub const DENIED: usize = 8;
 
 /// All state a decision depends on. Each half has its own journal (rules 8).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -81,6 +83,21 @@ pub struct Session {
     /// How often the agent was kept from ending its turn; `None`: not since the last prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
+    /// The calls that were denied since the last prompt, each with how often; the latest last, at most [`DENIED`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<DeniedCall>,
+}
+
+/// A call that was denied, with the same answer each time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeniedCall {
+    /// The canonical name of its tool.
+    pub tool: String,
+    /// A digest of the call, of who made it, and of the answer.
+    pub digest: String,
+    /// How often since the last prompt.
+    pub times: u32,
 }
 
 /// How often the agent was kept from ending its turn.

@@ -11,6 +11,7 @@ use crate::call;
 use crate::change::Change;
 use crate::control::{self, Answer, Typed};
 use crate::decision::Decision;
+use crate::denied;
 use crate::draft::{Draft, Parts};
 use crate::eval::World;
 use crate::event::{Event, EventKind};
@@ -124,6 +125,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         EventKind::Prompt { text, interactive } => {
             if event.subagent().is_none() {
                 finish::prompted(draft);
+                denied::prompted(draft);
             }
             let typed = *interactive == Some(true) && event.subagent().is_none();
             let typed = Typed { prompt: text, typed, at: event.time };

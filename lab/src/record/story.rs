@@ -101,7 +101,7 @@ pub(crate) struct Call {
     /// Whether the client itself, or its user, does not let the call run though the guard would.
     #[serde(default)]
     pub(crate) refused: bool,
-    /// Whether it has no result: the client is gone before it comes.
+    /// Whether the model reads no result: the client is gone before it comes, or the turn ends with the call.
     #[serde(default)]
     pub(crate) lost: bool,
     /// What shows, outside of any protocol, that the call ran.

@@ -34,7 +34,10 @@ fn of_call(call: &Call, outcome: &Outcome, tells_failure: bool) -> Vec<String> {
     if call.lost {
         // The client may tell the model of an end that it made up.
         let late = (outcome.error == Some(false)).then(|| "its result came after all".to_string());
-        return late.into_iter().collect();
+        // A call that is stopped and whose end is lost ends the turn: the model is not asked again.
+        let asked = !call.runs() && call.proof.is_some() && outcome.trace.is_some();
+        let asked = asked.then(|| "the model was asked again after it".to_string());
+        return late.into_iter().chain(asked).collect();
     }
     if !call.expect.passes() || call.expect == Expect::Warned {
         let missing = told.lines().find(|line| !outcome.read.contains(line.trim()));

@@ -79,6 +79,7 @@ impl Shown {
             "active_at": active.as_millis(),
             "status": self.status,
             "runs": self.runs,
+            "denied": self.session.state.session.denied.iter().map(|denied| json!({"tool": denied.tool, "times": denied.times})).collect::<Vec<_>>(),
             "waiting": self.approvals.get("waiting"),
             "approved": self.approvals.get("approved"),
         })

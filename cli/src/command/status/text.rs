@@ -72,6 +72,11 @@ fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
     for one in runs {
         run(out, one, full);
     }
+    for denied in session.state.session.denied.iter().filter(|denied| denied.times > 1) {
+        let again = "denied again:".yellow();
+        let (tool, times) = (denied.tool.bold(), denied.times);
+        out.line(format_args!("  {again} the agent made the same call of {tool} {times} times since the last prompt"));
+    }
     for gate in list(approvals, "waiting") {
         let name = text(gate, "name");
         let elsewhere =

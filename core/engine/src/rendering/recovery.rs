@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
+use crate::decision::Decision;
 use crate::denial::{Guidance, Standing, Stuck, WayBack};
 use crate::outcome::CallOutcome;
 use crate::phrase;
@@ -19,6 +20,20 @@ pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
         Guidance::OtherServer { meant } => Some(other_server(meant)),
         Guidance::Strict(standing) => Some(strict(standing)),
     }
+}
+
+/// The recovery of a denial that was given `times` times to the same call.
+pub(crate) fn repeated(decision: &Decision, times: u32) -> String {
+    let Decision { recovery, ends_turn, .. } = decision;
+    if *ends_turn {
+        return format!(
+            "This call was denied {times} times: end the turn here, and tell the user what is missing. {recovery}"
+        );
+    }
+    format!(
+        "This call was denied {times} times, and it stays denied: do not repeat it. {recovery} If that cannot be done, tell \
+         the user what is missing, and stop."
+    )
 }
 
 fn other_server(meant: &[String]) -> String {

@@ -160,9 +160,13 @@ impl World {
 
     /// Whether a run is not done that the agent must finish, and holds it.
     pub(crate) fn is_unfinished(&self, session: &str) -> bool {
-        let ended = self.outcomes(session);
+        // A run of the project may have been taken up in another session.
+        let succeeded = |place: &usize| {
+            let of = &self.log[*place].event.session;
+            self.outcomes(of).get(place) == Some(&Some(Outcome::Ok))
+        };
         self.live(session).into_iter().any(|run| {
-            let taken = self.runs[run].listed.iter().any(|place| ended.get(place) == Some(&Some(Outcome::Ok)));
+            let taken = self.runs[run].listed.iter().any(succeeded);
             let holds = self.runs[run].mode == Mode::Block && (taken || !self.runs[run].by_call);
             self.skill(run).finish_required && holds && !(self.over(run) && self.done(run) == Some(true))
         })
