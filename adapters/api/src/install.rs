@@ -46,7 +46,18 @@ pub trait Installer: Send + Sync {
         Err(Problem::new(Code::ConfigValue, what))
     }
 
-    /// The changes that undo [`Installer::install`]. They remove only what phasegate added.
+    /// As [`Installer::install`], into settings of the project that one person keeps to themselves; `None` where the
+    /// platform has none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Installer::install`].
+    fn install_local(&self, _request: &InstallRequest) -> Result<Option<Vec<Change>>, Problem> {
+        Ok(None)
+    }
+
+    /// The changes that undo [`Installer::install`] and [`Installer::install_local`]. They remove only what phasegate
+    /// added.
     ///
     /// # Errors
     ///

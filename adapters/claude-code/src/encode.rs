@@ -64,7 +64,7 @@ pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply 
     let hook = Hook::named(&message.event);
     let dialect = host.dialect(&message.body);
     let native = |tool: &str, server: Option<&str>| tools::native(dialect, tool, server);
-    let context = text::context(verdict, native);
+    let context = text::context(verdict, native).filter(|_| !prompt_follows(message));
     match verdict.denial() {
         Some(decision) if decision.ends_turn && hook == Some(Hook::PreToolUse) => {
             let text = text::denial(decision, native);
@@ -74,6 +74,14 @@ pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply 
         Some(decision) => denied(hook, decision.effect, &text::denial(decision, native), context.as_deref()),
         None => passed(hook, context.as_deref(), verdict.text()),
     }
+}
+
+/// Whether a prompt comes next, with which the context goes out, so that it is read once: not after a compaction. VS Code
+/// says `new`, and its prompts take no context.
+fn prompt_follows(message: &Message) -> bool {
+    let source = message.body.get("source").and_then(serde_json::Value::as_str);
+    Hook::named(&message.event) == Some(Hook::SessionStart)
+        && matches!(source, Some("startup" | "resume" | "clear" | "fork"))
 }
 
 /// A denial, in the form of the frame's event as far as that can be told.

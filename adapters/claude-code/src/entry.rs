@@ -83,13 +83,12 @@ impl Otherwise {
 
     /// What follows the guard's arguments.
     fn tail(self) -> String {
-        let then = match self {
-            Self::ByMode => "",
-            Self::Denies => ", so this is denied",
-            Self::Tells => ", so this is not guarded",
+        let (then, end) = match self {
+            Self::ByMode => ("", "."),
+            Self::Denies => (", so this is denied", ""),
+            Self::Tells => ("", ". Until then tool calls are denied in block mode, and run unchecked in warn mode."),
             Self::DeniesBefore | Self::DeniesFailures | Self::Passes => return self.around().0,
         };
-        let end = if self == Self::ByMode { "." } else { "" };
         let (before, after) = self.around();
         format!(
             "{before}phasegate was not found or gave no answer{then}. Install it from {}, have it on the PATH of this \

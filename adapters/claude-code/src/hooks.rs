@@ -90,6 +90,10 @@ impl Installer for Hooks {
         install::install(self.host, request)
     }
 
+    fn install_local(&self, request: &InstallRequest) -> Result<Option<Vec<Change>>, Problem> {
+        install::install_local(self.host, request).map(Some)
+    }
+
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         install::uninstall(self.host, request)
     }

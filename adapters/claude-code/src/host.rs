@@ -16,6 +16,8 @@ pub(crate) struct Host {
     pub(crate) others: &'static [Other],
     /// The settings file that `init` writes, below the project or the home folder.
     pub(crate) settings: &'static str,
+    /// The settings file of the project that one person keeps to themselves.
+    pub(crate) local_settings: &'static str,
     /// The folder of the machine's own settings.
     pub(crate) managed: &'static str,
     /// The file of the command `/phasegate`, below the project or the home folder.

@@ -21,24 +21,32 @@ use crate::slash_command;
 
 /// The changes that wire us in: our hooks in the settings, and the command that a person types.
 pub(crate) fn install(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
-    let mut changes = put_hooks(host, request)?;
+    let mut changes = put_hooks(host, request, settings(host, request))?;
     changes.extend(slash_command::install(host, request));
     Ok(changes)
 }
 
+/// The changes that put our hooks into the settings which one person keeps in the project. The command `/phasegate` is a
+/// file that others would get.
+pub(crate) fn install_local(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+    put_hooks(host, request, request.project.join(host.local_settings))
+}
+
 /// The changes that take us out again.
 pub(crate) fn uninstall(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
-    let mut changes = remove_hooks(host, request)?;
+    let mut changes: Vec<_> = remove_hooks(host, request, settings(host, request))?.into_iter().collect();
+    if request.scope == InstallScope::Project {
+        changes.extend(remove_hooks(host, request, request.project.join(host.local_settings))?);
+    }
     changes.extend(slash_command::uninstall(host, request));
     Ok(changes)
 }
 
 /// The changes that put our hooks into the settings, and take older ones of ours out.
-fn put_hooks(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
+fn put_hooks(host: &Host, request: &InstallRequest, path: PathBuf) -> Result<Vec<Change>, Problem> {
     for (path, text) in &request.existing {
         reject_switched_off(path, text)?;
     }
-    let path = settings(host, request);
     let before = request.existing.get(&path);
     let (mark, root) = parse(&path, before.map_or("{}\n", String::as_str), Comments::Refused)?;
     let object = root.object_value_or_create().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
@@ -57,13 +65,12 @@ fn put_hooks(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Probl
     Ok(vec![Change { path, before: before.cloned(), after: Some(after) }])
 }
 
-/// The changes that take our hooks out of the settings. Settings that held nothing else are removed.
-fn remove_hooks(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
-    let path = settings(host, request);
-    let Some(before) = request.existing.get(&path) else { return Ok(Vec::new()) };
+/// The change that takes our hooks out of the settings. Settings that held nothing else are removed.
+fn remove_hooks(host: &Host, request: &InstallRequest, path: PathBuf) -> Result<Option<Change>, Problem> {
+    let Some(before) = request.existing.get(&path) else { return Ok(None) };
     let (mark, root) = parse(&path, before, Comments::Kept)?;
     let object = root.object_value().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
-    let Some(hooks) = object.object_value("hooks") else { return Ok(Vec::new()) };
+    let Some(hooks) = object.object_value("hooks") else { return Ok(None) };
     let mut found = false;
     for property in hooks.properties() {
         let Some(entries) = property.array_value() else { continue };
@@ -77,7 +84,7 @@ fn remove_hooks(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Pr
         }
     }
     if !found {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     if hooks.properties().is_empty()
         && let Some(property) = object.get("hooks")
@@ -86,7 +93,7 @@ fn remove_hooks(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Pr
     }
     let left = format!("{mark}{root}");
     let empty = object.properties().is_empty() && root.to_string().split_whitespace().collect::<String>() == "{}";
-    Ok(vec![Change { path, before: Some(before.clone()), after: (!empty).then_some(left) }])
+    Ok(Some(Change { path, before: Some(before.clone()), after: (!empty).then_some(left) }))
 }
 
 /// Puts one hook of ours among an event's entries, unless just this one is there and nothing narrows it.

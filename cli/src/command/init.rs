@@ -12,6 +12,7 @@ mod settings;
 mod report;
 mod skill_file;
 mod starter;
+mod version_control;
 mod undo;
 
 use phasegate_adapter::{Adapter, Change, InstallScope};

@@ -23,6 +23,7 @@ mod gc;
 mod hook;
 mod in_force;
 mod init;
+mod init_local;
 mod init_report;
 mod journal_size;
 mod listing;

@@ -234,6 +234,7 @@ pub(crate) static HOST: Host = Host {
     own: &DIALECT,
     others: &OTHERS,
     settings: ".claude/settings.json",
+    local_settings: ".claude/settings.local.json",
     managed: "/etc/claude-code",
     command_file: COMMAND_FILES[0],
     events: &[

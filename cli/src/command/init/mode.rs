@@ -46,7 +46,11 @@ fn renewed(setting: &Setting<'_>) -> Result<Vec<PathBuf>, Failure> {
     for adapter in &setting.adapters {
         let request = setting.request(*adapter)?;
         let ours: Vec<_> = adapter.installer().uninstall(&request)?.into_iter().map(|change| change.path).collect();
-        let all = if ours.is_empty() { Vec::new() } else { adapter.installer().install(&request)? };
+        if ours.is_empty() {
+            continue;
+        }
+        let mut all = adapter.installer().install(&request)?;
+        all.extend(adapter.installer().install_local(&request)?.unwrap_or_default());
         changes.extend(all.into_iter().filter(|change| ours.contains(&change.path)));
     }
     record::renew(setting, &changes)?;

@@ -1,11 +1,13 @@
 //! What `init` reports: what it did, and what comes next.
 
-use phasegate_adapter::InstallScope;
+use phasegate_adapter::{Change, InstallScope};
 use phasegate_core::policy::Policy;
 use serde_json::json;
 
 use super::plan::Plan;
+use super::setting::Setting;
 use super::settings::Config;
+use super::version_control::{is_committed, is_offered};
 use super::{apply, record};
 use crate::output::Failure;
 
@@ -43,6 +45,9 @@ pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure>
         out.line(format_args!("phasegate {would} {what} in {mode} mode, on {}", platforms.join(", ")));
         next(plans, &config.policy);
         plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, args.verbose));
+        if args.local {
+            local(setting, &changes);
+        }
         if args.dry_run {
             let more = if args.verbose { "" } else { "; `--verbose` shows each change" };
             out.line(format_args!("nothing was written (`--dry-run`){more}"));
@@ -54,6 +59,22 @@ pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure>
     }
     advice.iter().for_each(|advice| out.note(advice));
     Ok(())
+}
+
+/// Says of the settings that a person keeps what would make others get them.
+fn local(setting: &Setting<'_>, changes: &[&Change]) {
+    let files = setting
+        .adapters
+        .iter()
+        .flat_map(|adapter| adapter.installer().places().own_settings_files(&setting.project.root));
+    for path in files.filter(|path| changes.iter().any(|change| change.path == *path)) {
+        let name = path.strip_prefix(&setting.project.root).unwrap_or(&path).display();
+        if is_committed(&path) {
+            setting.context.out.note(format_args!("`{name}` is committed, so others get these hooks, too"));
+        } else if is_offered(&path) {
+            setting.context.out.note(format_args!("git does not ignore `{name}`: add it to `.git/info/exclude`"));
+        }
+    }
 }
 
 /// The next step of a person.

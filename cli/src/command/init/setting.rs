@@ -46,6 +46,9 @@ pub struct Args {
     /// Write the user's config and settings instead of the project's
     #[arg(long)]
     pub user: bool,
+    /// Write the hooks into the settings of the project that you keep to yourself, not into those that others share
+    #[arg(long, conflicts_with_all = ["user", "no_user", "undo", "servers", "in_force"])]
+    pub local: bool,
     /// Write the project's settings only; a client that is started outside of the project's root is then not guarded
     #[arg(long, conflicts_with = "user")]
     pub no_user: bool,
@@ -116,7 +119,13 @@ impl Setting<'_> {
 
     /// The changes that put the guard into a platform's settings.
     pub(crate) fn changes(&self, adapter: &dyn Adapter, request: &InstallRequest) -> Result<Vec<Change>, Failure> {
-        Ok(adapter.installer().install_parts(request, &self.args.parts())?)
+        if !self.args.local || self.scope == InstallScope::User {
+            return Ok(adapter.installer().install_parts(request, &self.args.parts())?);
+        }
+        adapter.installer().install_local(request)?.ok_or_else(|| {
+            Failure::new(format!("{} has no settings of the project that one person keeps", adapter.name()))
+                .with_help("run `phasegate init` without `--local` for it")
+        })
     }
 
     /// The folder that holds the config.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::Code;
@@ -11,6 +10,7 @@ use serde_json::json;
 use super::apply;
 use super::record::{self, Record, Written, digest};
 use super::setting::{Setting, detected, read};
+use super::version_control::is_committed;
 use crate::command::control::{because, instead};
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -95,15 +95,6 @@ impl<'a> Plan<'a> {
         touched.retain(|path| !changes.contains_key(path));
         Ok(Self { setting, record, changes: changes.into_values().collect(), touched, committed })
     }
-}
-
-/// Whether git has the file under version control.
-fn is_committed(path: &Path) -> bool {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
-    let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(["ls-files", "--error-unmatch", "--"]).arg(name);
-    git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    git.status().is_ok_and(|status| status.success())
 }
 
 /// The platforms whose settings may hold what `init` wrote: those that it wired and those detected now.
