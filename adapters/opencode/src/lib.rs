@@ -21,10 +21,11 @@ use std::path::Path;
 
 use phasegate_adapter::{
     Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
-    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
+    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionTable, SessionView,
+    Verdict,
 };
 
-use crate::table::TABLE;
+use crate::table::{SESSIONS, TABLE};
 
 pub use install::plugin;
 
@@ -124,6 +125,10 @@ impl Diagnostics for OpenCode {
 
     fn version_command(&self) -> Option<Vec<String>> {
         TABLE.version_command()
+    }
+
+    fn session_table(&self) -> Option<SessionTable> {
+        Some(SESSIONS)
     }
 
     fn examine(&self, request: &ExamineRequest) -> Examined {

@@ -1,7 +1,9 @@
 //! OpenCode as data. `phasegate doctor` and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, unhook};
+use phasegate_adapter::{
+    Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, SessionTable, Table, ToolRow, unhook,
+};
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::{NETWORK, READ};
 
@@ -14,6 +16,15 @@ pub(crate) const ELSEWHERE: [&str; 2] = [".opencode/plugins/phasegate.ts", "~/.c
 pub(crate) const PATCH: &str = "apply_patch";
 /// The arguments of file tools that hold paths.
 pub(crate) const PATH_ARGUMENTS: [&str; 2] = ["filePath", "path"];
+
+/// Where the client keeps its sessions.
+pub(crate) const SESSIONS: SessionTable = SessionTable {
+    database: "opencode/opencode.db",
+    table: "session",
+    folder: "directory",
+    began: "time_created",
+    last: "time_updated",
+};
 
 /// The platform.
 pub(crate) static TABLE: Table = Table {
@@ -179,7 +190,7 @@ pub(crate) static TABLE: Table = Table {
             way: "the user starts the client with `--pure` or `OPENCODE_PURE=1`, or with \
                `OPENCODE_DISABLE_PROJECT_CONFIG=1` if the plugin is the project's",
             then: "the client loads no plugin; this is the user's choice, and a plugin in the user's folder \
-               prevents the last case",
+               prevents the last case; `phasegate doctor` reports a session that ran so",
             shown: &["pure"],
         },
         LimitRow {
