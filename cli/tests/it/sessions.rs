@@ -91,12 +91,17 @@ fn a_client_below_another_one_is_its_child() {
     frame_with(&world, "one", "UserPromptSubmit", json!({"prompt": "go"}), &[(SESSION, "one")]);
     // The shell stands for a client that a program of session `one` started.
     let hook = format!("{SESSION}=two '{}' hook claude-code; exit $?", env!("CARGO_BIN_EXE_phasegate"));
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", &hook]).current_dir(world.root()).env_clear().envs(world.variables());
-    let frame =
-        json!({"session_id": "two", "cwd": world.root(), "hook_event_name": "SessionStart", "source": "startup"});
-    let told = assert_cmd::Command::from(shell).write_stdin(frame.to_string()).output().unwrap();
-    let told = String::from_utf8(told.stdout).unwrap();
+    let send = |event: &str| {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &hook]).current_dir(world.root()).env_clear().envs(world.variables());
+        let frame = json!({
+            "session_id": "two", "cwd": world.root(), "hook_event_name": event, "source": "startup", "prompt": "go",
+        });
+        let told = assert_cmd::Command::from(shell).write_stdin(frame.to_string()).output().unwrap();
+        String::from_utf8(told.stdout).unwrap()
+    };
+    assert_eq!(send("SessionStart"), "", "the prompt that follows has the text");
+    let told = send("UserPromptSubmit");
     assert!(told.contains("skill careful, phase \\\"look\\\""), "a child goes on with all runs: {told}");
 }
 
@@ -121,7 +126,8 @@ fn what_an_open_call_may_have_started_goes_on_with_the_run() {
 #[test]
 fn forks_and_cleared_sessions_go_on_with_the_run_ended_or_not() {
     let world = begun("block");
-    let told = String::from_utf8(start(&world, "fork", "fork").stdout).unwrap();
+    start(&world, "fork", "fork");
+    let told = String::from_utf8(world.frame("fork", "UserPromptSubmit", json!({"prompt": "go"})).stdout).unwrap();
     assert!(told.contains("skill careful"), "the agent is told where it stands: {told}");
     assert!(holds(&world, "fork"));
     assert!(holds(&world, "no-start"), "an older client says nothing when it forks");
