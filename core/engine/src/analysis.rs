@@ -106,6 +106,9 @@ pub struct SimpleCommand {
     /// Whether it only runs the command inside it, as `timeout 60 pytest` does.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub transparent: bool,
+    /// Whether it talks to another machine, whatever else it does.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub network: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::analysis::{CallAnalysis, Verdict};
+use crate::analysis::CallAnalysis;
 use crate::tool::{Call, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE, shell_labels};
 use crate::words;
 
@@ -42,8 +42,7 @@ pub(crate) fn of(call: &Call) -> Vec<Part> {
             ..CallAnalysis::default()
         };
         let mut part: Labels = shell_labels(command.verdict).into_iter().chain(own.iter().cloned()).collect();
-        // Which of several readers asks a service is not known.
-        if command.verdict == Verdict::Read && labels.contains(NETWORK) {
+        if command.network {
             part.insert(NETWORK.into());
         }
         parts.push(Part { number, call: Call { analysis, ..call.clone() }, labels: part });

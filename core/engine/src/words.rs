@@ -144,6 +144,7 @@ fn command(words: Vec<Word>) -> SimpleCommand {
         global_options: 0,
         status: Status::Own,
         transparent: false,
+        network: false,
     }
 }
 

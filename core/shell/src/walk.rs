@@ -56,6 +56,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) global_options: u32,
     /// Whether the command that the walk is in only runs another one.
     pub(crate) transparent: bool,
+    /// Whether the current command talks to another machine.
+    pub(crate) asking: bool,
     /// How many programs that run the current command the walk is inside of.
     pub(crate) wraps: usize,
     /// How many texts the walk is inside of.
@@ -90,6 +92,7 @@ impl<'t> Walk<'t> {
             outputs: BTreeSet::new(),
             global_options: 0,
             transparent: false,
+            asking: false,
             wraps: 0,
             texts: 0,
             dialect: Dialect::Bash,
@@ -173,6 +176,7 @@ impl<'t> Walk<'t> {
         command.status = self.status;
         command.global_options = std::mem::take(&mut self.global_options);
         command.transparent = std::mem::take(&mut self.transparent);
+        command.network = std::mem::take(&mut self.asking);
         let number = u32::try_from(self.parts.len()).ok();
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);
         let words: Vec<Pattern> = fields.iter().map(Field::to_pattern).collect();

@@ -34,6 +34,7 @@ impl Walk<'_> {
         let scan = scan(rule, &scanned);
         let before = self.touches().len();
         self.network |= rule.network;
+        self.asking |= rule.network;
         let mut worst = self.own_verdict(name, rule, &scan, span);
         for finding in scan.findings.iter().cloned() {
             keep_worse(&mut worst, finding);
@@ -229,7 +230,8 @@ impl Walk<'_> {
 
 /// What a program that asks a service sends, where that is not in the line itself.
 fn asked(rule: &Rule, args: &[Field]) -> Option<Finding> {
-    let local = args.iter().find(|field| rule.network && field.bits.iter().any(is_local))?;
+    let local =
+        args.iter().find(|field| rule.network && rule.does == Verdict::Read && field.bits.iter().any(is_local))?;
     Some(Finding::new(Verdict::Send, "what is asked is made at run time, of local data", local.span))
 }
 

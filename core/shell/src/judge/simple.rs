@@ -172,5 +172,6 @@ fn engine_command(
         global_options: 0,
         status: Status::Lost,
         transparent: false,
+        network: false,
     }
 }
