@@ -63,6 +63,8 @@ pub enum DenialKind {
         target: String,
         /// The phase that keeps the transition closed.
         blocking: String,
+        /// The line of the later phase that may mean the call, where it is in doubt.
+        may: Option<String>,
     },
     /// The current phase forbids the call.
     PhaseForbidden {

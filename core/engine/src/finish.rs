@@ -13,10 +13,10 @@ use crate::draft::Draft;
 use crate::eval::World;
 use crate::gate::Context;
 use crate::judge::Caller;
-use crate::policy::{Mode, Policy};
+use crate::policy::{Mode, Policy, Scope, Skill};
 use crate::remedy;
 use crate::run_verdict::{is_done, verdicts};
-use crate::state::{Held, Run, State};
+use crate::state::{CallVisit, Held, Run, State};
 use crate::tool::{Call, Labels, Tool};
 
 /// How often in a row an agent without a person is kept from ending its turn.
@@ -49,13 +49,17 @@ pub(crate) fn stop(
     can_hold: bool,
     interactive: Option<bool>,
 ) -> Stopped {
-    let all = || policy.skills.iter().chain(&policy.earlier);
-    if !all().any(|skill| skill.finish_required) {
+    if !must_finish(policy) {
         return Stopped::Passes;
     }
-    let open = open(world, policy, draft.state());
-    // While something else than a call of the agent is waited for, the run waits.
-    let missing: Vec<Missing> = open.into_iter().filter(|missing| !missing.waits).collect();
+    let mut missing = open(world, policy, draft.state());
+    // While something else than a call of the agent is waited for, the run waits. Nobody knows whether what goes on in
+    // the background ever ends.
+    missing.retain(|missing| !missing.waits);
+    for run in missing.iter().filter(|missing| missing.background && !missing.marked) {
+        draft.change(Change::RunUnfinished { run: run.run.clone() });
+    }
+    missing.retain(|missing| !missing.background);
     if missing.is_empty() {
         return Stopped::Passes;
     }
@@ -80,16 +84,22 @@ pub(crate) fn stop(
     }
 }
 
-/// The main agent's turn is ended, with all that it has to finish.
+/// The main agent's turn or its session is ended, with all that it has to finish there.
 pub(crate) fn left(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
-    let mut left = Vec::new();
-    for run in draft.state().live_runs().filter(|run| !run.tentative && !run.unfinished) {
-        let skill = policy.skill_version(&run.skill, &run.version).filter(|skill| skill.finish_required);
-        if skill.is_some_and(|skill| !is_done(world, run, skill)) {
-            left.push(run.id.clone());
+    if !must_finish(policy) {
+        return;
+    }
+    let missing = open(world, policy, draft.state()).into_iter().filter(|missing| !missing.waits && !missing.marked);
+    for Missing { run, .. } in missing {
+        if draft.run(&run).is_some_and(|run| run.scope == Scope::Session) {
+            draft.change(Change::RunUnfinished { run });
         }
     }
-    left.into_iter().for_each(|run| draft.change(Change::RunUnfinished { run }));
+}
+
+/// Whether a skill must be finished.
+fn must_finish(policy: &Policy) -> bool {
+    policy.skills.iter().chain(&policy.earlier).any(|skill| skill.finish_required)
 }
 
 /// What a run that must be finished still misses.
@@ -100,8 +110,10 @@ struct Missing {
     progress: u64,
     /// Whether it is marked as unfinished already.
     marked: bool,
-    /// Whether only a person, or what the agent has in the background, can bring it on.
+    /// Whether only a person can bring it on.
     waits: bool,
+    /// Whether what the agent has in the background may bring it on.
+    background: bool,
     /// Whether no call that the policy names would be allowed.
     stuck: bool,
     denial: Denial,
@@ -130,7 +142,9 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
             mode: run.mode,
             progress: u64::from(run.visits).saturating_add(run.evidence.len() as u64),
             marked: run.unfinished,
-            waits: standing.is_some_and(|standing| standing.only_gates) || in_background(state, run),
+            waits: standing.is_some_and(|standing| standing.only_gates)
+                || (done && waits_after(world, run, verdict.skill)),
+            background: in_background(state, run),
             stuck: standing.is_some_and(|standing| standing.stuck.is_some()),
             denial,
         });
@@ -138,10 +152,18 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
     open
 }
 
-/// Whether a call that the phase lists goes on in the background.
+/// Whether the phase that follows a done one requires only a person's word.
+fn waits_after(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+    let next = here.and_then(|phase| skill.phases.get(phase.next.first()?.to));
+    let requires = next.and_then(|next| next.requires.as_ref());
+    requires.is_some_and(|condition| world.missing_there(run, condition).is_persons())
+}
+
+/// Whether a call that the phase lists and whose outcome it asks for goes on in the background.
 fn in_background(state: &State, run: &Run) -> bool {
     state.session.calls.iter().any(|call| {
-        let here = call.visits.iter().any(|place| place.run == run.id && place.visit == run.visit && place.listed);
-        here && call.launched
+        let asked = |place: &CallVisit| place.run == run.id && place.visit == run.visit && place.listed;
+        call.launched && call.visits.iter().any(|place| asked(place) && !place.proves.is_empty())
     })
 }

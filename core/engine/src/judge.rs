@@ -36,7 +36,8 @@ pub(crate) struct Ruling {
     pub(crate) transition: Option<Transition>,
     /// The command of a shell line that decided, where the line has several.
     pub(crate) command: Option<String>,
-    /// The line of the policy that forbids the call, where it says more than the tool's name.
+    /// The line of the policy that forbids the call, where it says more than the tool's name; or the one of a later phase
+    /// that may mean it.
     pub(crate) by: Option<String>,
 }
 
@@ -266,6 +267,23 @@ impl<'a> SkillPart<'a> {
         self.any(&phase.allowed, Use::Permit) && (self.skill.compat || !self.any(&phase.forbidden, Use::Forbid))
     }
 
+    /// The line by which a phase that is not current may list the call. A program that nobody can see into is doubt for no path.
+    fn may_belong_to<'m>(&self, phase: &'m Phase) -> Option<&'m Matcher> {
+        let subject = Subject { named: self.labels.contains(SHELL), ..self.subject(Use::Forbid) };
+        let servers = self.skill.permitted_servers();
+        let line = phase.allowed.iter().find(|matcher| matcher.matches(subject, servers, Use::Forbid))?;
+        (!self.any(&phase.forbidden, Use::Permit)).then_some(line)
+    }
+
+    /// The transition that the call may ask for, where the skill lets pass what it does not list: doubt closes the way.
+    fn doubtful(&self, world: &mut World<'_>, run: &Run, here: Here) -> Option<Transition> {
+        if self.skill.compat || self.skill.unlisted != Unlisted::Allow || only_reads(&self.labels) {
+            return None;
+        }
+        let may = &mut |next: &Phase| self.may_belong_to(next).is_some();
+        graph::find(world, self.skill, run, here, may).filter(|transition| !transition.open)
+    }
+
     fn passes_unlisted(&self) -> bool {
         match self.skill.unlisted {
             Unlisted::Allow => true,
@@ -287,6 +305,12 @@ impl<'a> SkillPart<'a> {
             graph::find(world, skill, run, Here { index: here, done }, &mut |next| self.belongs_to(next))
         };
         let back = if settled { None } else { self.rollback(world, run, phase) };
+        let doubtful = if settled || forbidden || transition.is_some() || back.is_some() {
+            None
+        } else {
+            self.doubtful(world, run, Here { index: here, done })
+        };
+        let transition = transition.or(doubtful);
         let stays = settled || (forbidden && world.holds_provisional(run));
         let before = if stays { None } else { self.phase_before(run) };
         let returns = before.map_or(Returns::No, |before| returns(world, skill, run, Between { phase, before }));
@@ -313,7 +337,11 @@ impl<'a> SkillPart<'a> {
         } else {
             transition
         };
-        Ruling { line, transition, command: None, by: self.forbidden_by(line, phase) }
+        let by = match &transition {
+            Some(to) if line == Line::NotDone => self.doubted_by(to),
+            _ => self.forbidden_by(line, phase),
+        };
+        Ruling { line, transition, command: None, by }
     }
 
     /// The line that forbids the call, if it is about more than a tool.
@@ -332,6 +360,12 @@ impl<'a> SkillPart<'a> {
         let by = lines.iter().find(|matcher| self.one(matcher, Use::Forbid))?;
         let of_tool = by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty();
         (!of_tool && !self.skill.compat).then(|| phrase::quoted(by))
+    }
+
+    /// The line by which the call may belong to a phase that does not surely list it.
+    fn doubted_by(&self, transition: &Transition) -> Option<String> {
+        let target = self.skill.phases.get(transition.to).filter(|target| !self.belongs_to(target))?;
+        self.may_belong_to(target).map(phrase::quoted)
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.

@@ -100,6 +100,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
                 tool,
                 target: target.map(|phase| phase.name.clone()).unwrap_or_default(),
                 blocking: blocking.map_or(phase, |phase| phase.name.clone()),
+                may: by,
             }
         }
         Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, by },

@@ -149,15 +149,15 @@ fn render_violation(kind: &DenialKind) -> Rendered {
                 None => format!("This tool is not used in the {skill} workflow."),
             },
         },
-        Kind::NotDone { tool, target, blocking } => by_remedy(
-            Gate::Phase,
-            Code::NotDone,
-            if target == blocking {
-                format!("{tool} belongs to the \"{target}\" phase, and what that phase requires does not hold")
+        Kind::NotDone { tool, target, blocking, may } => {
+            let belongs = belongs(may.as_deref());
+            let reason = if target == blocking {
+                format!("{tool} {belongs} the \"{target}\" phase, and what that phase requires does not hold")
             } else {
-                format!("{tool} belongs to the \"{target}\" phase, and the \"{blocking}\" phase is not done")
-            },
-        ),
+                format!("{tool} {belongs} the \"{target}\" phase, and the \"{blocking}\" phase is not done")
+            };
+            by_remedy(Gate::Phase, Code::NotDone, reason)
+        }
         Kind::PhaseForbidden { tool, phase, by } => {
             let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_deref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
@@ -179,15 +179,21 @@ fn render_violation(kind: &DenialKind) -> Rendered {
 
 /// The reason where nothing but a person's approval is missing. It says so: some clients show a person no more.
 fn waiting(kind: &DenialKind, guidance: &Guidance) -> Option<String> {
-    let (DenialKind::NotDone { tool, target, blocking }, Guidance::Strict(standing)) = (kind, guidance) else {
+    let (DenialKind::NotDone { tool, target, blocking, may }, Guidance::Strict(standing)) = (kind, guidance) else {
         return None;
     };
     let gates: Vec<String> = standing.gates.iter().map(|gate| format!("`{gate}`")).collect();
     let who = if target == blocking { ", which".to_string() } else { format!(", and the \"{blocking}\" phase") };
     let wait = || {
-        format!("{tool} belongs to the \"{target}\" phase{who} waits for the user to approve {}", gates.join(" and "))
+        let belongs = belongs(may.as_deref());
+        format!("{tool} {belongs} the \"{target}\" phase{who} waits for the user to approve {}", gates.join(" and "))
     };
     standing.only_gates.then(wait)
+}
+
+/// How a call and a phase go together: `may` is the line of the phase that may mean the call.
+fn belongs(may: Option<&str>) -> String {
+    may.map_or_else(|| "belongs to".to_string(), |line| format!("may be what {line} means in"))
 }
 
 /// Names the line of the policy that forbids a call.

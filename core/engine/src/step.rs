@@ -118,6 +118,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             let live: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
             live.iter().for_each(|run| draft.announce(run));
         }
+        EventKind::SessionEnd {} => finish::left(world, policy, draft),
         EventKind::Join { runs, .. } => inheritance::join(draft, runs),
         EventKind::Stop { can_hold, interactive } if event.subagent().is_none() => {
             return of_stop(finish::stop(world, policy, draft, *can_hold, *interactive), *can_hold);

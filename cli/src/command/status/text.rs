@@ -151,8 +151,11 @@ fn past(out: Output, ended: &[&Shown]) {
     }
     for Shown { session, runs, .. } in ended.iter().take(ENDED) {
         let own = runs.iter().filter(|run| text(run, "scope") == "session");
-        let runs: Vec<String> =
-            own.map(|run| format!("{} in phase {}", text(run, "skill_name"), text(run, "current_phase"))).collect();
+        let place = |run: &Value| {
+            let left = if run.get("unfinished") == Some(&Value::Bool(true)) { ", left unfinished" } else { "" };
+            format!("{} in phase {}{left}", text(run, "skill_name"), text(run, "current_phase"))
+        };
+        let runs: Vec<String> = own.map(place).collect();
         let goes_on =
             if runs.is_empty() { String::new() } else { format!("; a resume goes on with {}", runs.join(", ")) };
         out.line(format_args!("  {} ended {}{goes_on}", session.id.bold(), ago(session.active)));

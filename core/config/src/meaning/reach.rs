@@ -31,10 +31,20 @@ pub(super) fn check(
         if !possible.can_be_done(at) && !misspelt.contains(&at) {
             findings.push(never_done(possible, at, phase, places.done_when));
         }
+        if built.skill.finish_required && phase.next.is_empty() && phase.done_when.is_none() {
+            findings.push(never_finished(phase, places.key));
+        }
         if reached.get(at) == Some(&false) {
             findings.push(never_reached(possible, at, phase, places.key).lenient(built.skill.compat));
         }
     }
+}
+
+fn never_finished(phase: &Phase, span: Span) -> Finding {
+    let message = format!("the skill must be finished, and its last phase `{}` is never done", phase.name);
+    Finding::error(Code::PhaseNeverDone, span, message)
+        .cause("a phase is done when its `done_when` holds, and it has none")
+        .suggest("say by `done_when` what finishes it")
 }
 
 fn never_reached(possible: &Possible<'_>, at: usize, phase: &Phase, span: Span) -> Finding {

@@ -238,6 +238,9 @@ impl World {
         if let Some(back) = phase.back.iter().find(back) {
             return (Line::Back, Move::Back { to: back.to });
         }
+        if !forbidden && self.may_be_later(run, asked) {
+            return (Line::NotDone, Move::Stays);
+        }
         let passes = match skill.unlisted {
             Unlisted::Allow => true,
             Unlisted::ReadOnly => only_reads(asked, skill),
@@ -248,6 +251,20 @@ impl World {
             (false, true) => (Line::Unlisted, Move::Stays),
             (false, false) => (Line::UnlistedDenied, Move::Stays),
         }
+    }
+
+    /// Whether a later phase that is closed may list a call that would pass as one that no line lists.
+    fn may_be_later(&self, run: usize, asked: &Asked) -> bool {
+        let skill = self.skill(run);
+        if skill.compat || skill.unlisted != Unlisted::Allow || only_reads(asked, skill) {
+            return false;
+        }
+        let may = |to: &usize| {
+            let phase = &skill.phases[*to];
+            forbids(&phase.allowed, asked, skill) && !permits(&phase.forbidden, asked, skill)
+        };
+        let later = self.following(run).into_iter().map(|way| way.1).find(may);
+        later.is_some_and(|to| !self.following(run).into_iter().any(|(way, end)| end == to && self.open(run, &way)))
     }
 
     /// Whether an approval would change what the run may do next.
