@@ -23,6 +23,7 @@ mod upstream;
 mod sessions;
 mod settings;
 mod handshake;
+mod lists;
 mod stateless;
 mod server;
 mod program;

@@ -25,6 +25,8 @@ pub mod options;
 #[cfg(feature = "proxy")]
 pub mod relay;
 #[cfg(feature = "proxy")]
+mod batches;
+#[cfg(feature = "proxy")]
 mod lines;
 #[cfg(feature = "proxy")]
 pub mod stdio;

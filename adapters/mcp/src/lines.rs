@@ -1,10 +1,13 @@
 //! Messages as lines of a stream, in and out.
 
-use bytes::BytesMut;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::JoinHandle;
 
+use crate::batches::Batches;
 use crate::link::{Arrived, Routed, Wire};
 use crate::message::{Malformed, Message};
 
@@ -28,17 +31,21 @@ pub(crate) struct Carried {
     pub(crate) writing: JoinHandle<()>,
 }
 
-/// Carries messages between a wire and a stream of lines, in both directions.
+/// Carries messages between a wire and a stream of lines, in both directions. A client may send lists of them.
 pub(crate) fn carry(
     wire: Wire,
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
+    lists: Option<Arc<Batches>>,
 ) -> Carried {
-    Carried { reading: tokio::spawn(read(input, wire.to)), writing: tokio::spawn(write(wire.from, output)) }
+    Carried {
+        reading: tokio::spawn(read(input, wire.to, lists.clone())),
+        writing: tokio::spawn(write(wire.from, output, lists)),
+    }
 }
 
 /// Reads lines until the stream or the link ends.
-async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
+async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>, lists: Option<Arc<Batches>>) {
     let mut lines = Lines::default();
     let mut going = true;
     while going {
@@ -55,31 +62,45 @@ async fn read(mut input: impl AsyncRead + Unpin, to: Sender<Arrived>) {
             // A last line may lack its end.
             lines.buffer.extend_from_slice(b"\n");
         }
-        while let Some(arrived) = lines.next(MAX_LINE_BYTES) {
-            if to.send(arrived).await.is_err() {
-                return;
+        while let Some(line) = lines.next(MAX_LINE_BYTES) {
+            for arrived in received(line, lists.as_deref()) {
+                if to.send(arrived).await.is_err() {
+                    return;
+                }
             }
         }
     }
 }
 
+/// What a line says: a message, those of a list, or what is wrong with it.
+fn received(line: Result<Bytes, Malformed>, lists: Option<&Batches>) -> Vec<Arrived> {
+    match (line, lists) {
+        (Ok(line), Some(lists)) => lists.arrived(line),
+        (Ok(line), None) => vec![Message::read(line).map(Routed::from).map_err(Box::new)],
+        (Err(malformed), _) => vec![Err(Box::new(malformed))],
+    }
+}
+
 /// Writes messages until the link ends, or the reader is gone.
-async fn write(mut from: Receiver<Routed>, mut output: impl AsyncWrite + Unpin) {
+async fn write(mut from: Receiver<Routed>, mut output: impl AsyncWrite + Unpin, lists: Option<Arc<Batches>>) {
+    let lists = lists.as_deref();
     let mut small = Vec::new();
-    while let Some(Routed { message, .. }) = from.recv().await {
-        let bytes = message.bytes();
+    loop {
+        let Some(bytes) = next(&mut from, lists).await else { break };
         let written = if bytes.len() < MAX_COALESCED_BYTES {
             // One write for a line, and for those that wait behind it.
             small.clear();
-            small.extend_from_slice(bytes);
+            small.extend_from_slice(&bytes);
             small.push(b'\n');
             while let Some(next) = (small.len() < MAX_COALESCED_BYTES).then(|| from.try_recv().ok()).flatten() {
-                small.extend_from_slice(next.message.bytes());
-                small.push(b'\n');
+                if let Some(bytes) = leaving(&next.message, lists) {
+                    small.extend_from_slice(&bytes);
+                    small.push(b'\n');
+                }
             }
             output.write_all(&small).await
         } else {
-            match output.write_all(bytes).await {
+            match output.write_all(&bytes).await {
                 Ok(()) => output.write_all(b"\n").await,
                 failed => failed,
             }
@@ -89,6 +110,33 @@ async fn write(mut from: Receiver<Routed>, mut output: impl AsyncWrite + Unpin) 
         }
     }
     let _ = output.shutdown().await;
+}
+
+/// The next line that leaves; `None` at the end.
+async fn next(from: &mut Receiver<Routed>, lists: Option<&Batches>) -> Option<Bytes> {
+    loop {
+        let routed = match lists {
+            Some(lists) => tokio::select! {
+                biased;
+                list = lists.whole() => return Some(list),
+                routed = from.recv() => routed,
+            },
+            None => from.recv().await,
+        };
+        match routed {
+            Some(routed) => {
+                if let Some(bytes) = leaving(&routed.message, lists) {
+                    return Some(bytes);
+                }
+            }
+            None => return lists?.cut_off(),
+        }
+    }
+}
+
+/// What is written of a message; `None` while it waits for the rest of its list.
+fn leaving(message: &Message, lists: Option<&Batches>) -> Option<Bytes> {
+    lists.map_or_else(|| Some(message.bytes().clone()), |lists| lists.leaving(message))
 }
 
 /// Lines that come in pieces.
@@ -102,8 +150,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// The next whole line, as a message or not; empty lines are none.
-    fn next(&mut self, largest: usize) -> Option<Arrived> {
+    /// The next whole line, or that it is too large; empty lines are none.
+    fn next(&mut self, largest: usize) -> Option<Result<Bytes, Malformed>> {
         loop {
             let fresh = self.buffer.get(self.searched..).unwrap_or_default();
             let Some(at) = fresh.iter().position(|byte| *byte == b'\n') else {
@@ -120,13 +168,13 @@ impl Lines {
             let mut line = self.buffer.split_to(self.searched + at + 1);
             self.searched = 0;
             if std::mem::take(&mut self.skipping) || line.len() > largest {
-                return Some(Err(Box::new(Malformed::too_large(largest))));
+                return Some(Err(Malformed::too_large(largest)));
             }
             while line.last().is_some_and(u8::is_ascii_whitespace) {
                 line.truncate(line.len() - 1);
             }
             if !line.is_empty() {
-                return Some(Message::read(line.freeze()).map(Routed::from).map_err(Box::new));
+                return Some(Ok(line.freeze()));
             }
         }
     }
@@ -135,7 +183,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::Lines;
-    use crate::message::Fault;
+    use crate::message::{Fault, Message};
 
     #[test]
     fn lines_come_in_any_pieces() {
@@ -145,8 +193,9 @@ mod tests {
             let mut seen = Vec::new();
             for part in text.chunks(piece) {
                 lines.buffer.extend_from_slice(part);
-                while let Some(arrived) = lines.next(100) {
-                    seen.push(arrived.map(|routed| routed.message.method().unwrap_or_default().to_owned()));
+                while let Some(line) = lines.next(100) {
+                    let message = line.and_then(Message::read);
+                    seen.push(message.map(|message| message.method().unwrap_or_default().to_owned()));
                 }
             }
             let methods: Vec<_> = seen.iter().map(|line| line.as_deref().map_err(|bad| bad.fault)).collect();

@@ -99,7 +99,7 @@ impl Message {
         let bytes = on_one_line(bytes.into());
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         if first == Some(&b'[') {
-            let text = "messages come one at a time, lists of them are not read";
+            let text = "messages come one at a time; only revision 2025-03-26 has lists of them";
             return Err(Malformed::new(Fault::Batch, None, text));
         }
         let object = Object::read(&bytes).map_err(|text| {

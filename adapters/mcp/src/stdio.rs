@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::FileType;
@@ -82,7 +82,7 @@ impl Command {
             return Err(io::Error::other("the server has no standard input or output"));
         };
         let (link, wire) = link();
-        lines::carry(wire, output, input);
+        lines::carry(wire, output, input, None);
         groups().extend(group);
         Ok((link, Child { process, group }))
     }
@@ -146,7 +146,7 @@ pub(crate) fn client() -> io::Result<(Link, Carried)> {
     let (link, wire) = link();
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
-    Ok((link, lines::carry(wire, reader(input)?, writer(output)?)))
+    Ok((link, lines::carry(wire, reader(input)?, writer(output)?, Some(Arc::default()))))
 }
 
 /// A pipe or socket is waited for together with everything else; any other file is read by a thread.

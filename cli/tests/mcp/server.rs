@@ -109,6 +109,9 @@ fn greeting(way: &str) -> Value {
         "capabilities": {"tools": {}, "prompts": {}, "resources": {}, "completions": {}, "experimental": {"x": {"y": 1}}},
         "serverInfo": {"name": way, "version": "1", "unknown": [1, 2]},
     });
+    if way == "lists" {
+        greeting["protocolVersion"] = "2025-03-26".into();
+    }
     if way == "without-tools" {
         greeting["capabilities"] = json!({"logging": {}});
     }

@@ -150,7 +150,11 @@ fn streamed(endpoint: &Arc<Endpoint>, asked: &Asked, reader: Reader, first: Opti
 }
 
 /// The session that a request names, if it is this principal's.
-async fn session(server: &Arc<Server>, principal: &Principal, headers: &HeaderMap) -> Result<Arc<Endpoint>, Refusal> {
+pub(super) async fn session(
+    server: &Arc<Server>,
+    principal: &Principal,
+    headers: &HeaderMap,
+) -> Result<Arc<Endpoint>, Refusal> {
     let version = revision::version_header(headers)?.unwrap_or(UNSAID);
     server.sessions.find(session_id(headers)?, principal, version).await
 }

@@ -14,6 +14,7 @@ use hyper::{Response, StatusCode};
 
 use super::refusal::Refusal;
 use super::replay_buffer::{Next, Reader};
+use crate::batches::joined;
 use crate::id::Id;
 use crate::message::Message;
 
@@ -35,6 +36,11 @@ pub(super) fn status(status: StatusCode) -> Reply {
 /// One message.
 pub(super) fn message(code: StatusCode, message: &Message) -> Reply {
     body(code, Some("application/json"), message.bytes().clone())
+}
+
+/// The answers to a list of messages.
+pub(super) fn list(answers: &[Bytes]) -> Reply {
+    body(StatusCode::OK, Some("application/json"), joined(answers).into())
 }
 
 /// A refusal, as an error for the request with this id.

@@ -24,8 +24,8 @@ use super::reply::{self, Reply};
 use super::revision::{self, Revision};
 use super::sessions::{Join, Sessions};
 use super::settings::{Listen, PATH, Server};
-use super::{handshake, pages, stateless};
-use crate::message::Message;
+use super::{handshake, lists, pages, stateless};
+use crate::message::{Fault, Message};
 
 /// How long a client may take to send the head of a request; a connection that waits for another one stays as long.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(120);
@@ -164,10 +164,17 @@ async fn posted(server: &Arc<Server>, client: &Client, request: Request<Incoming
         Ok(()) => read(body, server.settings.request_bytes).await,
         Err(refusal) => Err(refusal),
     };
-    let message = match bytes.map(Message::read) {
-        Ok(Ok(message)) => message,
-        Ok(Err(malformed)) => return reply::refused(&Refusal::from(&malformed), malformed.id.as_ref()),
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
         Err(refusal) => return reply::refused(&refusal, None),
+    };
+    let message = match Message::read(bytes.clone()) {
+        Ok(message) => message,
+        Err(malformed) if malformed.fault == Fault::Batch && lists::are_spoken(&head.headers) => {
+            let answered = lists::posted(server, &client.principal, &head.headers, &bytes).await;
+            return answered.unwrap_or_else(|refusal| reply::refused(&refusal, None));
+        }
+        Err(malformed) => return reply::refused(&Refusal::from(&malformed), malformed.id.as_ref()),
     };
     let id = message.id().cloned();
     let answered = match revision::of(&head.headers, &message) {
