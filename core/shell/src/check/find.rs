@@ -66,7 +66,7 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
                 let rest = command.args.get(at..).unwrap_or(&[]);
                 let length = command_length(rest);
                 let before = walk.touches().len();
-                keep_worse(&mut worst, inner(walk, rest, length, command));
+                keep_worse(&mut worst, inner(walk, word, rest, length, command));
                 if let Some(access) = worst_access(walk, before) {
                     bounds.touch(walk, &starts, access);
                 }
@@ -128,7 +128,7 @@ fn early_end(words: &[Field]) -> Option<&Field> {
 }
 
 /// The command of an action, whose words are the first of `rest`.
-fn inner(walk: &mut Walk<'_>, rest: &[Field], length: usize, command: &Command<'_>) -> Finding {
+fn inner(walk: &mut Walk<'_>, action: &str, rest: &[Field], length: usize, command: &Command<'_>) -> Finding {
     let words = rest.get(..length).unwrap_or(rest);
     if let Some(open) = early_end(words) {
         let because = "a word that could end the command, so that an action of `find` follows";
@@ -141,7 +141,14 @@ fn inner(walk: &mut Walk<'_>, rest: &[Field], length: usize, command: &Command<'
         made
     };
     let fields: Vec<Field> = words.iter().map(found).collect();
-    walk.wrapped(&fields, command.span)
+    let folders = walk.scope.folders.clone();
+    if action.ends_with("dir") {
+        // It runs in the folder of what was found.
+        walk.scope.lose_folder();
+    }
+    let finding = walk.wrapped(&fields, command.span);
+    walk.scope.folders = folders;
+    finding
 }
 
 /// The arguments of `fd` up to the command that it runs.

@@ -50,12 +50,30 @@ impl Walk<'_> {
         if !transparent {
             self.status = Status::Lost;
         }
+        let folders = self.scope.folders.clone();
+        let moves = scan.options.iter().rev().find(|given| sets_folder(name, &given.name));
+        match moves.map(|given| given.value.as_ref()) {
+            Some(Some(folder)) => self.scope.enter(&folder.bits),
+            Some(None) => self.scope.lose_folder(),
+            None => {}
+        }
         let inner = self.wrapped(&fields, span);
+        self.scope.folders = folders;
         self.status = status;
         self.transparent = transparent;
         keep_worse(&mut worst, inner);
         worst
     }
+}
+
+/// Whether an option of a wrapper names the folder in which the command runs. Of several, the last counts.
+fn sets_folder(name: &str, option: &str) -> bool {
+    let short = match name {
+        "env" | "genv" => "C",
+        "sudo" | "doas" => "D",
+        _ => "chdir",
+    };
+    option == short || option == "chdir"
 }
 
 impl Walk<'_> {
