@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::analysis::Status;
+use crate::analysis::{Access, PathUse, SimpleCommand, Status, Word};
 use crate::condition::{CallTest, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::eval::World;
@@ -269,7 +269,20 @@ impl<'a> SkillPart<'a> {
 
     /// The line by which a phase that is not current may list the call. A program that nobody can see into is doubt for no path.
     fn may_belong_to<'m>(&self, phase: &'m Phase) -> Option<&'m Matcher> {
-        let subject = Subject { named: self.labels.contains(SHELL), ..self.subject(Use::Forbid) };
+        // What a command writes without naming it is doubt for no path, as for a program that nobody can see into.
+        // A line with a word that is not known may name any path.
+        let mut call = Cow::Borrowed(self.call.as_ref());
+        let known = |command: &SimpleCommand| {
+            let of = |word: &Word| matches!(word, Word::Known(_));
+            command.words.iter().all(of) && command.redirections.iter().all(|(_, word)| of(word))
+        };
+        let known = call.analysis.commands.iter().all(known);
+        let unnamed =
+            |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == "/";
+        if call.analysis.paths.iter().any(unnamed) {
+            call.to_mut().analysis.paths.retain(|path| !unnamed(path));
+        }
+        let subject = Subject { call: &call, named: self.labels.contains(SHELL), ..self.subject(Use::Forbid) };
         let servers = self.skill.permitted_servers();
         let line = phase.allowed.iter().find(|matcher| matcher.matches(subject, servers, Use::Forbid))?;
         (!self.any(&phase.forbidden, Use::Permit)).then_some(line)
