@@ -101,8 +101,8 @@ fn nothing_is_approved_before_it_exists() {
 fn what_means_nothing_is_refused_in_plain_words() {
     let world = guarded();
     planned(&world, "one");
-    assert!(error(&world, &["deactivate", "nope"]).contains("skill \"nope\" is not active in this session"));
-    assert!(error(&world, &["skip", "nope"]).contains("active skills: [gated]"));
+    assert!(error(&world, &["deactivate", "nope"]).contains("unknown skill \"nope\""));
+    assert!(error(&world, &["skip", "nope"]).contains("unknown skill"));
     world.run(&["approve", "plan"], 0);
     assert!(error(&world, &["approve", "plan"]).contains("`plan` is approved already"));
     assert!(!matches!(reply(&world.call("one", "t2", "Edit", edit())), Reply::Denied(_)));

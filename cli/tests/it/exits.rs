@@ -9,7 +9,7 @@ const CASES: [(&[&str], i32, &str); 7] = [
     (&["approve", "none", "--revoke"], 2, "`none` is not approved"),
     (&["activate", "none"], 2, "unknown skill"),
     (&["activate", "none", "--session", "one"], 2, "unknown skill"),
-    (&["skip", "none"], 1, "is not active"),
+    (&["skip", "none"], 2, "unknown skill"),
     (&["init", "claude-code", "--skill", "none"], 2, "there is no skill `none`"),
 ];
 

@@ -5,5 +5,6 @@ mod pattern;
 mod object;
 pub(crate) mod matcher;
 pub(crate) mod condition;
+mod unlisted;
 mod phase;
 pub(crate) mod skill;

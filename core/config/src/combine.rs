@@ -25,6 +25,8 @@ impl Everywhere {
     pub(crate) fn apply(&self, skill: &mut Skill) {
         skill.mode = skill.mode.max(self.mode);
         skill.unlisted = self.unlisted.map_or(skill.unlisted, |unlisted| unlisted.max(skill.unlisted));
+        let rules = skill.phases.iter_mut().filter_map(|phase| phase.unlisted.as_mut());
+        rules.for_each(|rule| rule.otherwise = self.unlisted.map_or(rule.otherwise, |own| own.max(rule.otherwise)));
         if self.locked {
             skill.leave_skill = LeaveSkill::Human;
         }

@@ -10,7 +10,7 @@ use crate::build::{matcher, skill};
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
-use crate::source::{Form, SettingsSource, SkillSource};
+use crate::source::{Form, SettingsSource, SkillSource, UnlistedRuleSource};
 use crate::text::Text;
 use crate::validate::validate;
 use crate::{front_matter, meaning, read};
@@ -58,7 +58,7 @@ pub(crate) fn read_skill(
         kind: file.kind,
         name: places.name,
         mode: skill.mode,
-        unlisted: source.unlisted.map(Into::into),
+        unlisted: source.unlisted.as_ref().and_then(UnlistedRuleSource::word),
         locked: skill.leave_skill == LeaveSkill::Human,
         skill,
     })

@@ -49,6 +49,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         leave: Leave::OnCall,
         next: if last { vec![] } else { vec![Edge { to: at + 1, when: None, early: false }] },
         back: vec![],
+        unlisted: None,
     }
 }
 
@@ -61,6 +62,7 @@ fn policy(size: Size) -> Policy {
         mode: Some(Mode::Block),
         scope: Scope::Session,
         unlisted: Unlisted::ReadOnly,
+        unlisted_lines: vec![],
         leave_skill: LeaveSkill::Finished,
         finish_required: false,
         start: Start::by_default(),

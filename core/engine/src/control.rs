@@ -75,7 +75,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let args = only(&["skill_name", "mode"])?;
             human(by, name)?;
             let mode = mode_of(args.required("mode")?)?;
-            set_mode(draft, args.text("skill_name")?, mode)
+            set_mode(policy, draft, args.text("skill_name")?, mode)
         }
         "get_skill_phase" | "runs" | "approvals" | "end_session" | "reload" => {
             only(&[])?;
@@ -206,7 +206,7 @@ fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: O
     let state = draft.state();
     let Some(run) = target(state, name) else {
         return match name {
-            Some(_) if !lifted => Err(not_active(state, name)),
+            Some(_) if !lifted => Err(not_active(policy, state, name)),
             _ => Ok(json!({"status": "deactivated"})),
         };
     };
@@ -234,13 +234,16 @@ fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: O
     })
 }
 
-fn not_active(state: &State, name: Option<&str>) -> DenialKind {
+fn not_active(policy: &Policy, state: &State, name: Option<&str>) -> DenialKind {
+    if let Some(unknown) = name.and_then(|name| known(policy, name).err()) {
+        return unknown;
+    }
     let active = state.live_runs().map(|run| run.skill.clone()).collect();
     DenialKind::CommandInvalid(InvalidCommand::NotActive { skill: name.map(ToString::to_string), active })
 }
 
 fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {
-    let run = target(draft.state(), name).ok_or_else(|| not_active(draft.state(), name))?;
+    let run = target(draft.state(), name).ok_or_else(|| not_active(policy, draft.state(), name))?;
     let (id, skill) = (run.id.clone(), run.skill.clone());
     let moved = policy.skill_version(&run.skill, &run.version).and_then(|skill| moves::skip(run, skill));
     draft.change(moved.ok_or(DenialKind::CommandInvalid(InvalidCommand::NoPhaseFollows))?);
@@ -248,8 +251,8 @@ fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {
     Ok(json!({"status": "skipped", "skill": skill, "current_phase": draft.run(&id).map(|run| run.phase.as_str())}))
 }
 
-fn set_mode(draft: &mut Draft, name: Option<&str>, mode: Mode) -> Answer {
-    let run = target(draft.state(), name).ok_or_else(|| not_active(draft.state(), name))?;
+fn set_mode(policy: &Policy, draft: &mut Draft, name: Option<&str>, mode: Mode) -> Answer {
+    let run = target(draft.state(), name).ok_or_else(|| not_active(policy, draft.state(), name))?;
     let (id, skill) = (run.id.clone(), run.skill.clone());
     draft.announce(&id);
     draft.change(Change::RunMode { run: id, mode });

@@ -15,7 +15,7 @@ use crate::matcher::{Matcher, Subject, Use};
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
 use crate::phrase;
-use crate::policy::{Back, Phase, Skill, Unlisted};
+use crate::policy::{Back, Phase, Skill, Unlisted, UnlistedLine};
 use crate::state::Run;
 use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
 
@@ -290,19 +290,26 @@ impl<'a> SkillPart<'a> {
 
     /// The transition that the call may ask for, where the skill lets pass what it does not list: doubt closes the way.
     fn doubtful(&self, world: &mut World<'_>, run: &Run, here: Here) -> Option<Transition> {
-        if self.skill.compat || self.skill.unlisted != Unlisted::Allow || only_reads(&self.labels) {
+        if self.skill.compat || only_reads(&self.labels) {
             return None;
         }
         let may = &mut |next: &Phase| self.may_belong_to(next).is_some();
         graph::find(world, self.skill, run, here, may).filter(|transition| !transition.open)
     }
 
-    fn passes_unlisted(&self) -> bool {
-        match self.skill.unlisted {
+    /// How the call is answered as one that no line lists, and whether a line of its own says so.
+    fn unlisted(&self, phase: &Phase) -> (bool, bool) {
+        let (lines, otherwise) = self.skill.unlisted_in(phase);
+        let used = |line: &UnlistedLine| if line.passes { Use::Permit } else { Use::Forbid };
+        if let Some(line) = lines.iter().find(|line| self.one(&line.matcher, used(line))) {
+            return (line.passes, true);
+        }
+        let passes = match otherwise {
             Unlisted::Allow => true,
             Unlisted::ReadOnly => only_reads(&self.labels),
             Unlisted::Deny => false,
-        }
+        };
+        (passes, false)
     }
 
     fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
@@ -318,7 +325,9 @@ impl<'a> SkillPart<'a> {
             graph::find(world, skill, run, Here { index: here, done }, &mut |next| self.belongs_to(next))
         };
         let back = if settled { None } else { self.rollback(world, run, phase) };
-        let doubtful = if settled || forbidden || transition.is_some() || back.is_some() {
+        let (unlisted_passes, by_line) = self.unlisted(phase);
+        let found = settled || forbidden || transition.is_some() || back.is_some();
+        let doubtful = if found || by_line || !unlisted_passes {
             None
         } else {
             self.doubtful(world, run, Here { index: here, done })
@@ -339,7 +348,7 @@ impl<'a> SkillPart<'a> {
                 Some(_) => Next::Closed,
             },
             back: back.is_some(),
-            unlisted_passes: self.passes_unlisted(),
+            unlisted_passes,
         });
         let transition = if line == Line::Back {
             before.filter(|_| returns == Returns::Back).or(back).map(|to| Transition {

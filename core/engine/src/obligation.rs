@@ -116,7 +116,7 @@ fn announce(skill: &Skill, run: &Run) -> String {
         text.push_str(&format!(" Forbidden: {}.", phrase::lines(&forbidden)));
     }
     if let Some(condition) = &phase.done_when {
-        let alone = if others.is_empty() && skill.unlisted != Unlisted::Allow {
+        let alone = if others.is_empty() && skill.unlisted_in(phase).1 != Unlisted::Allow {
             "Only this is allowed, and it"
         } else {
             "This"

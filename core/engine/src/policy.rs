@@ -66,8 +66,11 @@ pub struct Skill {
     pub mode: Option<Mode>,
     /// Where its runs live.
     pub scope: Scope,
-    /// How calls that no line lists are answered.
+    /// How calls that no line lists are answered, where no line of `unlisted_lines` selects them.
     pub unlisted: Unlisted,
+    /// Calls that no phase lists and that are answered in their own way; the first line that selects a call decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted_lines: Vec<UnlistedLine>,
     /// Who may deactivate a run before its end.
     pub leave_skill: LeaveSkill,
     /// Whether the agent is kept from ending its turn while a run is not done.
@@ -110,6 +113,13 @@ impl Skill {
     #[must_use]
     pub fn starts_by_itself(&self) -> bool {
         self.start.iter().any(|start| *start != Start::Invocation)
+    }
+
+    /// How calls that no line lists are answered in a phase.
+    #[must_use]
+    pub fn unlisted_in<'p>(&'p self, phase: &'p Phase) -> (&'p [UnlistedLine], Unlisted) {
+        let own = phase.unlisted.as_deref().map(|rule| (rule.lines.as_slice(), rule.otherwise));
+        own.unwrap_or((&self.unlisted_lines, self.unlisted))
     }
 
     /// The place of a phase, by name.
@@ -168,6 +178,9 @@ pub struct Phase {
     pub allowed: Vec<Matcher>,
     /// The calls that are a violation while the run is in it; stronger than `allowed`.
     pub forbidden: Vec<Matcher>,
+    /// How calls that no line lists are answered in it; `None`: as the skill says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlisted: Option<Box<UnlistedRule>>,
     /// What must hold before it is entered.
     pub requires: Option<Condition>,
     /// What completes it; `None`: nothing is needed to leave it.
@@ -305,6 +318,25 @@ pub enum Unlisted {
     ReadOnly,
     /// They are violations.
     Deny,
+}
+
+/// Calls that no phase lists, and their answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnlistedLine {
+    /// Whether they are allowed.
+    pub passes: bool,
+    /// Which calls.
+    pub matcher: Matcher,
+}
+
+/// How calls that no line lists are answered in one phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnlistedRule {
+    /// Calls that are answered in their own way; the first line that selects a call decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<UnlistedLine>,
+    /// How the others are answered.
+    pub otherwise: Unlisted,
 }
 
 /// Who may deactivate a run before its end, from lenient to strict.

@@ -47,8 +47,11 @@ fn each_matcher<'a>(skill: &'a Skill, visit: &mut dyn FnMut(&'a Matcher)) {
     let before =
         skill.start.iter().filter_map(|start| if let Start::Before(matcher) = start { Some(matcher) } else { None });
     let lists = skill.tools.iter().map(|note| &note.matcher).chain(&skill.global_forbidden).chain(before);
+    let lists = lists.chain(skill.unlisted_lines.iter().map(|line| &line.matcher));
     lists.for_each(|matcher| matcher.each(visit));
     for phase in &skill.phases {
+        let unlisted = phase.unlisted.iter().flat_map(|rule| &rule.lines);
+        unlisted.for_each(|line| line.matcher.each(visit));
         phase.allowed.iter().chain(&phase.forbidden).for_each(|matcher| matcher.each(visit));
         phase.conditions().for_each(|condition| {
             condition.each_call(&mut |test| test.matcher.each(visit));

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{CallAnalysis, Word};
+use crate::analysis::{Access, CallAnalysis, PathUse, Word};
 use crate::builtin_tools::builtin_labels;
 use crate::decide::{Done, Line};
 use crate::decision::{Effect, NextCall};
@@ -105,7 +105,9 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
         }
         Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, by },
         Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted | Line::UnlistedDenied => {
-            DenialKind::Unlisted { tool, phase, read_only: skill.unlisted == Unlisted::ReadOnly }
+            let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+            let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
+            DenialKind::Unlisted { tool, phase, read_only: rule == Unlisted::ReadOnly }
         }
     }
 }
@@ -131,7 +133,7 @@ fn guidance(
     let atoms = |found: &Blocking<'_>| found.missing.calls.iter().map(|test| test.atom).collect::<Vec<_>>();
     let atoms = blocking.map(atoms).unwrap_or_default();
     let has_needs = blocking.is_some();
-    let stuck = suggested.is_stuck() && !is_persons && !is_done && skill.unlisted != Unlisted::Allow;
+    let stuck = suggested.is_stuck() && !is_persons && !is_done && skill.unlisted_in(here).1 != Unlisted::Allow;
     Guidance::Strict(Box::new(Standing {
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
@@ -283,7 +285,10 @@ fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<Next
     let note = skill.tools.iter().find(|note| note.matcher.tool == matcher.tool);
     let example = note.and_then(|note| note.example.as_ref());
     let mut input = example.map_or_else(|| Value::Object(Map::new()), Example::arguments);
-    let named = denied.analysis.paths.first().map(|path| path.written.as_str());
+    // Of a shell line, only what it is known to change is a file; its other words may be anything.
+    let changes = |path: &PathUse| matches!(path.access, Access::Write | Access::Remove) && path.resolved.is_some();
+    let mut files = denied.analysis.paths.iter().filter(|path| path.command.is_none() || changes(path));
+    let named = files.next().map(|path| path.written.as_str());
     let named = named.or_else(|| denied.input.get("file_path").and_then(Value::as_str));
     if let Some(file) = named {
         name_file(&mut input, file);

@@ -79,6 +79,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         leave: Leave::OnCall,
         next: if index == last { vec![] } else { vec![Edge { to: index + 1, when: None, early: false }] },
         back: vec![],
+        unlisted: None,
     });
     let skill = Skill {
         name: "s".into(),
@@ -88,6 +89,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         mode: Some(mode),
         scope: Scope::Session,
         unlisted: Unlisted::Allow,
+        unlisted_lines: vec![],
         leave_skill: LeaveSkill::Agent,
         finish_required: false,
         start: Start::by_default(),

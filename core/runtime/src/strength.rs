@@ -39,6 +39,9 @@ pub struct SkillStrength {
     pub mode: Option<Mode>,
     /// How calls that no line lists are answered.
     pub unlisted: Unlisted,
+    /// How many lines allow calls that no phase lists.
+    #[serde(default)]
+    pub unlisted_allowed: usize,
     /// Who may leave it.
     pub leave: LeaveSkill,
     /// What begins it.
@@ -106,15 +109,19 @@ impl Strength {
 impl SkillStrength {
     fn of(skill: &Skill) -> Self {
         let conditions = skill.phases.iter().flat_map(|phase| [&phase.requires, &phase.done_when]);
+        let rules = || skill.phases.iter().filter_map(|phase| phase.unlisted.as_ref());
+        let lines = || skill.unlisted_lines.iter().chain(rules().flat_map(|rule| &rule.lines));
         Self {
             mode: skill.mode,
             unlisted: skill.unlisted,
+            unlisted_allowed: lines().filter(|line| line.passes).count(),
             leave: skill.leave_skill,
             starts: skill.start.len(),
             required: skill.finish_required,
             phases: skill.phases.len(),
             forbidden: skill.global_forbidden.len()
-                + skill.phases.iter().map(|phase| phase.forbidden.len()).sum::<usize>(),
+                + skill.phases.iter().map(|phase| phase.forbidden.len()).sum::<usize>()
+                + lines().filter(|line| !line.passes).count(),
             conditions: conditions.flatten().count(),
         }
     }
@@ -122,7 +129,10 @@ impl SkillStrength {
     fn less_than(&self, was: &Self) -> Vec<&'static str> {
         let all = [
             (self.mode < was.mode, "a weaker mode"),
-            (self.unlisted < was.unlisted, "more calls allowed that it does not list"),
+            (
+                self.unlisted < was.unlisted || self.unlisted_allowed > was.unlisted_allowed,
+                "more calls allowed that it does not list",
+            ),
             (self.leave < was.leave, "fewer limits on who may leave it"),
             (self.starts < was.starts, "fewer ways to begin"),
             (was.required && !self.required, "no need to finish it"),

@@ -1,7 +1,7 @@
 //! What building carries along, and the places of what it built.
 
 use phasegate_core::matcher::Matcher;
-use phasegate_core::policy::Skill;
+use phasegate_core::policy::{Skill, Unlisted};
 
 use crate::node::{Node, Span};
 use crate::report::Finding;
@@ -13,13 +13,15 @@ pub(crate) struct Builder<'f> {
     pub(crate) lenient: bool,
     /// The servers that the skill lists.
     pub(super) servers: &'f [String],
+    /// How the skill answers calls that no line lists.
+    pub(super) unlisted: Unlisted,
     /// The number of the next call test.
     pub(super) atoms: u32,
 }
 
 impl<'f> Builder<'f> {
     pub(crate) fn new(findings: &'f mut Vec<Finding>, lenient: bool) -> Self {
-        Self { findings, lenient, servers: &[], atoms: 0 }
+        Self { findings, lenient, servers: &[], unlisted: Unlisted::ReadOnly, atoms: 0 }
     }
 
     pub(super) fn next_atom(&mut self) -> u32 {
@@ -47,6 +49,8 @@ pub(crate) struct Places {
     pub(crate) tools: Vec<Span>,
     /// The lines of `start` that select calls.
     pub(crate) start: Vec<Span>,
+    /// The lines of `unlisted` that select calls.
+    pub(crate) unlisted: Vec<Span>,
 }
 
 /// Where the parts of a phase stand.
@@ -55,6 +59,8 @@ pub(crate) struct PhasePlaces {
     pub(crate) key: Span,
     pub(crate) allowed: Vec<Span>,
     pub(crate) forbidden: Vec<Span>,
+    /// The lines of its `unlisted` that select calls.
+    pub(crate) unlisted: Vec<Span>,
     pub(crate) requires: Span,
     pub(crate) done_when: Span,
     /// Every call that the phase's conditions ask for.

@@ -2,10 +2,10 @@
 
 use phasegate_core::Code;
 use phasegate_core::condition::Condition;
-use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase};
+use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, UnlistedRule};
 
 use super::builder::{Builder, PhasePlaces, child};
-use super::{condition, matcher};
+use super::{condition, matcher, unlisted};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{BackSource, ConditionSource, LeaveSource, NextSource, OptionalSource, PhaseSource};
@@ -24,6 +24,12 @@ pub(super) fn phase(
     let (allowed, allowed_places) = matcher::list(builder, &source.allowed, child(node, "allowed"));
     let (forbidden, forbidden_places) = matcher::list(builder, &source.forbidden, child(node, "forbidden"));
     (places.allowed, places.forbidden) = (allowed_places, forbidden_places);
+    let (lines, unlisted_places) = unlisted::lines(builder, source.unlisted.as_ref(), child(node, "unlisted"));
+    places.unlisted = unlisted_places;
+    let rule = source
+        .unlisted
+        .as_ref()
+        .map(|rule| Box::new(UnlistedRule { lines, otherwise: rule.word().unwrap_or(builder.unlisted) }));
     places.requires = child(node, "requires").span;
     places.done_when = child(node, "done_when").span;
     let mut inner = Inner { builder, names, places };
@@ -32,6 +38,7 @@ pub(super) fn phase(
         description: source.description.clone(),
         allowed,
         forbidden,
+        unlisted: rule,
         requires: inner.condition(source.requires.as_ref(), child(node, "requires")),
         done_when: inner.condition(source.done_when.as_ref(), child(node, "done_when")),
         optional: inner.optional(source, child(node, "optional")),

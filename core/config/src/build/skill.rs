@@ -9,10 +9,10 @@ use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
-use super::{matcher, pattern, phase};
+use super::{matcher, pattern, phase, unlisted};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord};
+use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
 
 /// Builds a skill; its version is not known yet.
 pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &Node, form: Form) -> Built {
@@ -21,29 +21,39 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
-    let global = child(node, "global_forbidden");
-    let (global_forbidden, global_places) = matcher::list(&mut builder, &source.global_forbidden, global);
+    let (mut global_forbidden, mut global_places) =
+        matcher::list(&mut builder, &source.forbidden, child(node, "forbidden"));
+    let (more, more_places) = matcher::list(&mut builder, &source.global_forbidden, child(node, "global_forbidden"));
+    global_forbidden.extend(more);
+    global_places.extend(more_places);
     (places.tools, places.global_forbidden) = (tool_places, global_places);
+    let (unlisted_lines, unlisted_places) =
+        unlisted::lines(&mut builder, source.unlisted.as_ref(), child(node, "unlisted"));
+    places.unlisted = unlisted_places;
+    let (everywhere, _) = matcher::list(&mut builder, &source.allowed, child(node, "allowed"));
+    let (start, start_places) = start(&mut builder, source, child(node, "start"));
+    places.start = start_places;
+    let by_itself = start.iter().any(|start| matches!(start, Start::Before(_) | Start::Session));
+    let default = if compat || by_itself { Unlisted::Allow } else { Unlisted::ReadOnly };
+    let unlisted = source.unlisted.as_ref().and_then(UnlistedRuleSource::word).unwrap_or(default);
+    builder.unlisted = unlisted;
     // The mapping of the source has lost the order of the file; the tree has it.
     let entries = child(node, "phases").entries();
     let names: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
     let mut phases = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let Some(source) = source.phases.get(&entry.key) else { continue };
-        let (phase, phase_places) = phase::phase(&mut builder, source, entry, index, &names);
+        let (mut phase, phase_places) = phase::phase(&mut builder, source, entry, index, &names);
+        phase.allowed.extend(everywhere.iter().cloned());
         phases.push(phase);
         places.phases.push(phase_places);
     }
-    let (start, start_places) = start(&mut builder, source, child(node, "start"));
-    places.start = start_places;
     if let (Some(_), Some(_), Some(entry)) = (source.finish, source.leave_skill, node.entry("leave_skill")) {
         let finding = Finding::error(Code::ConfigValue, entry.key_span, "`finish` and `leave_skill` say the same");
         builder.findings.push(finding.suggest("remove `leave_skill`"));
     }
     let leave = source.finish.map(LeaveSkill::from).or(source.leave_skill.map(LeaveSkill::from));
     let leave = leave.unwrap_or(if compat { LeaveSkill::Agent } else { LeaveSkill::Finished });
-    let by_itself = start.iter().any(|start| matches!(start, Start::Before(_) | Start::Session));
-    let unlisted = if compat || by_itself { Unlisted::Allow } else { Unlisted::ReadOnly };
     let skill = Skill {
         name: source.skill.clone(),
         description: source.description.clone(),
@@ -51,7 +61,8 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         compat,
         mode: source.mode.map(Into::into),
         scope: source.scope.map_or(Scope::Session, Into::into),
-        unlisted: source.unlisted.map_or(unlisted, Into::into),
+        unlisted,
+        unlisted_lines,
         leave_skill: if source.locked { LeaveSkill::Human } else { leave },
         finish_required: source.finish == Some(FinishSource::Required),
         start,

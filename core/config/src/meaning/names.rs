@@ -24,7 +24,7 @@ pub(super) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Find
     let names =
         Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, tools, open: false };
     no_servers(built, findings);
-    servers(built, tools, findings);
+    servers(built, &all, tools, findings);
     conditions::check(&all, skill.compat, findings);
     let doubts: Vec<(&Use<'_>, Doubt)> =
         all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
@@ -136,9 +136,18 @@ fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
 }
 
 /// Servers that neither a client nor a relay of the project knows, and those whose relay may have a session of its own.
-fn servers(built: &Built, known: &KnownServers, findings: &mut Vec<Finding>) {
-    for (server, span) in built.servers.iter().zip(&built.places.servers) {
-        let warning = |message| Finding::warning(Code::MatcherNeverMatches, *span, message);
+fn servers(built: &Built, all: &[Use<'_>], known: &KnownServers, findings: &mut Vec<Finding>) {
+    let listed_here = built.servers.iter().zip(built.places.servers.iter().copied());
+    let mut servers: Vec<(&String, Span)> = listed_here.collect();
+    for used in all {
+        if let ServerPattern::Named(server) = &used.matcher.server
+            && servers.iter().all(|(other, _)| *other != server)
+        {
+            servers.push((server, used.span));
+        }
+    }
+    for (server, span) in servers {
+        let warning = |message| Finding::warning(Code::MatcherNeverMatches, span, message);
         if let Some(why) = known.apart(server, built.servers.len()) {
             let what = format!("the skill may not hold on the server `{server}`");
             findings.push(warning(what).cause(why).suggest(TOGETHER));

@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 
 use phasegate_core::condition::Condition;
-use phasegate_core::matcher::Matcher;
-use phasegate_core::policy::{Edge, Leave, Optional, Phase, Skill, Unlisted};
-use phasegate_core::tool::{EXECUTE, READ, WRITE};
+use phasegate_core::matcher::{Matcher, Use};
+use phasegate_core::policy::{Edge, Leave, Optional, Phase, Skill, Unlisted, UnlistedLine};
+use phasegate_core::tool::only_reads;
 
 use super::table::Table;
 
@@ -77,7 +77,7 @@ impl<'s> Possible<'s> {
         if self.table.forbids(at, sample) || self.table.forbids_everywhere(sample) {
             return false;
         }
-        self.table.allows(at, sample) || (self.following(at, sample).is_none() && self.passes(sample))
+        self.table.allows(at, sample) || (self.following(at, sample).is_none() && self.passes(at, sample))
     }
 
     /// Whether the call may enter the phase although the phase forbids it, as in the compat form.
@@ -86,13 +86,24 @@ impl<'s> Possible<'s> {
         self.skill.compat && others.any(|(other, phase)| self.leads_to(other, phase, sample).contains(&at))
     }
 
-    fn passes(&self, sample: usize) -> bool {
-        match self.skill.unlisted {
+    fn passes(&self, at: usize, sample: usize) -> bool {
+        let (Some(phase), Some(sample)) = (self.skill.phases.get(at), self.table.samples.get(sample)) else {
+            return false;
+        };
+        let (lines, otherwise) = self.skill.unlisted_in(phase);
+        let selects = |line: &&UnlistedLine| {
+            if line.passes {
+                sample.fits(&line.matcher, self.skill, Use::Permit)
+            } else {
+                sample.all_forbidden_by(&line.matcher, self.skill)
+            }
+        };
+        if let Some(line) = lines.iter().find(selects) {
+            return line.passes;
+        }
+        match otherwise {
             Unlisted::Allow => true,
-            Unlisted::ReadOnly => self.table.samples.get(sample).is_some_and(|sample| {
-                let labels = &sample.labels;
-                labels.contains(READ) && !labels.contains(WRITE) && !labels.contains(EXECUTE)
-            }),
+            Unlisted::ReadOnly => only_reads(&sample.labels),
             Unlisted::Deny => false,
         }
     }

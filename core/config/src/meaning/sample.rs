@@ -187,6 +187,9 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
         }
     };
     skill.tools.iter().for_each(|note| add(&note.matcher));
+    let phases = skill.phases.iter().filter_map(|phase| phase.unlisted.as_ref());
+    let unlisted = phases.flat_map(|rule| &rule.lines).chain(&skill.unlisted_lines);
+    unlisted.filter(|line| line.passes).for_each(|line| add(&line.matcher));
     for phase in &skill.phases {
         phase.allowed.iter().chain(&phase.forbidden).for_each(&mut add);
         phase.conditions().for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::condition::Condition;
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::{Skill, Start};
+use phasegate_core::policy::{Skill, Start, UnlistedLine};
 
 use crate::build::builder::Built;
 use crate::node::Span;
@@ -52,9 +52,12 @@ pub(super) fn all(built: &Built) -> Vec<Use<'_>> {
         span: *span,
         place: Place::Start,
     }));
+    all.extend(unlisted(&skill.unlisted_lines, &built.places.unlisted));
     for (at, (phase, places)) in skill.phases.iter().zip(&built.places.phases).enumerate() {
         all.extend(listed(&phase.allowed, &places.allowed, Place::Allowed));
         all.extend(listed(&phase.forbidden, &places.forbidden, Place::Forbidden(at)));
+        let lines = phase.unlisted.as_ref().map_or(&[][..], |rule| &rule.lines);
+        all.extend(unlisted(lines, &places.unlisted));
         all.extend(places.asked.iter().map(|asked| Use {
             matcher: &asked.matcher,
             span: asked.span,
@@ -64,6 +67,13 @@ pub(super) fn all(built: &Built) -> Vec<Use<'_>> {
     let except: Vec<_> = all.iter().flat_map(excepted).collect();
     all.extend(except);
     all
+}
+
+/// The lines of an `unlisted`: those that deny are as a list that forbids.
+fn unlisted<'b>(lines: &'b [UnlistedLine], spans: &[Span]) -> Vec<Use<'b>> {
+    let place = |line: &UnlistedLine| if line.passes { Place::Allowed } else { Place::Everywhere };
+    let each = lines.iter().zip(spans);
+    each.map(|(line, span)| Use { matcher: &line.matcher, span: *span, place: place(line) }).collect()
 }
 
 /// The matchers in the exceptions of one. They are listed at its place.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::choices::LeaveSource;
 use super::condition::ConditionSource;
 use super::matcher::MatcherSource;
+use super::unlisted::UnlistedRuleSource;
 
 /// A phase: what it allows, what it forbids, what completes it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -17,6 +18,8 @@ pub struct PhaseSource {
     pub allowed: Vec<MatcherSource>,
     /// The calls that the phase forbids, even if `allowed` lists them.
     pub forbidden: Vec<MatcherSource>,
+    /// How to answer calls that no line lists while the run is in the phase. The default is the skill's `unlisted`.
+    pub unlisted: Option<UnlistedRuleSource>,
     /// The condition for entering the phase.
     pub requires: Option<ConditionSource>,
     /// The condition that completes the phase. Only calls of the current visit count. Without it a run can leave the

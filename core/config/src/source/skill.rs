@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::choices::{FinishSource, Form, LeaveSkillSource, ModeSource, ScopeSource, UnlistedSource};
+use super::choices::{FinishSource, Form, LeaveSkillSource, ModeSource, ScopeSource};
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
+use super::unlisted::UnlistedRuleSource;
 
 /// A skill: the phases of a workflow and their rules.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -35,7 +36,7 @@ pub struct SkillSource {
     /// How to answer calls that no line lists. The default is `read_only`; it is `allow` in the compat form, and for a
     /// skill that starts by `before` or `session`.
     #[serde(default)]
-    pub unlisted: Option<UnlistedSource>,
+    pub unlisted: Option<UnlistedRuleSource>,
     /// What begins a run. Of several lines each does. The default is `invocation`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
@@ -56,7 +57,13 @@ pub struct SkillSource {
     /// Labels and sample arguments of tools, by pattern.
     #[serde(default)]
     pub tools: BTreeMap<String, ToolSource>,
+    /// The calls that every phase allows, beside its own.
+    #[serde(default)]
+    pub allowed: Vec<MatcherSource>,
     /// The calls that every phase forbids.
+    #[serde(default)]
+    pub forbidden: Vec<MatcherSource>,
+    /// The former name of `forbidden`.
     #[serde(default)]
     pub global_forbidden: Vec<MatcherSource>,
     /// The phases by name. Their order is their order in the file.

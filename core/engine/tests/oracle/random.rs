@@ -83,6 +83,10 @@ fn matchers(dice: &mut Dice<'_>, least: usize, most: usize) -> Vec<Value> {
     (0..number).map(|_| matcher(dice)).collect()
 }
 
+fn unlisted_lines(dice: &mut Dice<'_>) -> Vec<Value> {
+    (0..=dice.below(2)).map(|_| json!({"passes": dice.one_in(2), "matcher": matcher(dice)})).collect()
+}
+
 fn condition(dice: &mut Dice<'_>, atom: &mut u32, depth: usize) -> Value {
     let wanted =
         [json!({"outcome": "ok"}), json!({"outcome": "failed"}), json!("ended"), json!({"outcome": "refused"})];
@@ -160,6 +164,7 @@ fn skill(at: usize, head: &[u8; 20], phases: &[[u8; 40]]) -> Value {
         let labels = dice.pick(&[json!(["read"]), json!(["write"])]);
         notes.push(json!({"matcher": matcher(dice), "labels": labels}));
     }
+    let lines = if !seed && dice.one_in(6) { unlisted_lines(dice) } else { Vec::new() };
     let start = match dice.below(6) {
         3 => json!([{"before": matcher(dice)}]),
         4 => json!(["session"]),
@@ -172,6 +177,7 @@ fn skill(at: usize, head: &[u8; 20], phases: &[[u8; 40]]) -> Value {
         "mode": dice.pick(&[json!("block"), json!("block"), json!("warn"), Value::Null]),
         "scope": dice.pick(&["session", "session", "session", "project"]),
         "unlisted": if seed { "allow" } else { dice.pick(&["read_only", "deny", "allow"]) },
+        "unlisted_lines": lines,
         "leave_skill": if seed { "agent" } else { dice.pick(&["finished", "agent", "human"]) },
         "servers": if dice.one_in(2) { json!(["lsp"]) } else { json!([]) },
         "tools": notes, "global_forbidden": if dice.one_in(8) { matchers(dice, 1, 1) } else { vec![] },

@@ -241,11 +241,7 @@ impl World {
         if !forbidden && self.may_be_later(run, asked) {
             return (Line::NotDone, Move::Stays);
         }
-        let passes = match skill.unlisted {
-            Unlisted::Allow => true,
-            Unlisted::ReadOnly => only_reads(asked, skill),
-            Unlisted::Deny => false,
-        };
+        let (passes, _) = self.unlisted(run, asked);
         match (forbidden, passes) {
             (true, _) => (Line::Forbidden, Move::Stays),
             (false, true) => (Line::Unlisted, Move::Stays),
@@ -253,10 +249,33 @@ impl World {
         }
     }
 
+    /// Line 6: whether a call that no line lists passes, and whether a line of `unlisted` says so.
+    fn unlisted(&self, run: usize, asked: &Asked) -> (bool, bool) {
+        let (skill, phase) = (self.skill(run), self.phase(run));
+        let (lines, otherwise) = match &phase.unlisted {
+            Some(rule) => (&rule.lines, rule.otherwise),
+            None => (&skill.unlisted_lines, skill.unlisted),
+        };
+        for line in lines {
+            let one = std::slice::from_ref(&line.matcher);
+            if line.passes && permits(one, asked, skill) {
+                return (true, true);
+            }
+            if !line.passes && forbids(one, asked, skill) {
+                return (false, true);
+            }
+        }
+        match otherwise {
+            Unlisted::Allow => (true, false),
+            Unlisted::ReadOnly => (only_reads(asked, skill), false),
+            Unlisted::Deny => (false, false),
+        }
+    }
+
     /// Whether a later phase that is closed may list a call that would pass as one that no line lists.
     fn may_be_later(&self, run: usize, asked: &Asked) -> bool {
         let skill = self.skill(run);
-        if skill.compat || skill.unlisted != Unlisted::Allow || only_reads(asked, skill) {
+        if skill.compat || self.unlisted(run, asked) != (true, false) || only_reads(asked, skill) {
             return false;
         }
         let may = |to: &usize| {
@@ -341,7 +360,10 @@ impl World {
             "set_mode" | "skip_phase" if by != By::Human => refused(Code::CommandRefused),
             _ => {
                 let run = live.into_iter().find(|run| Some(self.skill(*run).name.as_str()) == skill);
-                let Some(run) = run else { return refused(Code::CommandInvalid) };
+                let known = self.policy.skills.iter().any(|known| Some(known.name.as_str()) == skill);
+                let Some(run) = run else {
+                    return refused(if known || skill.is_none() { Code::CommandInvalid } else { Code::SkillUnknown });
+                };
                 if name == "set_mode" {
                     self.runs[run].mode = if args["mode"] == "warn" { Mode::Warn } else { Mode::Block };
                     return None;

@@ -1,0 +1,35 @@
+//! What becomes of calls that no line lists.
+
+use phasegate_core::Code;
+use phasegate_core::policy::UnlistedLine;
+
+use super::builder::{Builder, child};
+use super::matcher;
+use crate::node::{Node, Span};
+use crate::report::Finding;
+use crate::source::{UnlistedLineSource, UnlistedRuleSource};
+
+/// Builds the lines of a list, each with its place.
+pub(super) fn lines(
+    builder: &mut Builder<'_>,
+    source: Option<&UnlistedRuleSource>,
+    node: &Node,
+) -> (Vec<UnlistedLine>, Vec<Span>) {
+    let (mut lines, mut places) = (Vec::new(), Vec::new());
+    let Some(UnlistedRuleSource::List(sources)) = source else { return (lines, places) };
+    for (at, (line, node)) in sources.iter().zip(node.items()).enumerate() {
+        let UnlistedLineSource::Calls(calls) = line else {
+            if at + 1 < sources.len() {
+                let finding = Finding::error(Code::ConfigValue, node.span, "no line after the word is ever asked");
+                builder.findings.push(finding.suggest("put the word at the end"));
+            }
+            continue;
+        };
+        for (passes, list, key) in [(true, &calls.allow, "allow"), (false, &calls.deny, "deny")] {
+            let (matchers, spans) = matcher::list(builder, list, child(node, key));
+            lines.extend(matchers.into_iter().map(|matcher| UnlistedLine { passes, matcher }));
+            places.extend(spans);
+        }
+    }
+    (lines, places)
+}

@@ -1,0 +1,56 @@
+//! What becomes of calls that no line lists, as written.
+
+use phasegate_core::policy::Unlisted;
+use serde::Deserialize;
+
+use super::choices::UnlistedSource;
+use super::matcher::MatcherSource;
+
+/// How to answer calls that no line lists: a word, or a list of which the first line that selects a call decides.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum UnlistedRuleSource {
+    /// One answer to all of them.
+    Word(UnlistedSource),
+    /// Lines, and at the end a word for the rest.
+    List(Vec<UnlistedLineSource>),
+}
+
+/// A line of the list: calls with their answer, or the word for the rest.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum UnlistedLineSource {
+    /// The answer to the rest. It ends the list.
+    Word(UnlistedSource),
+    /// Calls with their answer.
+    Calls(Box<UnlistedCalls>),
+}
+
+/// Calls that no line lists, with their answer. Exactly one key is given.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1, "maxProperties" = 1)))]
+#[serde(default, deny_unknown_fields)]
+pub struct UnlistedCalls {
+    /// Calls that are allowed.
+    pub allow: Vec<MatcherSource>,
+    /// Calls that are violations. A call in doubt is one of them.
+    pub deny: Vec<MatcherSource>,
+}
+
+impl UnlistedRuleSource {
+    /// The word for what no line of the list selects.
+    #[must_use]
+    pub fn word(&self) -> Option<Unlisted> {
+        let word = match self {
+            Self::Word(word) => Some(*word),
+            Self::List(lines) => lines.iter().find_map(|line| match line {
+                UnlistedLineSource::Word(word) => Some(*word),
+                UnlistedLineSource::Calls(_) => None,
+            }),
+        };
+        word.map(Into::into)
+    }
+}
