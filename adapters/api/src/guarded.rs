@@ -322,6 +322,7 @@ impl GuardedCalls {
             ok: None,
             exit_code: None,
             output: None,
+            tests: Vec::new(),
             tool: Some(call.tool),
             input: None,
         };

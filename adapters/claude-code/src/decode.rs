@@ -3,6 +3,7 @@
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::state::OpenCall;
+use phasegate_core::test_report::TestReport;
 use phasegate_core::tool::{AGENT, SKILL};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
@@ -137,13 +138,15 @@ impl Decoding<'_> {
         } else {
             outcome::of_text(named.own().and_then(|own| self.dialect.tool(own)))
         };
-        result(ran.tool_use_id, ending, named.tool, ran.tool_input)
+        let tests = outcome::tests(own(&named), &ran.tool_response);
+        result(ran.tool_use_id, ending, named.tool, ran.tool_input, tests)
     }
 
     fn tool_failed(&self, failed: wire::ToolFailed) -> EventKind {
         let named = tools::canonical(self.dialect, failed.tool_name, failed.mcp_server);
         let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
-        result(failed.tool_use_id, ending, named.tool, failed.tool_input)
+        let tests = outcome::tests(own(&named), &Value::String(failed.error));
+        result(failed.tool_use_id, ending, named.tool, failed.tool_input, tests)
     }
 
     fn subagent_start(&self, agent: wire::Subagent) -> EventKind {
@@ -193,9 +196,9 @@ fn own(named: &Named) -> &str {
     if named.server.is_some() { "" } else { &named.tool }
 }
 
-/// A call's end. The tool is always named, so that a result proves something for its own call only. What the call
-/// answered is left out: no policy reads it, and it may hold anything.
-fn result(id: Option<String>, ending: Ending, tool: String, input: Value) -> EventKind {
+/// A call's end. The tool is always named, so that a result proves something for its own call only. Of what the
+/// call answered only the reports of tests are kept: it may hold anything.
+fn result(id: Option<String>, ending: Ending, tool: String, input: Value, tests: Vec<TestReport>) -> EventKind {
     let named = id.is_some();
     EventKind::ToolResult {
         id,
@@ -203,6 +206,7 @@ fn result(id: Option<String>, ending: Ending, tool: String, input: Value) -> Eve
         ok: None,
         exit_code: ending.exit_code,
         output: None,
+        tests,
         tool: Some(tool),
         input: (!named).then_some(input),
     }
@@ -217,6 +221,7 @@ fn prompted(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> Vec
         ok: None,
         exit_code: None,
         output: None,
+        tests: Vec::new(),
         tool: None,
         input: None,
     });

@@ -2,6 +2,7 @@
 
 use phasegate_adapter::ToolRow;
 use phasegate_core::event::Outcome;
+use phasegate_core::test_report::{self, TestReport};
 use serde_json::Value;
 
 /// How a call ended, and the exit status if it ran a program and that is known.
@@ -89,6 +90,20 @@ pub(crate) fn of_failure(tool: &str, error: &str, interrupted: bool) -> Ending {
     }
     let exit_code = if is_shell(tool) { exit_code(error) } else { None };
     Ending { outcome: Outcome::Failed, exit_code }
+}
+
+/// The reports of tests in what a shell answered: its texts, or the one text of a failure.
+pub(crate) fn tests(tool: &str, response: &Value) -> Vec<TestReport> {
+    if !is_shell(tool) {
+        return Vec::new();
+    }
+    match response {
+        Value::String(text) => test_report::read(text),
+        _ => {
+            let text = |name: &str| response.get(name).and_then(Value::as_str).unwrap_or_default();
+            test_report::read(&[text("stdout"), text("stderr")].join("\n"))
+        }
+    }
 }
 
 /// The number in a first line `Exit code 3`.

@@ -2,6 +2,7 @@
 
 use phasegate_adapter::Problem;
 use phasegate_core::event::{By, Outcome};
+use phasegate_core::test_report::TestReport;
 use phasegate_core::tool::SKILL;
 use phasegate_core::{Code, EventKind};
 use serde_json::Value;
@@ -60,7 +61,8 @@ pub(crate) fn after(decoding: &mut Decoding<'_>) -> Result<Option<EventKind>, Pr
     if let (Outcome::Launched, Some(agent)) = (ending.outcome, outcome::subagent(&answer)) {
         decoding.memory.launched(agent, &call_id);
     }
-    Ok(Some(result(call_id, ending)))
+    let tests = outcome::tests(own, &answer);
+    Ok(Some(result(call_id, ending, tests)))
 }
 
 /// A call's part shows that it ended, and no hook reported it: an error before or in it, or a call of the user's own.
@@ -74,7 +76,7 @@ pub(crate) fn part_ended(
         return None;
     }
     if answer.status.as_deref() == Some("error") {
-        return Some(result(call, outcome::failed(answer.error.as_deref().unwrap_or_default())));
+        return Some(result(call, outcome::failed(answer.error.as_deref().unwrap_or_default()), Vec::new()));
     }
     let open = decoding.session.open_call(&call);
     let same = answer.input.as_ref().zip(open).is_none_or(|(input, open)| open.has_input(input));
@@ -82,17 +84,18 @@ pub(crate) fn part_ended(
         decoding.memory.note_changed(tool.unwrap_or("unknown"));
     }
     let ending = if same { outcome::ran(tool, answer) } else { Ending::of(Outcome::Unknown) };
-    Some(result(call, ending))
+    Some(result(call, ending, outcome::tests(tool, answer)))
 }
 
-/// A call's end. What the call answered is left out: no policy reads it, and it may hold anything.
-fn result(id: String, ending: Ending) -> EventKind {
+/// A call's end. Of what the call answered only the reports of tests are kept: it may hold anything.
+fn result(id: String, ending: Ending, tests: Vec<TestReport>) -> EventKind {
     EventKind::ToolResult {
         id: Some(id),
         outcome: Some(ending.outcome),
         ok: None,
         exit_code: ending.exit_code,
         output: None,
+        tests,
         tool: None,
         input: None,
     }

@@ -1,6 +1,7 @@
 //! How a call ended, read from what the client says afterwards.
 
 use phasegate_core::event::Outcome;
+use phasegate_core::test_report::{self, TestReport};
 use serde_json::Value;
 
 use crate::wire::ToolAnswer;
@@ -50,6 +51,12 @@ pub(crate) fn ran(tool: Option<&str>, answer: &ToolAnswer) -> Ending {
         _ if answer.is_error == Some(true) => Ending::of(Outcome::Failed),
         _ => Ending::of(Outcome::Ok),
     }
+}
+
+/// The reports of tests in what a line of the shell printed.
+pub(crate) fn tests(tool: Option<&str>, answer: &ToolAnswer) -> Vec<TestReport> {
+    let printed = answer.output.as_deref().filter(|_| tool == Some("bash"));
+    printed.map(test_report::read).unwrap_or_default()
 }
 
 /// A subagent's answer begins with how far it has come.

@@ -2,6 +2,7 @@
 
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::test_report::TestReport;
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
@@ -66,13 +67,13 @@ impl Decoding<'_> {
         let as_decided = self.session.open_call(&ran.tool_call_id).is_some_and(|call| call.has_input(&ran.input));
         // What ran was not what was decided: it proves nothing.
         let ending = if as_decided { ending } else { Ending { outcome: Outcome::Unknown, exit_code: None } };
-        result(&ran.tool_call_id, ending, &ran.tool_name)
+        result(&ran.tool_call_id, ending, &ran.tool_name, outcome::tests(&ran.tool_name, &ran.content))
     }
 
     fn tool_over(&self, over: wire::ToolOver) -> Option<EventKind> {
         let ending = outcome::of_none(&over.result, over.is_error);
         self.session.open_call(&over.tool_call_id)?;
-        Some(result(&over.tool_call_id, ending, &over.tool_name))
+        Some(result(&over.tool_call_id, ending, &over.tool_name, Vec::new()))
     }
 
     fn session_start(&self, start: &wire::SessionStart) -> Result<EventKind, Problem> {
@@ -126,15 +127,16 @@ fn tool_call(call: wire::ToolCall, message: &Told<'_>) -> Vec<EventKind> {
     std::iter::once(call).chain(skill).collect()
 }
 
-/// A call's end. The tool is always named, so that a result proves something for its own call only. What the call answered
-/// is left out: no policy reads it, and it may hold anything.
-fn result(id: &str, ending: Ending, native: &str) -> EventKind {
+/// A call's end. The tool is always named, so that a result proves something for its own call only. Of what the call
+/// answered only the reports of tests are kept: it may hold anything.
+fn result(id: &str, ending: Ending, native: &str, tests: Vec<TestReport>) -> EventKind {
     EventKind::ToolResult {
         id: Some(id.to_owned()),
         outcome: Some(ending.outcome),
         ok: None,
         exit_code: ending.exit_code,
         output: None,
+        tests,
         tool: Some(tools::canonical(native.to_owned(), false, None).tool),
         input: None,
     }

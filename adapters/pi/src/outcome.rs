@@ -1,6 +1,7 @@
 //! How a call ended, read from what the client says afterwards.
 
 use phasegate_core::event::Outcome;
+use phasegate_core::test_report::{self, TestReport};
 use serde_json::Value;
 
 use crate::tools;
@@ -38,6 +39,11 @@ pub(crate) fn of_result(native: &str, content: &Value, is_error: bool, signals: 
         (false, true) if text == ABORTED => Ending::of(Outcome::Cancelled),
         (false, true) => Ending::of(Outcome::Failed),
     }
+}
+
+/// The reports of tests in what a line of the shell printed.
+pub(crate) fn tests(native: &str, content: &Value) -> Vec<TestReport> {
+    if tools::is_shell(native) { test_report::read(&text_of(content)) } else { Vec::new() }
 }
 
 /// The ending of a call that was let through here and never ran: interrupted, or refused by another extension.

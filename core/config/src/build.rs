@@ -4,6 +4,7 @@ pub(crate) mod builder;
 mod pattern;
 mod object;
 pub(crate) mod matcher;
+mod tests;
 pub(crate) mod condition;
 mod unlisted;
 mod phase;

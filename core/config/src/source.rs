@@ -12,7 +12,7 @@ pub mod settings;
 pub mod skill;
 
 pub use choices::{FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, UnlistedSource};
-pub use condition::{ConditionSource, Matchers};
+pub use condition::{ConditionSource, Matchers, Tests};
 pub use matcher::{ArgSource, ArgTestSource, CommandSource, MatcherObject, MatcherSource};
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{BackSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource};

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::redacted::Redacted;
+use crate::test_report::TestRun;
 
 /// The call analysis: the simple commands of a shell command, the paths of a file tool.
 ///
@@ -109,6 +110,9 @@ pub struct SimpleCommand {
     /// Whether it talks to another machine, whatever else it does.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub network: bool,
+    /// The tests that it runs in the project, where nothing else in the line can print.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestRun>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -228,6 +228,7 @@ impl Run {
             self.uncounted.retain(|one| !known(one) && !proved.atoms.contains(&one.atom));
             self.uncounted.extend(&proved.uncounted);
         }
+        self.evidence.retain(|one| one.visit > proved.visit || !proved.undone.contains(&one.atom));
         self.unfinished &= proved.atoms.is_empty();
         for atom in &proved.atoms {
             let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom };

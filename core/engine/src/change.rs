@@ -256,6 +256,9 @@ pub struct Proved {
     /// The numbers of the conditions that it proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub atoms: Vec<u32>,
+    /// The numbers of the conditions that do not hold any more, as the newest call ended otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<u32>,
     /// What it means to the visit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visit_is: Option<VisitIs>,

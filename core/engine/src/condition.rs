@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::fact::FactKey;
 use crate::matcher::{Matcher, Use};
 use crate::outcome::CallOutcome;
+use crate::test_report::{Runner, TestReport};
 
 pub use crate::fact_test::{Comparison, FactTest, Truth};
 
@@ -96,6 +97,115 @@ pub enum Wanted {
     Outcome(CallOutcome),
     /// It ran to its end: `ok` or `failed`.
     Ended,
+    /// It ran tests, and they ended so.
+    Tests(TestsWanted),
+    /// As `tests`, of one call, whose runner is known.
+    Report(ReportWanted),
+}
+
+/// How the tests that a call ran must have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestsWanted {
+    /// The result.
+    pub result: TestsResult,
+    /// Whether the policy names the command, and with it the selection of tests.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub selected: bool,
+}
+
+/// What a runner must report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReportWanted {
+    /// The result.
+    pub result: TestsResult,
+    /// The runner whose report counts.
+    pub runner: Runner,
+    /// Whether the command leaves out tests that have to pass.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub part: bool,
+}
+
+/// How tests ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestsResult {
+    /// At least one ran, none failed, and the exit status is 0.
+    Passed,
+    /// At least one failed.
+    Failed,
+    /// They could not be built or collected.
+    Broken,
+}
+
+impl TestsResult {
+    /// The word of a config.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Broken => "broken",
+        }
+    }
+
+    /// The outcome of a call that ends so.
+    #[must_use]
+    pub fn outcome(self) -> CallOutcome {
+        if self == Self::Passed { CallOutcome::Ok } else { CallOutcome::Failed }
+    }
+}
+
+impl ReportWanted {
+    /// Whether the reports of a call that ended so prove it.
+    fn proven_by(self, reports: &[TestReport]) -> bool {
+        let counted = Counted::of(self.runner, reports);
+        match self.result {
+            TestsResult::Passed => counted.passed() && !self.part && counted.left_out == 0,
+            TestsResult::Failed => counted.failed > 0,
+            TestsResult::Broken => counted.broken && counted.failed == 0,
+        }
+    }
+
+    /// Whether the reports of a later call say that it does not hold any more.
+    fn undone_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
+        let counted = Counted::of(self.runner, reports);
+        let failed = outcome == CallOutcome::Failed && counted.failed > 0;
+        let passed = outcome == CallOutcome::Ok && counted.passed();
+        let broken = outcome == CallOutcome::Failed && counted.broken;
+        match self.result {
+            TestsResult::Passed => failed || broken,
+            TestsResult::Failed => passed || (broken && !failed),
+            TestsResult::Broken => passed || failed,
+        }
+    }
+}
+
+/// The reports of one run, added up.
+#[derive(Default)]
+struct Counted {
+    passed: u64,
+    failed: u64,
+    left_out: u64,
+    broken: bool,
+}
+
+impl Counted {
+    fn of(runner: Runner, reports: &[TestReport]) -> Self {
+        let own = reports.iter().filter(|report| runner.reports_as(report.runner));
+        own.fold(Self::default(), |sum, report| Self {
+            passed: sum.passed.saturating_add(report.passed),
+            failed: sum.failed.saturating_add(report.failed),
+            left_out: sum.left_out.saturating_add(report.left_out),
+            broken: sum.broken || report.broken,
+        })
+    }
+
+    /// Whether at least one test passed, and none failed.
+    fn passed(&self) -> bool {
+        self.passed > 0 && self.failed == 0 && !self.broken
+    }
 }
 
 impl Default for Wanted {
@@ -117,15 +227,40 @@ impl Wanted {
         match self {
             Self::Ended => "ended",
             Self::Outcome(outcome) => outcome.word(),
+            Self::Tests(tests) => tests.result.word(),
+            Self::Report(report) => report.result.word(),
         }
     }
 
-    /// Whether `outcome` is what is wanted.
+    /// Whether a call that ends so, with these reports of tests, is what is wanted.
+    #[must_use]
+    pub fn proven_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
+        match self {
+            Self::Report(report) => self.accepts(outcome) && report.proven_by(reports),
+            Self::Tests(_) => false,
+            Self::Outcome(_) | Self::Ended => self.accepts(outcome),
+        }
+    }
+
+    /// Whether a later call that ends so, with these reports of tests, takes the proof back.
+    #[must_use]
+    pub fn undone_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
+        match self {
+            Self::Report(report) => report.undone_by(outcome, reports),
+            Self::Outcome(CallOutcome::Ok) => outcome == CallOutcome::Failed,
+            Self::Outcome(CallOutcome::Failed) => outcome == CallOutcome::Ok,
+            Self::Outcome(_) | Self::Ended | Self::Tests(_) => false,
+        }
+    }
+
+    /// Whether `outcome` is what is wanted, or has to be.
     #[must_use]
     pub fn accepts(self, outcome: CallOutcome) -> bool {
         match self {
             Self::Outcome(wanted) => wanted == outcome,
             Self::Ended => matches!(outcome, CallOutcome::Ok | CallOutcome::Failed),
+            Self::Tests(tests) => tests.result.outcome() == outcome,
+            Self::Report(report) => report.result.outcome() == outcome,
         }
     }
 }
@@ -165,6 +300,10 @@ impl fmt::Display for Condition {
             Self::All(parts) => joined(f, parts, " and "),
             Self::Any(parts) => joined(f, parts, " or "),
             Self::Not(inner) => write!(f, "not ({inner})"),
+            Self::Call(CallTest { wanted: Wanted::Tests(tests), matcher, .. }) if tests.selected => {
+                write!(f, "tests: {} ({})", tests.result.word(), matcher.text)
+            }
+            Self::Call(CallTest { wanted: Wanted::Tests(tests), .. }) => write!(f, "tests: {}", tests.result.word()),
             Self::Call(test) => write!(f, "{}: {}", test.wanted.word(), test.matcher.text),
             Self::Approved(Gate { name, content: None }) => write!(f, "approved: {name}"),
             Self::Approved(Gate { name, content: Some(content) }) => write!(f, "approved: {name} ({})", content.text),

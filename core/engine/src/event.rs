@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::analysis::CallAnalysis;
 use crate::builtin_tools::{known_labels, split_native};
 use crate::state::Run;
+use crate::test_report::TestReport;
 use crate::tool::{Call, Labels, Tool};
 
 pub use crate::builtin_tools::builtin_labels;
@@ -150,6 +151,9 @@ pub enum EventKind {
         /// What the call answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
+        /// The reports of tests in what the call printed, at most one for each runner.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tests: Vec<TestReport>,
         /// The canonical name, to pair a result that has no id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool: Option<String>,

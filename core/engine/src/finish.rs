@@ -64,8 +64,10 @@ pub(crate) fn stop(
         return Stopped::Passes;
     }
     let held = draft.state().session.held;
-    let progress = missing.iter().map(|missing| missing.progress).sum();
+    // Evidence that is lost and found again is no progress.
+    let progress = missing.iter().map(|missing| missing.progress).sum::<u64>();
     let went_on = interactive == Some(false) && held.is_some_and(|held| progress > held.progress);
+    let progress = held.map_or(progress, |held| held.progress.max(progress));
     let times = held.filter(|_| !went_on).map_or(0, |held| held.times);
     let most = if interactive == Some(false) { ATTEMPTS } else { REMINDERS };
     let strict = missing.iter().position(|missing| missing.mode == Mode::Block && !missing.stuck);

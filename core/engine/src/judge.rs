@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::analysis::{Access, PathUse, SimpleCommand, Status, Word};
-use crate::condition::{CallTest, Wanted};
+use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::eval::World;
 use crate::graph::{self, Here, Transition};
@@ -147,6 +147,11 @@ impl<'a> SkillCall<'a> {
         let proven = if used == Use::Forbid { statuses.min() } else { statuses.max() };
         let of_whole = || self.whole.one(matcher, Use::Permit).then(|| self.whole.status(matcher));
         match (proven.or_else(of_whole)?, test.wanted) {
+            // Whether tests ran is in doubt wherever their report may be missing.
+            (Status::Own, Wanted::Tests(tests)) if used == Use::Forbid => Some(Wanted::Outcome(tests.result.outcome())),
+            (_, Wanted::Tests(_)) if used == Use::Forbid => Some(Wanted::Ended),
+            (Status::Own | Status::Success, Wanted::Tests(tests)) => self.report(matcher, tests),
+            (Status::Lost, Wanted::Tests(_)) => None,
             (Status::Own, wanted) => Some(wanted),
             (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) if used == Use::Forbid => {
                 Some(Wanted::Ended)
@@ -157,6 +162,15 @@ impl<'a> SkillCall<'a> {
             (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) => None,
             (_, wanted) => Some(wanted),
         }
+    }
+
+    /// What the runner that the matcher selects must report.
+    fn report(&self, matcher: &Matcher, tests: TestsWanted) -> Option<Wanted> {
+        let whole = self.parts.is_empty().then_some(&self.whole);
+        let mut selected = self.parts.iter().chain(whole).filter(|part| part.one(matcher, Use::Permit));
+        let run = selected.find_map(|part| part.call.analysis.commands.first()?.tests)?;
+        let part = tests.result == TestsResult::Passed && !tests.selected && !run.whole;
+        Some(Wanted::Report(ReportWanted { result: tests.result, runner: run.runner, part }))
     }
 
     /// Whether the call, or a part of it, is surely one that the matcher selects.

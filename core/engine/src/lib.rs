@@ -63,6 +63,8 @@ pub mod builtin_tools;
 pub mod outcome;
 pub mod cause;
 pub mod glob;
+pub mod runner;
+pub mod test_report;
 pub mod words;
 pub mod matcher;
 mod parts;

@@ -7,13 +7,15 @@ use alloc::vec::Vec;
 use crate::builtin_tools::split_native;
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
+use crate::condition::Wanted;
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::moves;
 use crate::outcome::{CallOutcome, PermissionOutcome};
 use crate::pinning;
 use crate::redacted::digest;
-use crate::state::{CallVisit, Evidence, OpenCall, Run, Session, State, Status, Uncounted, Why};
+use crate::state::{CallVisit, Evidence, OpenCall, Proof, Run, Session, State, Status, Uncounted, Why};
+use crate::test_report::TestReport;
 use crate::tool::{AGENT, SKILL};
 
 /// What an event shows of earlier ones.
@@ -71,7 +73,7 @@ fn seen(session: &Session, event: &Event) -> Change {
 }
 
 fn result(draft: &mut Draft, event: &Event) {
-    let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, .. } = &event.kind else { return };
+    let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, tests, .. } = &event.kind else { return };
     let digest = input.as_ref().map(digest);
     let tool = tool.as_deref().map(|tool| split_native(tool).map_or(tool, |(_, name)| name));
     let agent = event.subagent();
@@ -91,7 +93,7 @@ fn result(draft: &mut Draft, event: &Event) {
     let same = tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent);
     let outcome = if same { proven(stated, *exit_code, call.executes) } else { CallOutcome::Unknown };
     let (number, agent_ended) = (call.number, call.ended);
-    close(draft, number, outcome);
+    close_with(draft, number, outcome, tests);
     if outcome == CallOutcome::Launched && agent_ended {
         close(draft, number, CallOutcome::Ok);
     }
@@ -154,6 +156,10 @@ fn give_up(draft: &mut Draft, over: impl Fn(&OpenCall) -> bool) {
 
 /// A call has an outcome, which becomes evidence in every run in which the visit that the call was decided in counts.
 fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
+    close_with(draft, number, outcome, &[]);
+}
+
+fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[TestReport]) {
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
     draft.change(Change::CallOutcome { call: number, outcome });
@@ -163,7 +169,7 @@ fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
         if taken {
             draft.change(Change::RunTaken { run: place.run.clone() });
         }
-        let proved = draft.run(&place.run).and_then(|run| proved(run, place, outcome));
+        let proved = draft.run(&place.run).and_then(|run| proved(run, place, outcome, tests));
         proved.into_iter().for_each(|proved| draft.change(Change::Proved(proved)));
     }
 }
@@ -183,20 +189,23 @@ fn not_invoked(draft: &mut Draft, call: &OpenCall, outcome: CallOutcome) {
 
 /// What the outcome of a call means to one run; `None`: nothing. A call counts where it was decided, however late its
 /// outcome is seen, and what was cleared stays cleared.
-fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Option<Proved> {
+fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome, tests: &[TestReport]) -> Option<Proved> {
     let here = run.visit == place.visit;
     let before = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
     if !here && !before && !run.kept.contains(&(place.phase, place.visit)) {
         return None;
     }
     let mut atoms = Vec::new();
-    for proof in place.proves.iter().filter(|proof| proof.wanted.accepts(outcome)) {
+    for proof in place.proves.iter().filter(|proof| proof.wanted.proven_by(outcome, tests)) {
         let evidence = Evidence { phase: place.phase, visit: place.visit, atom: proof.atom };
         if !run.evidence.contains(&evidence) && !atoms.contains(&proof.atom) {
             atoms.push(proof.atom);
         }
     }
-    let uncounted = if here { uncounted(run, place, outcome) } else { Vec::new() };
+    let held = |atom: u32| run.evidence.iter().any(|one| one.atom == atom && one.visit <= place.visit);
+    let undone = place.proves.iter().filter(|proof| !proof.lasting && proof.wanted.undone_by(outcome, tests));
+    let undone: Vec<u32> = undone.map(|proof| proof.atom).filter(|atom| held(*atom)).collect();
+    let uncounted = if here { uncounted(run, place, outcome, tests, &undone) } else { Vec::new() };
     let visit_is = match outcome {
         CallOutcome::Ok if place.result && here && run.failed => Some(VisitIs::Recovered),
         CallOutcome::Ok if place.listed && here && run.provisional.is_some() => Some(VisitIs::Settled),
@@ -208,16 +217,29 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Option<Proved> 
         }
         _ => None,
     };
-    let means = !atoms.is_empty() || visit_is.is_some() || !uncounted.is_empty();
-    means.then(|| Proved { run: run.id.clone(), phase: place.phase, visit: place.visit, atoms, visit_is, uncounted })
+    let means = !atoms.is_empty() || !undone.is_empty() || visit_is.is_some() || !uncounted.is_empty();
+    let (run, phase, visit) = (run.id.clone(), place.phase, place.visit);
+    means.then_some(Proved { run, phase, visit, atoms, undone, visit_is, uncounted })
 }
 
 /// The conditions that the call is about and that its outcome does not prove, as far as the run does not hold them so
 /// already.
-fn uncounted(run: &Run, place: &CallVisit, outcome: CallOutcome) -> Vec<Uncounted> {
-    let proven = |atom: u32| run.evidence.iter().any(|evidence| evidence.visit == place.visit && evidence.atom == atom);
-    let otherwise = place.proves.iter().filter(|proof| !proof.wanted.accepts(outcome));
-    let otherwise = otherwise.map(|proof| Uncounted { atom: proof.atom, why: Why::Outcome(outcome) });
+fn uncounted(
+    run: &Run,
+    place: &CallVisit,
+    outcome: CallOutcome,
+    tests: &[TestReport],
+    undone: &[u32],
+) -> Vec<Uncounted> {
+    let held = |atom: u32| run.evidence.iter().any(|evidence| evidence.visit == place.visit && evidence.atom == atom);
+    let proven = |atom: u32| held(atom) && !undone.contains(&atom);
+    let otherwise = place.proves.iter().filter(|proof| !proof.wanted.proven_by(outcome, tests));
+    let why = |proof: &Proof| match proof.wanted {
+        Wanted::Report(report) if report.part && proof.wanted.accepts(outcome) => Why::Part,
+        Wanted::Report(_) if proof.wanted.accepts(outcome) => Why::Report,
+        _ => Why::Outcome(outcome),
+    };
+    let otherwise = otherwise.map(|proof| Uncounted { atom: proof.atom, why: why(proof) });
     let not_own = place.not_own.iter().map(|atom| Uncounted { atom: *atom, why: Why::NotOwnStatus });
     let mut found: Vec<Uncounted> = Vec::new();
     for one in otherwise.chain(not_own) {

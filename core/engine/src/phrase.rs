@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use crate::condition::{CallTest, Condition, Wanted};
+use crate::condition::{CallTest, Condition, TestsResult, Wanted};
 use crate::matcher::{Matcher, ToolPattern};
 use crate::outcome::CallOutcome;
 
@@ -109,6 +109,11 @@ fn call(test: &CallTest) -> String {
         Wanted::Outcome(CallOutcome::Ok) => "successful",
         Wanted::Ended => "completed",
         Wanted::Outcome(outcome) => outcome.word(),
+        Wanted::Tests(tests) => {
+            let of = if tests.selected { format!(" of {}", line(&test.matcher)) } else { String::new() };
+            return of_tests(tests.result, tests.selected, &of);
+        }
+        Wanted::Report(report) => return of_tests(report.result, report.part, ""),
     };
     let matcher = &test.matcher;
     if commands_alone(matcher).is_some() {
@@ -117,5 +122,14 @@ fn call(test: &CallTest) -> String {
         format!("a {ending} call that {}", line(matcher))
     } else {
         format!("a {ending} call of {}", line(matcher))
+    }
+}
+
+fn of_tests(result: TestsResult, selected: bool, of: &str) -> String {
+    match result {
+        TestsResult::Passed if selected => format!("a test run{of} that passed"),
+        TestsResult::Passed => "a run of the whole test suite that passed".to_string(),
+        TestsResult::Failed => format!("a test run{of} with a failed test"),
+        TestsResult::Broken => format!("a test run{of} that could not be built"),
     }
 }

@@ -126,11 +126,11 @@ impl RunVerdict<'_> {
         let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
         let listed = lists(self.ruling.line);
         let (mut proves, mut not_own): (Vec<Proof>, Vec<u32>) = (Vec::new(), Vec::new());
-        each_call(self.skill, phase, &mut |test, used| match self
-            .call
-            .proves(test, used)
-            .map(|wanted| Proof { atom: test.atom, wanted })
-        {
+        each_call(self.skill, phase, &mut |test, used| match self.call.proves(test, used).map(|wanted| Proof {
+            atom: test.atom,
+            wanted,
+            lasting: used == Use::Forbid,
+        }) {
             Some(proof) if proves.contains(&proof) => {}
             Some(proof) => proves.push(proof),
             None if used == Use::Permit && self.call.is_about(&test.matcher) => not_own.push(test.atom),

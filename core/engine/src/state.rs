@@ -330,6 +330,10 @@ pub enum Why {
     NotOwnStatus,
     /// It ended in this way, and the condition asks for another.
     Outcome(CallOutcome),
+    /// What it printed reports no tests that ended as wanted.
+    Report,
+    /// The run of tests left out some that have to pass.
+    Part,
 }
 
 /// That a person approved something in a run.
@@ -457,6 +461,9 @@ pub struct Proof {
     /// The outcomes that prove it.
     #[serde(default, skip_serializing_if = "Wanted::is_ok")]
     pub wanted: Wanted,
+    /// Whether another outcome of a later call does not take it back: under `not` a match may be in doubt.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub lasting: bool,
 }
 
 /// What an open call would prove, as states of format 1 hold it.
@@ -474,7 +481,7 @@ impl OpenCall {
         self.number = number;
         for OlderProof { run, atom, wanted } in core::mem::take(&mut self.older_proofs) {
             let visit = self.visits.iter_mut().find(|visit| visit.run == run);
-            visit.into_iter().for_each(|visit| visit.proves.push(Proof { atom, wanted }));
+            visit.into_iter().for_each(|visit| visit.proves.push(Proof { atom, wanted, lasting: false }));
         }
         self
     }

@@ -40,9 +40,32 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
 }
 
 /// Whether a command has no assignments, and no redirection that reads or writes a file.
-pub(crate) fn is_plain(command: &SimpleCommand) -> bool {
+#[must_use]
+pub fn is_plain(command: &SimpleCommand) -> bool {
     command.assignments.is_empty()
         && command.redirections.iter().all(|(operator, target)| is_harmless(operator, target))
+}
+
+/// The words of a command after those that it surely begins with. Options of the program before its subcommand are passed
+/// over where they have no value.
+pub(crate) fn after<'c>(command: &'c SimpleCommand, start: &str) -> Option<&'c [Word]> {
+    let (program, mut rest) = command.words.split_first()?;
+    let mut wanted = start.split(' ');
+    if program_fits(wanted.next()?, program) != Fit::Yes {
+        return None;
+    }
+    let options = usize::try_from(command.global_options).unwrap_or(usize::MAX);
+    if let Some((passed, others)) = rest.split_at_checked(options).filter(|(passed, _)| passed.iter().all(is_flag)) {
+        rest = if passed.is_empty() { rest } else { others };
+    }
+    for word in wanted {
+        let (first, others) = rest.split_first()?;
+        if !matches!(first, Word::Known(text) if text == word) {
+            return None;
+        }
+        rest = others;
+    }
+    Some(rest)
 }
 
 fn program_fits(wanted: &str, program: &Word) -> Fit {
@@ -144,6 +167,7 @@ fn command(words: Vec<Word>) -> SimpleCommand {
         global_options: 0,
         status: Status::Own,
         transparent: false,
+        tests: None,
         network: false,
     }
 }

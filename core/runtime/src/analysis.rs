@@ -10,6 +10,7 @@ mod line;
 mod obeyed;
 mod patched;
 mod rewritten;
+mod tests;
 mod tools;
 mod within;
 
@@ -49,7 +50,7 @@ pub(crate) fn complete<'a>(
 ) -> BTreeSet<Readers> {
     tools::shorten(&mut event.kind);
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
-    let judged = read_line(event, shell);
+    let judged = read_line(event, shell, root);
     let none = BTreeSet::new;
     let Some(labels) = event.labels() else { return none() };
     let EventKind::ToolCall { tool, input, analysis, labels: given, .. } = &mut event.kind else { return none() };

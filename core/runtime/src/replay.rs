@@ -130,7 +130,7 @@ impl Replay {
         if let EventKind::File { path, content, sha256, .. } = &event.kind {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }
-        let of_line = read_line(&mut event, &Shell::default()).is_some();
+        let of_line = read_line(&mut event, &Shell::default(), self.files.root()).is_some();
         self.files.read_paths(&mut event, of_line);
         let Begun { state: before, mut records } = self.begun(&event)?;
         let Decided { outcome: mut done, facts } = self.decide(&before, &event)?;

@@ -8,7 +8,7 @@ use phasegate_core::fact_test::times;
 use serde_json::json;
 
 use super::builder::{Asked, Builder, child};
-use super::matcher;
+use super::{matcher, tests};
 use crate::node::Node;
 use crate::paths;
 use crate::report::Finding;
@@ -26,6 +26,7 @@ pub(super) fn build(
 ) -> Option<Condition> {
     let mut parts = Vec::new();
     calls(builder, source, node, seen, &mut parts);
+    tests::build(builder, source, node, &mut parts);
     if let Some(all) = &source.all {
         parts.push(Condition::All(list(builder, all, child(node, "all"), seen)));
     }

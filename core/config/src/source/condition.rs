@@ -24,6 +24,11 @@ pub struct ConditionSource {
     pub unknown: Option<Matchers>,
     /// A matching call ran to its end, `ok` or `failed`.
     pub ended: Option<Matchers>,
+    /// A known test runner ended so: `passed` (the whole suite, or what `command` names), `failed` or `broken`.
+    pub tests: Option<Tests>,
+    /// With `tests`: the words of the command that runs the tests meant, with `*` for any words.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub command: Option<String>,
     /// All of these hold.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub all: Option<Vec<ConditionSource>>,
@@ -61,4 +66,17 @@ pub enum Matchers {
     Each(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<MatcherSource>),
     /// This one must be seen.
     One(MatcherSource),
+}
+
+/// How tests ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Tests {
+    /// At least one ran, none failed, and the exit status is 0.
+    Passed,
+    /// At least one failed.
+    Failed,
+    /// They could not be built or collected.
+    Broken,
 }

@@ -50,6 +50,7 @@ impl Try {
                 ok: None,
                 exit_code: Some(i64::from(outcome != Outcome::Ok)),
                 output: None,
+                tests: Vec::new(),
                 tool: None,
                 input: None,
             },

@@ -93,6 +93,8 @@ pub(crate) fn uncounted(why: Why) -> String {
         Why::NotOwnStatus => "The last one does not count: the exit status of its line is not its own. Run it as the \
                               only command; before a pipe, write `set -o pipefail;`."
             .to_string(),
+        Why::Report => "The last one does not count: its output has no report of tests that ended so.".to_string(),
+        Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.".to_string(),
         Why::Outcome(CallOutcome::Unknown) => "The last one does not count: its outcome was not seen.".to_string(),
         Why::Outcome(outcome) => format!("The last one does not count: its outcome was `{}`.", outcome.word()),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phasegate_core::condition::{CallTest, Condition, Truth};
+use phasegate_core::condition::{CallTest, Condition, Truth, Wanted};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Mode, Optional, Phase, Policy, Scope, Skill};
@@ -57,6 +57,8 @@ impl Run {
 pub(crate) struct Entry {
     pub(crate) event: Event,
     pub(crate) decided: Option<Vec<(usize, usize, u32)>>,
+    /// The stays of all runs that counted when it came.
+    pub(crate) counting: Vec<(usize, usize, u32)>,
 }
 
 /// A call of the log that was let through, with its outcome if that was seen.
@@ -170,14 +172,42 @@ impl World {
         all
     }
 
-    /// Whether some call ended as the test wants, among those decided where `counts` says.
+    /// All stays that count now.
+    pub(crate) fn counting(&self) -> Vec<(usize, usize, u32)> {
+        let of =
+            |(at, run): (usize, &Run)| run.stays.iter().map(|stay| (at, stay.phase, stay.visit)).collect::<Vec<_>>();
+        self.runs.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Whether some call ended as the test wants, among those decided where `counts` says, and none that came to its end
+    /// later, in the same visit or in a later one, ended otherwise. Under `not` nothing takes it back.
     fn seen(&self, run: usize, test: &CallTest, doubt: bool, counts: &dyn Fn(usize, u32) -> bool) -> bool {
         let list = [test.matcher.clone()];
         let fits = |asked: &Asked| {
             if doubt { forbids(&list, asked, self.skill(run)) } else { permits(&list, asked, self.skill(run)) }
         };
-        self.ended().iter().any(|call| {
-            call.decided.iter().any(|(of, phase, visit)| *of == run && counts(*phase, *visit))
+        let otherwise = match test.wanted {
+            Wanted::Outcome(Outcome::Ok) => Some(Outcome::Failed),
+            Wanted::Outcome(Outcome::Failed) => Some(Outcome::Ok),
+            _ => None,
+        };
+        let all = self.ended();
+        let undone = |proof: &Ended<'_>, visit: u32| {
+            all.iter().any(|call| {
+                let late = |place: &&(usize, usize, u32)| {
+                    place.0 == run && place.2 >= visit && self.log[call.told].counting.contains(place)
+                };
+                call.told > proof.told
+                    && !doubt
+                    && call.outcome.is_some()
+                    && call.outcome == otherwise
+                    && fits(&call.asked)
+                    && call.decided.iter().any(|place| late(&place))
+            })
+        };
+        all.iter().any(|call| {
+            let held = |visit: u32| !undone(call, visit);
+            call.decided.iter().any(|(of, phase, visit)| *of == run && counts(*phase, *visit) && held(*visit))
                 && call.outcome.is_some_and(|outcome| test.wanted.accepts(outcome))
                 && fits(&call.asked)
         })

@@ -30,7 +30,7 @@ impl World {
     /// Hears one event and answers it, if it asks for an answer.
     pub(crate) fn hear(&mut self, event: &Event) -> Option<Answer> {
         let session = event.session.clone();
-        self.log.push(Entry { event: event.clone(), decided: None });
+        self.log.push(Entry { event: event.clone(), decided: None, counting: self.counting() });
         self.settle(&session);
         self.begin_by_itself(event);
         let answer = match &event.kind {

@@ -9,6 +9,7 @@ use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Judgement, Pattern, Piece, Readers, Table, Trust, judge};
 use serde_json::Value;
 
+use super::tests;
 use crate::policy_store::KeptSettings;
 
 /// What is known of programs, and how far the repository is trusted.
@@ -34,14 +35,16 @@ fn runs_zsh() -> bool {
     std::env::var_os("SHELL").is_some_and(|shell| Path::new(&shell).file_name().is_some_and(|name| name == "zsh"))
 }
 
-/// Reads the line of a shell call into its reading and labels, unless that was done; the judgement.
-pub(crate) fn read_line(event: &mut Event, shell: &Shell) -> Option<Judgement> {
+/// Reads the line of a shell call into its reading and labels, unless that was done; the judgement. `root` is the project's.
+pub(crate) fn read_line(event: &mut Event, shell: &Shell, root: &Path) -> Option<Judgement> {
+    let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
     let judged = judge(line, &shell.table, shell.trust.clone());
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
+        tests::mark(&mut analysis.commands, &judged, root, &base);
         analysis.paths = paths_of(&judged);
     }
     Some(judged)

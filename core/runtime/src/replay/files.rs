@@ -1,7 +1,7 @@
 //! The files of a transcript: the world as its `file` lines say, and the real one where that is asked for.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::{Access, PathUse};
 use phasegate_core::event::EventKind;
@@ -35,6 +35,11 @@ impl Files {
     /// A line names its working directory.
     pub(super) fn seen_from(&mut self, cwd: &str) {
         self.root.get_or_insert_with(|| cwd.to_owned());
+    }
+
+    /// The folder in which the transcript begins.
+    pub(super) fn root(&self) -> &Path {
+        Path::new(self.root.as_deref().unwrap_or("/"))
     }
 
     /// A `file` line: the file is, from now on, as stated.

@@ -1,0 +1,165 @@
+//! Known test runners: which commands start one, and which of them run the whole suite (rules 3.3, tests).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::analysis::{SimpleCommand, Word};
+use crate::glob::text_fits;
+use crate::test_report::{Runner, TestRun};
+use crate::words;
+
+/// One runner of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct RunnerRow {
+    /// Which runner.
+    pub runner: Runner,
+    /// The words that its commands begin with.
+    pub starts: &'static [&'static str],
+    /// Words that leave a suite whole, with blanks between them: what is printed, how it is built, how many tests run at a
+    /// time. `*` stands for any characters.
+    harmless: &'static str,
+    /// Options of the same kind whose value is the next word.
+    with_value: &'static str,
+    /// Words without one of which the suite is not whole.
+    needs: &'static str,
+}
+
+const CARGO: &str = "-q --quiet -v -vv --verbose --workspace --all --all-features --release -r --locked \
+                   --offline --frozen --no-fail-fast --color=* --message-format=* --jobs=* --timings \
+                   --keep-going -- --nocapture --no-capture --show-output --test-threads=* --include-ignored \
+                   --cargo-quiet --hide-progress-bar --show-progress=*";
+
+/// The table of runners.
+pub const RUNNERS: [RunnerRow; 11] = [
+    RunnerRow {
+        runner: Runner::Cargo,
+        starts: &["cargo test", "cargo t"],
+        harmless: CARGO,
+        with_value: "-j --jobs --color --message-format --test-threads",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Nextest,
+        starts: &["cargo nextest run", "cargo nextest r"],
+        harmless: CARGO,
+        with_value: "-j --jobs --color --test-threads --status-level --final-status-level --success-output --failure-output",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Go,
+        starts: &["go test"],
+        harmless: "-v -race -cover -count=* -shuffle=* -p=* -parallel=* -timeout=* ./...",
+        with_value: "-count -shuffle -p -parallel -timeout",
+        needs: "./...",
+    },
+    RunnerRow {
+        runner: Runner::Pytest,
+        starts: &["pytest", "py.test", "python -m pytest", "python3 -m pytest", "uv run pytest", "poetry run pytest"],
+        harmless: "-q -qq --quiet -v -vv -vvv --verbose -s -l --showlocals --tb=* --color=* --no-header \
+                   --durations=* --capture=* -n* -r* -x --exitfirst --maxfail=* --disable-warnings \
+                   --no-summary --setup-show --doctest-modules --cov --cov=* --cov-report=* --strict-markers \
+                   --strict-config",
+        with_value: "-n --tb --color --durations",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Unittest,
+        starts: &["python -m unittest", "python3 -m unittest", "uv run python -m unittest"],
+        harmless: "-q --quiet -v --verbose -b --buffer --locals -f --failfast -c --catch discover",
+        with_value: "",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Vitest,
+        starts: &[
+            "vitest run",
+            "npx vitest run",
+            "pnpm vitest run",
+            "pnpm exec vitest run",
+            "yarn vitest run",
+            "vitest",
+            "npx vitest",
+            "pnpm vitest",
+            "yarn vitest",
+        ],
+        harmless: "--coverage --no-color --silent --reporter=verbose --reporter=default --reporter=dot \
+                   --reporter=agent --reporter=minimal --run --no-watch --bail --bail=* --passWithNoTests \
+                   --hideSkippedTests --logHeapUsage",
+        with_value: "",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Jest,
+        starts: &["jest", "npx jest", "pnpm jest", "pnpm exec jest", "yarn jest"],
+        harmless: "--ci --coverage --verbose --silent --runInBand -i --no-color --colors --detectOpenHandles \
+                   --forceExit --no-cache --maxWorkers=* --bail --passWithNoTests --logHeapUsage \
+                   --noStackTrace --randomize --useStderr --reporters=default --reporters=summary",
+        with_value: "",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Mocha,
+        starts: &["mocha", "npx mocha", "pnpm mocha", "pnpm exec mocha", "yarn mocha"],
+        harmless: "--no-color --no-colors --color -C --parallel --full-trace --recursive --exit --bail -b \
+                   --check-leaks --inline-diffs --no-diff --reporter=* --forbid-only --forbid-pending \
+                   --fail-zero",
+        with_value: "-R --reporter",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Maven,
+        starts: &["mvn", "./mvnw"],
+        harmless: "-q --quiet -B --batch-mode -ntp --no-transfer-progress -o --offline -U -e -fae \
+                   --fail-at-end clean test verify package install",
+        with_value: "-T --threads",
+        needs: "test verify package install",
+    },
+    RunnerRow {
+        runner: Runner::Gradle,
+        starts: &["gradle", "./gradlew"],
+        harmless: "-q --quiet -i --info --stacktrace --no-daemon --offline --console=* --continue \
+                   --rerun-tasks clean test check build",
+        with_value: "",
+        needs: "test check build",
+    },
+    RunnerRow {
+        runner: Runner::Script,
+        starts: &["npm test", "npm t", "npm run test", "pnpm test", "pnpm run test", "yarn test", "yarn run test"],
+        harmless: "--silent -s",
+        with_value: "",
+        needs: "",
+    },
+];
+
+/// The run of tests that a command starts; `None` for every other command, and where a word of it is not known or an
+/// assignment or a file stands beside it.
+#[must_use]
+pub fn started(command: &SimpleCommand) -> Option<TestRun> {
+    let known = |word: &Word| matches!(word, Word::Known(_));
+    if !words::is_plain(command) || !command.words.iter().all(known) {
+        return None;
+    }
+    RUNNERS.iter().find_map(|row| {
+        let rest = row.starts.iter().find_map(|start| words::after(command, start))?;
+        Some(TestRun { runner: row.runner, whole: row.is_whole(rest) })
+    })
+}
+
+impl RunnerRow {
+    /// Whether the words after the start leave the suite whole.
+    fn is_whole(&self, words: &[Word]) -> bool {
+        let text = |word: &'_ Word| if let Word::Known(text) = word { text.clone() } else { String::new() };
+        let words: Vec<String> = words.iter().map(text).collect();
+        let is_in = |list: &str, word: &str| list.split_whitespace().any(|pattern| text_fits(pattern, word));
+        let mut rest = words.iter();
+        while let Some(word) = rest.next() {
+            if is_in(self.harmless, word) {
+                continue;
+            }
+            if !is_in(self.with_value, word) || rest.next().is_none() {
+                return false;
+            }
+        }
+        self.needs.is_empty() || words.iter().any(|word| is_in(self.needs, word))
+    }
+}

@@ -1,0 +1,296 @@
+//! Test reports: what runners print at their end, as numbers.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+/// A known test runner.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Runner {
+    /// `cargo test`.
+    Cargo,
+    /// `cargo nextest run`.
+    Nextest,
+    /// `go test`.
+    Go,
+    /// `pytest`.
+    Pytest,
+    /// `python -m unittest`.
+    Unittest,
+    /// `vitest run`.
+    Vitest,
+    /// `jest`.
+    Jest,
+    /// `mocha`.
+    Mocha,
+    /// `mvn test`.
+    Maven,
+    /// `gradle test`.
+    Gradle,
+    /// `npm test`: the runner of JavaScript that the package names.
+    Script,
+}
+
+impl Runner {
+    /// Whether a report of `other` is one of this runner.
+    #[must_use]
+    pub fn reports_as(self, other: Self) -> bool {
+        self == other || (self == Self::Script && matches!(other, Self::Vitest | Self::Jest | Self::Mocha))
+    }
+}
+
+/// A run of tests that a command of a shell line starts.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestRun {
+    /// Its runner.
+    pub runner: Runner,
+    /// Whether it runs the whole suite: no path, no name, and no option that may select tests.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub whole: bool,
+}
+
+/// What a runner printed about the tests that it ran.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestReport {
+    /// The runner whose form the report has.
+    pub runner: Runner,
+    /// How many tests passed. `go test` counts packages.
+    #[serde(default)]
+    pub passed: u64,
+    /// How many tests failed. `go test` counts packages where it names no test.
+    #[serde(default)]
+    pub failed: u64,
+    /// How many tests a selection left out, as far as the runner says so.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: u64,
+    /// Whether tests could not be built or collected.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub broken: bool,
+    /// How many of the failures are of files that could not be collected.
+    #[serde(skip)]
+    not_run: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The reports in what a program printed, at most one for each runner.
+#[must_use]
+pub fn read(text: &str) -> Vec<TestReport> {
+    let plain = without_colors(text);
+    let mut found = Reports(Vec::new());
+    let mut before = "";
+    for line in plain.lines() {
+        let line = line.trim_end();
+        found.line(line.trim_start(), before);
+        before = line;
+    }
+    found.0.retain(|report| report.passed > 0 || report.failed > 0 || report.broken);
+    found.0
+}
+
+/// The text without the escape sequences that set colours.
+fn without_colors(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut parts = text.split("\u{1b}[");
+    plain.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.bytes().position(|byte| byte.is_ascii_alphabetic()).map_or(0, |at| at.saturating_add(1));
+        plain.push_str(part.get(end..).unwrap_or_default());
+    }
+    plain
+}
+
+struct Reports(Vec<TestReport>);
+
+impl Reports {
+    /// The report of the runner, which is made if there is none.
+    fn of(&mut self, runner: Runner) -> &mut TestReport {
+        let at = self.0.iter().position(|report| report.runner == runner).unwrap_or_else(|| {
+            self.0.push(TestReport { runner, passed: 0, failed: 0, left_out: 0, broken: false, not_run: 0 });
+            self.0.len().saturating_sub(1)
+        });
+        // The place was found or made just now.
+        #[expect(clippy::indexing_slicing, reason = "the index is in range")]
+        &mut self.0[at]
+    }
+
+    /// The last summary counts.
+    fn set(&mut self, runner: Runner, passed: u64, failed: u64, left_out: u64) {
+        let report = self.of(runner);
+        (report.passed, report.failed, report.left_out) = (passed, failed, left_out);
+    }
+
+    fn line(&mut self, line: &str, before: &str) {
+        self.rust(line);
+        self.go(line);
+        self.pytest(line);
+        self.unittest(line);
+        self.javascript(line, before);
+        self.jvm(line);
+    }
+
+    fn rust(&mut self, line: &str) {
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            let report = self.of(Runner::Cargo);
+            report.passed = report.passed.saturating_add(count(counts, "passed"));
+            report.failed = report.failed.saturating_add(count(counts, "failed"));
+            report.left_out = report.left_out.saturating_add(count(counts, "filtered"));
+        } else if line.starts_with("error: could not compile ") {
+            self.of(Runner::Cargo).broken = true;
+            self.of(Runner::Nextest).broken = true;
+        } else if let Some(counts) = line.strip_prefix("Summary [") {
+            let failed = count(counts, "failed").saturating_add(count(counts, "timed"));
+            self.set(Runner::Nextest, count(counts, "passed"), failed, 0);
+        }
+    }
+
+    fn go(&mut self, line: &str) {
+        if let Some(rest) = line.strip_prefix("ok  \t").or_else(|| line.strip_prefix("ok \t")) {
+            let ran = u64::from(!rest.contains("[no tests to run]"));
+            let report = self.of(Runner::Go);
+            report.passed = report.passed.saturating_add(ran);
+        } else if line.starts_with("--- FAIL: ") {
+            let report = self.of(Runner::Go);
+            report.failed = report.failed.saturating_add(1);
+        } else if let Some(rest) = line.strip_prefix("FAIL\t") {
+            let broken = rest.contains("[build failed]") || rest.contains("[setup failed]");
+            let report = self.of(Runner::Go);
+            report.broken |= broken;
+        }
+    }
+
+    fn pytest(&mut self, line: &str) {
+        if let Some(counts) = pytest_counts(line) {
+            let errors = count(counts, "error").max(count(counts, "errors"));
+            let report = self.of(Runner::Pytest);
+            let failed = count(counts, "failed").saturating_add(errors).saturating_sub(report.not_run);
+            report.passed = count(counts, "passed").saturating_add(count(counts, "xpassed"));
+            report.failed = failed;
+            report.left_out = report.left_out.max(count(counts, "deselected"));
+        } else if line.starts_with('_') && line.contains(" ERROR collecting ") {
+            let report = self.of(Runner::Pytest);
+            (report.broken, report.not_run) = (true, report.not_run.saturating_add(1));
+        } else if line.starts_with("ImportError while loading conftest") {
+            self.of(Runner::Pytest).broken = true;
+        } else if line.starts_with("!!!") && line.contains("Exit: ") {
+            self.of(Runner::Pytest).left_out = 1;
+        }
+    }
+
+    fn unittest(&mut self, line: &str) {
+        if line.starts_with("ERROR: ") && line.contains("(unittest.loader._FailedTest") {
+            let report = self.of(Runner::Unittest);
+            (report.broken, report.not_run) = (true, report.not_run.saturating_add(1));
+        } else if let Some(rest) = line.strip_prefix("Ran ").filter(|rest| rest.contains(" test")) {
+            let ran = number(rest);
+            let report = self.of(Runner::Unittest);
+            (report.passed, report.failed) = (ran, 0);
+        } else if let Some(rest) = line.strip_prefix("FAILED (").and_then(|rest| rest.strip_suffix(')')) {
+            let wrong =
+                ["failures", "errors", "unexpected successes"].map(|name| named(rest, name)).iter().sum::<u64>();
+            let report = self.of(Runner::Unittest);
+            report.passed = report.passed.saturating_sub(wrong).saturating_sub(not_counted(rest));
+            report.failed = wrong.saturating_sub(report.not_run);
+        } else if let Some(rest) = line.strip_prefix("OK (").and_then(|rest| rest.strip_suffix(')')) {
+            let report = self.of(Runner::Unittest);
+            report.passed = report.passed.saturating_sub(not_counted(rest));
+        }
+    }
+
+    fn javascript(&mut self, line: &str, before: &str) {
+        if let Some(counts) = line.strip_prefix("Tests: ") {
+            self.set(Runner::Jest, count(counts, "passed"), count(counts, "failed"), 0);
+        } else if line.contains("Test suite failed to run") {
+            self.of(Runner::Jest).broken = true;
+        } else if let Some(counts) = line.strip_prefix("Tests  ") {
+            self.set(Runner::Vitest, count(counts, "passed"), count(counts, "failed"), 0);
+        } else if line.contains("Failed Suites ") {
+            self.of(Runner::Vitest).broken = true;
+        } else if let Some((passed, _)) = line.split_once(" passing (") {
+            if passed.bytes().all(|byte| byte.is_ascii_digit()) {
+                self.set(Runner::Mocha, number(passed), 0, 0);
+            }
+        } else if let Some(failed) = line.strip_suffix(" failing") {
+            if before.contains(" passing (") || before.contains(" pending") {
+                self.of(Runner::Mocha).failed = number(failed);
+            }
+        } else if line.contains("/mocha/lib/cli/run") {
+            self.of(Runner::Mocha).broken = true;
+        }
+    }
+
+    fn jvm(&mut self, line: &str) {
+        let rest = line.trim_start_matches("[INFO] ").trim_start_matches("[ERROR] ").trim_start_matches("[WARNING] ");
+        if let Some(counts) = rest.strip_prefix("Tests run: ").filter(|rest| !rest.contains("Time elapsed")) {
+            let of = |name: &str| counts.split_once(name).map_or(0, |(_, rest)| number(rest));
+            let failed = of("Failures: ").saturating_add(of("Errors: "));
+            let passed = number(counts).saturating_sub(failed).saturating_sub(of("Skipped: "));
+            let report = self.of(Runner::Maven);
+            report.passed = report.passed.saturating_add(passed);
+            report.failed = report.failed.saturating_add(failed);
+        } else if rest.starts_with("COMPILATION ERROR") {
+            self.of(Runner::Maven).broken = true;
+        } else if let Some((ran, failed)) = line.split_once(" tests completed, ") {
+            let (ran, failed) = (number(ran), number(failed));
+            self.set(Runner::Gradle, ran.saturating_sub(failed), failed, 0);
+        } else if line.starts_with("> Task :") && line.ends_with("ompileTestJava FAILED") {
+            self.of(Runner::Gradle).broken = true;
+        }
+    }
+}
+
+/// The counts of a line of pytest: `== 1 failed, 2 passed in 0.12s ==`.
+fn pytest_counts(line: &str) -> Option<&str> {
+    let (counts, time) = line.trim_matches(|c| c == '=' || c == ' ').rsplit_once(" in ")?;
+    let seconds = time.split(' ').next()?.strip_suffix('s')?;
+    let words =
+        ["passed", "failed", "error", "errors", "skipped", "deselected", "warning", "warnings", "xfailed", "xpassed"];
+    let counted = |part: &str| {
+        let mut parts = part.split(' ').filter(|part| *part != "subtests");
+        let digits =
+            parts.next().is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()));
+        digits && parts.next().is_some_and(|word| words.contains(&word)) && parts.next().is_none()
+    };
+    let timed = seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (timed && counts.split(", ").all(counted)).then_some(counts)
+}
+
+/// The number before a word: 2 in `1 failed, 2 passed` for `passed`.
+fn count(text: &str, word: &str) -> u64 {
+    let mut before = "";
+    for part in text.split([' ', ',', ';', '|', '\t']).filter(|part| !part.is_empty()) {
+        if part == word {
+            return number(before);
+        }
+        before = part;
+    }
+    0
+}
+
+/// The tests of unittest that ran, or did not, and did not pass.
+fn not_counted(counts: &str) -> u64 {
+    named(counts, "skipped").saturating_add(named(counts, "expected failures"))
+}
+
+/// The number after a name: 1 in `failures=1, errors=2` for `failures`.
+fn named(text: &str, name: &str) -> u64 {
+    let part = text.split(", ").find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
+    part.map_or(0, number)
+}
+
+/// The number that a text begins with; 0 if it begins with none.
+fn number(text: &str) -> u64 {
+    let text = text.trim_start();
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    text.get(..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,68 @@
+//! Which command of a line runs tests whose report can be believed (rules 3.3, tests).
+
+use std::path::Path;
+
+use phasegate_core::analysis::{SimpleCommand, Word};
+use phasegate_core::{runner, words};
+use phasegate_shell::{Judgement, Part};
+
+use crate::paths::resolve;
+
+/// Marks the command that runs tests in the project, if nothing else in the line can print. In a folder below the project's
+/// root it runs a part of the suite.
+pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Path, base: &Path) {
+    if commands.len() != judged.parts.len() {
+        return;
+    }
+    let started: Vec<_> = commands.iter().map(runner::started).collect();
+    let mut running = started.iter().enumerate().filter_map(|(at, run)| Some((at, (*run)?)));
+    let (Some((at, mut run)), None) = (running.next(), running.next()) else { return };
+    let silent = |(other, command): (usize, &SimpleCommand)| other == at || is_silent(command, other > at);
+    let folder = judged.parts.get(at).and_then(|part| folder(part, base));
+    let Some(folder) = folder.filter(|folder| folder.starts_with(root)) else { return };
+    if commands.iter().enumerate().all(silent) {
+        run.whole &= folder == root;
+        if let Some(command) = commands.get_mut(at) {
+            command.tests = Some(run);
+        }
+    }
+}
+
+/// The folder in which a part of a line runs, where that is known.
+fn folder(part: &Part, base: &Path) -> Option<std::path::PathBuf> {
+    match part.folders.as_slice() {
+        [] => resolve(base, Path::new(".")),
+        [one] => resolve(base, Path::new(&one.text()?)),
+        _ => None,
+    }
+}
+
+/// Whether a command beside the runner prints nothing of its own: it only runs the runner, moves to a folder, or passes on
+/// what the runner prints, or some lines of it.
+fn is_silent(command: &SimpleCommand, behind: bool) -> bool {
+    if !words::is_plain(command) {
+        return false;
+    }
+    let text = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
+    let Some(words) = command.words.iter().map(text).collect::<Option<Vec<String>>>() else {
+        return command.transparent;
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["cd", folder] => *folder != "-",
+        ["set", options @ ..] => {
+            options.iter().all(|option| matches!(*option, "-e" | "-o" | "-eo" | "-euo" | "-u" | "pipefail"))
+        }
+        ["tail" | "head"] => behind,
+        ["tail" | "head", count] => {
+            behind && count.strip_prefix("-n").or_else(|| count.strip_prefix('-')).is_some_and(is_count)
+        }
+        ["tail" | "head", "-n", count] => behind && is_count(count),
+        _ => command.transparent,
+    }
+}
+
+fn is_count(text: &str) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
