@@ -224,7 +224,7 @@ impl Reports {
             if before.contains(" passing (") || before.contains(" pending") {
                 self.of(Runner::Mocha).failed = number(failed);
             }
-        } else if line.contains("/mocha/lib/cli/run") {
+        } else if line.contains("singleRun (") && line.contains("/mocha/lib/cli/run") {
             self.of(Runner::Mocha).broken = true;
         }
     }
@@ -243,10 +243,16 @@ impl Reports {
         } else if let Some((ran, failed)) = line.split_once(" tests completed, ") {
             let (ran, failed) = (number(ran), number(failed));
             self.set(Runner::Gradle, ran.saturating_sub(failed), failed, 0);
-        } else if line.starts_with("> Task :") && line.ends_with("ompileTestJava FAILED") {
+        } else if is_compiling(line) {
             self.of(Runner::Gradle).broken = true;
         }
     }
+}
+
+/// Whether a line of Gradle says that sources could not be compiled: `> Task :compileTestJava FAILED`.
+fn is_compiling(line: &str) -> bool {
+    let task = line.trim_start_matches("> Task ").strip_suffix(" FAILED").filter(|task| task.starts_with(':'));
+    task.and_then(|task| task.rsplit(':').next()).is_some_and(|name| name.starts_with("compile"))
 }
 
 /// The counts of a line of pytest: `== 1 failed, 2 passed in 0.12s ==`.

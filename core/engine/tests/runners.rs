@@ -91,6 +91,10 @@ fn every_recorded_run_proves_what_its_file_says() {
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
     for runner in seen.iter().map(|(runner, _)| runner.clone()).collect::<BTreeSet<_>>() {
         for result in ["passed", "failed", "broken"] {
+            // Gradle prints no count of tests that passed.
+            if (runner.as_str(), result) == ("gradle", "passed") {
+                continue;
+            }
             assert!(seen.contains(&(runner.clone(), result)), "no run of {runner} proves {result}");
         }
     }
