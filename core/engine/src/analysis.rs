@@ -107,6 +107,9 @@ pub struct SimpleCommand {
     /// Whether it only runs the command inside it, as `timeout 60 pytest` does.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub transparent: bool,
+    /// Whether the word after the program may be a user's own name for any of its commands, as an alias of git.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub alias: bool,
     /// Whether it talks to another machine, whatever else it does.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub network: bool,

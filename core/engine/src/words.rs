@@ -36,7 +36,9 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
     } else {
         words_fit(pattern, rest).min(Fit::Doubt)
     };
-    program_fits(wanted, program).min(whole.max(without)).min(plain)
+    // An alias may stand for any command of the program.
+    let stands_for = if command.alias && !pattern.is_empty() { Fit::Doubt } else { Fit::No };
+    program_fits(wanted, program).min(whole.max(without).max(stands_for)).min(plain)
 }
 
 /// Whether a command has no assignments, and no redirection that reads or writes a file.
@@ -167,6 +169,7 @@ fn command(words: Vec<Word>) -> SimpleCommand {
         global_options: 0,
         status: Status::Own,
         transparent: false,
+        alias: false,
         tests: None,
         network: false,
     }

@@ -50,6 +50,7 @@ impl Recorded {
             global_options: 0,
             status: Status::Own,
             transparent: false,
+            alias: false,
             network: false,
             tests: None,
         };

@@ -13,6 +13,7 @@ mod pager;
 mod sed;
 mod shell;
 mod statement;
+mod replace;
 pub(crate) mod tar;
 mod verb;
 
@@ -60,8 +61,9 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::RemoteName => git::remote_name(command),
         Check::GitUrl => git::url(command),
         Check::GhApi => forge::api(command),
-        Check::Curl => network::curl(command),
-        Check::Wget => network::wget(command),
+        Check::InPlace => replace::check(walk, command),
+        Check::Curl => network::curl(walk, command),
+        Check::Wget => network::wget(walk, command),
         Check::Httpie => network::httpie(command),
         Check::KnownOperands => network::known_operands(command),
         Check::Verb => verb::verb(command),

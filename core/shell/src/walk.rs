@@ -56,6 +56,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) global_options: u32,
     /// Whether the command that the walk is in only runs another one.
     pub(crate) transparent: bool,
+    /// Whether the command of the program that is read may be an alias.
+    pub(crate) alias: bool,
     /// Whether the current command talks to another machine.
     pub(crate) asking: bool,
     /// How many programs that run the current command the walk is inside of.
@@ -92,6 +94,7 @@ impl<'t> Walk<'t> {
             outputs: BTreeSet::new(),
             global_options: 0,
             transparent: false,
+            alias: false,
             asking: false,
             wraps: 0,
             texts: 0,
@@ -176,6 +179,7 @@ impl<'t> Walk<'t> {
         command.status = self.status;
         command.global_options = std::mem::take(&mut self.global_options);
         command.transparent = std::mem::take(&mut self.transparent);
+        command.alias = std::mem::take(&mut self.alias);
         command.network = std::mem::take(&mut self.asking);
         let number = u32::try_from(self.parts.len()).ok();
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);

@@ -22,8 +22,10 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     if let Some(place) = assigned.chain(operands.clone()).find(network) {
         return Some(Finding::new(Verdict::Send, "a file under `/inet` is a connection", place.span));
     }
+    let is_inplace = |field: &Field| field.known().is_none_or(|name| name.contains("inplace"));
+    let in_place = command.values(&["i", "include"]).any(is_inplace);
     for operand in operands {
-        walk.touch(operand, Access::Read);
+        walk.touch(operand, if in_place { Access::Write } else { Access::Read });
     }
     for field in programs {
         let Some(text) = script(field) else { return command.doubt(field, "the program") };

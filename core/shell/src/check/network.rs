@@ -8,7 +8,8 @@ use crate::finding::Finding;
 use crate::walk::Walk;
 
 /// `curl`
-pub(super) fn curl(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    saved(walk, command, &["o", "output"]);
     for given in &command.scan.options {
         let Some(value) = &given.value else { continue };
         let text = value.known();
@@ -37,6 +38,13 @@ pub(super) fn curl(command: &Command<'_>) -> Option<Finding> {
     addresses(command)
 }
 
+/// Takes note of the files in which options of these names put what is fetched.
+fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str]) {
+    for file in command.values(names).filter(|value| !matches!(value.known(), Some("-" | "/dev/null"))) {
+        walk.touch(file, Access::Write);
+    }
+}
+
 fn addresses(command: &Command<'_>) -> Option<Finding> {
     let bad = command.scan.operands.iter().find(|field| !field.known().is_some_and(is_fetched))?;
     Some(Finding::new(Verdict::Send, "the address may send data", bad.span))
@@ -51,7 +59,8 @@ fn is_fetched(address: &str) -> bool {
 }
 
 /// `wget`
-pub(super) fn wget(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn wget(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    saved(walk, command, &["O", "output-document"]);
     if command.has(&["version", "V", "help", "h"]) {
         return None;
     }

@@ -147,6 +147,10 @@ impl Walk<'_> {
             }
         };
         keep_worse(&mut worst, inner);
+        let own = |word: &str| rule.own.split_whitespace().any(|own| own == word);
+        self.alias = !rule.own.is_empty() && command.known().is_some_and(|word| !own(word));
+        self.network |= self.alias;
+        self.asking |= self.alias;
         self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
         worst
     }

@@ -172,6 +172,7 @@ fn engine_command(
         global_options: 0,
         status: Status::Lost,
         transparent: false,
+        alias: false,
         tests: None,
         network: false,
     }

@@ -59,6 +59,9 @@ pub struct Rule {
     /// Its first operand is a command with an entry of its own.
     #[serde(skip_serializing_if = "is_default")]
     pub dispatches: bool,
+    /// All commands that it has, where other words may be a user's own names for any of them, as an alias of git.
+    #[serde(skip_serializing_if = "is_default")]
+    pub own: String,
     /// Its first word, an option, or its first two may be a command with an entry of its own (`python -m json.tool`).
     #[serde(skip_serializing_if = "is_default")]
     pub pairs: bool,
@@ -110,6 +113,7 @@ impl Default for Rule {
             elsewhere: false,
             wraps: None,
             dispatches: false,
+            own: String::new(),
             pairs: false,
             check: None,
             hardened_with: None,
@@ -196,6 +200,8 @@ pub enum Check {
     Sed,
     /// An `awk` program.
     Awk,
+    /// `perl` and `ruby`, whose `-i` replaces files.
+    InPlace,
     /// `less` and `more`, whose operands after `+` are commands.
     Plus,
     /// A shell and its script, or a program that gives its operands to a shell.
