@@ -19,6 +19,9 @@ pub struct Args {
     /// Only this platform, as `phasegate adapters` lists it; default: those detected here
     #[arg(long, value_name = "PLATFORM")]
     pub platform: Option<String>,
+    /// Also list what each platform cannot enforce
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 /// Looks at everything that the guard needs. Exits 1 if there is a problem.
@@ -44,7 +47,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.value(&as_json(&sections, &adapters));
     } else {
         sections.iter().for_each(|section| print(context, section));
-        adapters.iter().for_each(|adapter| limits(context, *adapter));
+        adapters.iter().for_each(|adapter| limits(context, *adapter, args.verbose));
         summary(context, &sections);
     }
     Ok(if count(&sections, Level::Problem) > 0 { Exit::No } else { Exit::Done })
@@ -85,16 +88,26 @@ fn print(context: &Context, section: &Section) {
 }
 
 /// What phasegate cannot enforce on the platform.
-fn limits(context: &Context, adapter: &dyn Adapter) {
+fn limits(context: &Context, adapter: &dyn Adapter, verbose: bool) {
     let out = context.out;
-    out.line(format_args!("what {} cannot enforce", adapter.name()).bold());
-    for (name, ability) in adapter.capabilities().rows() {
-        if let Ability::Partly(limit) | Ability::No(limit) = ability {
-            out.line(format_args!("  {}: {limit}", name.replace('_', " ")));
-        }
-    }
-    for limit in adapter.diagnostics().limits() {
-        out.line(format_args!("  {}: {}", limit.way, limit.then));
+    let capabilities = adapter.capabilities();
+    let abilities = capabilities.rows();
+    let abilities = abilities.into_iter().filter_map(|(name, ability)| match ability {
+        Ability::Partly(limit) | Ability::No(limit) => Some(format!("{}: {limit}", name.replace('_', " "))),
+        _ => None,
+    });
+    let ways = adapter.diagnostics().limits();
+    let ways = ways.iter().map(|limit| format!("{}: {}", limit.way, limit.then));
+    let all: Vec<String> = abilities.chain(ways).collect();
+    if verbose {
+        out.line(format_args!("what {} cannot enforce", adapter.name()).bold());
+        all.iter().for_each(|limit| out.line(format_args!("  {limit}")));
+    } else {
+        let count = all.len();
+        out.line(format_args!(
+            "{} cannot enforce everything: `phasegate doctor --verbose` lists {count} limits",
+            adapter.name()
+        ));
     }
 }
 

@@ -112,3 +112,19 @@ fn what_means_nothing_is_refused_in_plain_words() {
     world.run(&["deactivate", "gated"], 0);
     assert!(world.run(&["deactivate"], 0).contains("no skill was active"));
 }
+
+#[test]
+fn a_person_reads_that_it_is_waited_for_when_the_agent_stops_and_after_the_session() {
+    let world = World::unguarded();
+    world.write(".phasegate/skills/gated.yaml", &format!("finish: required{SKILL}    done_when: {{ok: Edit}}\n"));
+    planned(&world, "one");
+    let stopped = world.frame("one", "Stop", json!({"stop_hook_active": false}));
+    let text = String::from_utf8(stopped.stdout).unwrap();
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let told = answer["systemMessage"].as_str().unwrap_or_default();
+    assert!(told.contains("skill \"gated\" waits for you") && told.contains("phasegate approve plan"), "{text}");
+    assert!(answer.get("decision").is_none(), "{text}");
+    world.frame("one", "SessionEnd", json!({"reason": "other"}));
+    let status = world.run(&["status"], 0);
+    assert!(status.contains("one ended") && status.contains("waits for you: plan (plan.md) for gated"), "{status}");
+}

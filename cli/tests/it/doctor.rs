@@ -73,7 +73,8 @@ fn what_no_one_can_enforce_is_said_for_every_platform() {
     let limits = doctor(&world, &[], 0)["limits"].as_array().unwrap().clone();
     let told = |id: &str| limits.iter().filter(|limit| limit["platform"] == id).count();
     assert_eq!(told("claude-code"), phasegate_adapters::find("claude-code").unwrap().diagnostics().limits().len());
-    let text = world.run(&["doctor"], 0);
+    assert!(world.run(&["doctor"], 0).contains("`phasegate doctor --verbose` lists"));
+    let text = world.run(&["doctor", "--verbose"], 0);
     for limit in limits {
         assert!(text.contains(limit["way"].as_str().unwrap()), "{limit}");
     }

@@ -30,6 +30,8 @@ pub(crate) enum Stopped {
     Passes,
     /// It goes on, because of this.
     Held(Box<Denial>),
+    /// It ends, and the person is told what the person has to do.
+    Waits(Vec<Denial>),
     /// It ends, and the person is told that this is missing.
     Unfinished(Vec<Denial>),
 }
@@ -52,16 +54,19 @@ pub(crate) fn stop(
     if !must_finish(policy) {
         return Stopped::Passes;
     }
-    let mut missing = open(world, policy, draft.state());
+    let missing = open(world, policy, draft.state());
     // While something else than a call of the agent is waited for, the run waits. Nobody knows whether what goes on in
     // the background ever ends.
-    missing.retain(|missing| !missing.waits);
+    let (waiting, mut missing): (Vec<Missing>, Vec<Missing>) = missing.into_iter().partition(|missing| missing.waits);
     for run in missing.iter().filter(|missing| missing.background && !missing.marked) {
         draft.change(Change::RunUnfinished { run: run.run.clone() });
     }
     missing.retain(|missing| !missing.background);
     if missing.is_empty() {
-        return Stopped::Passes;
+        return match waiting.is_empty() {
+            true => Stopped::Passes,
+            false => Stopped::Waits(waiting.into_iter().map(|missing| missing.denial).collect()),
+        };
     }
     let held = draft.state().session.held;
     // Evidence that is lost and found again is no progress.
@@ -135,8 +140,17 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
             continue;
         }
         let Some(mut denial) = remedy::violation(world, &context, verdict) else { continue };
-        let standing = if let Guidance::Strict(standing) = &denial.guidance { Some(standing) } else { None };
-        let done = standing.is_some_and(|standing| standing.done.is_some());
+        let standing = if let Guidance::Strict(standing) = &mut denial.guidance { Some(standing) } else { None };
+        let done = standing.as_ref().is_some_and(|standing| standing.done.is_some());
+        let after = if done { waits_after(world, run, verdict.skill) } else { None };
+        let (mut waits, mut stuck) = (false, false);
+        if let Some(standing) = standing {
+            if let Some((phase, needs, gates)) = after {
+                (standing.phase, standing.needs, standing.gates) = (phase, needs, gates);
+                (standing.requires, standing.only_gates, standing.next) = (true, true, None);
+            }
+            (waits, stuck) = (standing.only_gates, standing.stuck.is_some());
+        }
         let skill = run.skill.clone();
         denial.kind = DenialKind::Unfinished { skill, phase: run.phase.to_string(), done };
         open.push(Missing {
@@ -144,22 +158,23 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
             mode: run.mode,
             progress: u64::from(run.visits).saturating_add(run.evidence.len() as u64),
             marked: run.unfinished,
-            waits: standing.is_some_and(|standing| standing.only_gates)
-                || (done && waits_after(world, run, verdict.skill)),
+            waits,
             background: in_background(state, run),
-            stuck: standing.is_some_and(|standing| standing.stuck.is_some()),
+            stuck,
             denial,
         });
     }
     open
 }
 
-/// Whether the phase that follows a done one requires only a person's word.
-fn waits_after(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
-    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
-    let next = here.and_then(|phase| skill.phases.get(phase.next.first()?.to));
-    let requires = next.and_then(|next| next.requires.as_ref());
-    requires.is_some_and(|condition| world.missing_there(run, condition).is_persons())
+/// The phase that follows a done one, what it requires and which names are to be approved for it, where that is only a
+/// person's word.
+fn waits_after(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<(String, Vec<String>, Vec<String>)> {
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
+    let next = skill.phases.get(here.next.first()?.to)?;
+    let missing = world.missing_there(run, next.requires.as_ref()?);
+    let gates = missing.gates.iter().map(|gate| gate.name.to_string()).collect();
+    missing.is_persons().then(|| (next.name.clone(), missing.phrases.clone(), gates))
 }
 
 /// Whether a call that the phase lists and whose outcome it asks for goes on in the background.

@@ -11,6 +11,7 @@ use crate::call;
 use crate::change::Change;
 use crate::control::{self, Answer, Typed};
 use crate::decision::Decision;
+use crate::denial::Denial;
 use crate::denied;
 use crate::draft::{Draft, Parts};
 use crate::eval::World;
@@ -159,16 +160,20 @@ fn of_command(answer: Answer) -> Answered {
 fn of_stop(stopped: Stopped, can_hold: bool) -> Answered {
     match stopped {
         Stopped::Held(denial) => Answered { decision: Some(denial.decision()), result: None },
-        Stopped::Unfinished(missing) if can_hold => {
-            let told = missing.into_iter().map(|denial| denial.decision()).map(|decision| {
-                let skill = decision.skill.unwrap_or_default();
-                format!("phasegate: skill \"{skill}\" is left unfinished. {}", decision.recovery)
-            });
-            let text = told.collect::<Vec<_>>().join("\n");
-            Answered { decision: None, result: Some(json!({"text": text})) }
-        }
-        Stopped::Unfinished(_) | Stopped::Passes => Answered::default(),
+        Stopped::Unfinished(missing) if can_hold => told(missing, "is left unfinished"),
+        Stopped::Waits(missing) if can_hold => told(missing, "waits for you"),
+        Stopped::Unfinished(_) | Stopped::Waits(_) | Stopped::Passes => Answered::default(),
     }
+}
+
+/// What the person reads of skills at the end of a turn.
+fn told(missing: Vec<Denial>, how: &str) -> Answered {
+    let told = missing.into_iter().map(|denial| denial.decision()).map(|decision| {
+        let skill = decision.skill.unwrap_or_default();
+        format!("phasegate: skill \"{skill}\" {how}. {}", decision.recovery)
+    });
+    let text = told.collect::<Vec<_>>().join("\n");
+    Answered { decision: None, result: Some(json!({"text": text})) }
 }
 
 /// Moves the runs that are left as soon as their phase is done.

@@ -1,5 +1,6 @@
 //! `docs/cli.md`: the command line, from its own help.
 
+use clap::{Command, CommandFactory as _};
 use clap_markdown::{MarkdownOptions, help_markdown_custom};
 use phasegate::cli::Cli;
 
@@ -23,7 +24,20 @@ pub(super) fn page() -> Generated {
     let text = help_markdown_custom::<Cli>(&options);
     let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
     let note = "Made by `cargo xtask gen` from the help of `phasegate`.";
+    let mut equals = Vec::new();
+    with_equals(&Cli::command(), &mut equals);
+    let rest = equals.iter().fold(rest.to_owned(), |text, (shown, real)| text.replace(shown, real));
     let lines: Vec<&str> = rest.lines().map(str::trim_end).collect();
     let text = format!("{title}\n\n{note}\n{STATUSES}\n{}\n", lines.join("\n").trim());
     Generated { path: "docs/cli.md".into(), text }
+}
+
+/// The options whose value stands behind `=`, as the page would show them and as they are written.
+fn with_equals(command: &Command, found: &mut Vec<(String, String)>) {
+    for option in command.get_arguments().filter(|option| option.is_require_equals_set()) {
+        let (Some(name), Some(values)) = (option.get_long(), option.get_value_names()) else { continue };
+        let value = values.first().map(ToString::to_string).unwrap_or_default();
+        found.push((format!("`--{name} <{value}>`"), format!("`--{name}[=<{value}>]`")));
+    }
+    command.get_subcommands().for_each(|command| with_equals(command, found));
 }

@@ -99,24 +99,20 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
     }
 }
 
-/// The line of the decision table in words, with its row in `ARCHITECTURE.md`.
+/// Why a line decided, with its place in `docs/rules.md`.
 fn because(line: Line) -> &'static str {
     match line {
-        Line::GlobalForbidden => "the skill forbids it in every phase (row 1 of the decision table)",
-        Line::Allowed => "the current phase allows it (row 2 of the decision table)",
+        Line::GlobalForbidden => "the skill forbids it in every phase (rules 3.2, line 1)",
+        Line::Allowed => "the current phase allows it (rules 3.2, line 2)",
         Line::Returned => {
-            "the phase before allows it, and no call of the current one has succeeded yet (row 2p of the decision table)"
+            "the phase before allows it, and no call of the current one has succeeded yet (rules 3.2, line 2)"
         }
-        Line::Entered => "a following phase allows it and is reachable (row 3 of the decision table)",
-        Line::NotDone => "a following phase allows it and is not yet reachable (row 3c of the decision table)",
-        Line::Back => "the target of a rollback edge allows it (row 4 of the decision table)",
-        Line::Forbidden => "the current phase forbids it (row 5 of the decision table)",
-        Line::Unlisted => {
-            "no reachable phase lists it, and the skill allows unlisted calls (row 6a of the decision table)"
-        }
-        Line::UnlistedDenied => {
-            "no reachable phase lists it, and the skill denies unlisted calls (row 6b of the decision table)"
-        }
+        Line::Entered => "a following phase allows it and is reachable (rules 3.2, line 3)",
+        Line::NotDone => "a following phase allows it and is not yet reachable (rules 3.2, line 3)",
+        Line::Back => "the target of a rollback edge allows it (rules 3.2, line 4)",
+        Line::Forbidden => "the current phase forbids it (rules 3.2, line 5)",
+        Line::Unlisted => "no reachable phase lists it, and the phase allows such calls (rules 3.2, line 6)",
+        Line::UnlistedDenied => "no reachable phase lists it, and the phase denies such calls (rules 3.2, line 6)",
     }
 }
 

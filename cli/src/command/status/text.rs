@@ -39,7 +39,7 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
             skills.join(", ")
         ));
     }
-    past(out, &ended);
+    past(out, &ended, shown);
 }
 
 /// What keeps the guard from judging, and how a person ends that.
@@ -77,11 +77,23 @@ fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
         let (tool, times) = (denied.tool.bold(), denied.times);
         out.line(format_args!("  {again} the agent made the same call of {tool} {times} times since the last prompt"));
     }
-    for gate in list(approvals, "waiting") {
+    waiting(out, shown, all);
+    for given in list(approvals, "approved") {
+        let at = given.get("at").and_then(Value::as_u64).map(Duration::from_millis);
+        let when = at.map(|at| format!(", {}", ago(SystemTime::UNIX_EPOCH + at))).unwrap_or_default();
+        let stale = if given.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
+        let (name, skill) = (text(given, "name"), text(given, "skill"));
+        out.line(format_args!("  approved: {}{} for {skill}{when}{stale}", name.bold(), of(given)));
+    }
+}
+
+/// What waits for a person's approval, and how it is given.
+fn waiting(out: Output, shown: &Shown, all: &[Shown]) {
+    for gate in list(&shown.approvals, "waiting") {
         let name = text(gate, "name");
         let elsewhere =
             all.iter().filter(|other| list(&other.approvals, "waiting").any(|one| text(one, "name") == name));
-        let option = if elsewhere.count() > 1 { format!(" --session {}", session.id) } else { String::new() };
+        let option = if elsewhere.count() > 1 { format!(" --session {}", shown.session.id) } else { String::new() };
         out.line(format_args!(
             "  {} {}{} for {}: `phasegate approve {name}{option}` in a terminal approves it, or `/phasegate approve \
              {name}` as a prompt",
@@ -90,13 +102,6 @@ fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
             of(gate),
             text(gate, "skill"),
         ));
-    }
-    for given in list(approvals, "approved") {
-        let at = given.get("at").and_then(Value::as_u64).map(Duration::from_millis);
-        let when = at.map(|at| format!(", {}", ago(SystemTime::UNIX_EPOCH + at))).unwrap_or_default();
-        let stale = if given.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
-        let (name, skill) = (text(given, "name"), text(given, "skill"));
-        out.line(format_args!("  approved: {}{} for {skill}{when}{stale}", name.bold(), of(given)));
     }
 }
 
@@ -145,11 +150,14 @@ fn run(out: Output, run: &Value, full: bool) {
     }
 }
 
-fn past(out: Output, ended: &[&Shown]) {
+fn past(out: Output, ended: &[&Shown], all: &[Shown]) {
     if !ended.is_empty() {
         out.line("\nended sessions");
     }
-    for Shown { session, runs, .. } in ended.iter().take(ENDED) {
+    let waits = |shown: &Shown| list(&shown.approvals, "waiting").next().is_some();
+    let (told, more) = ended.split_at(ended.len().min(ENDED));
+    for shown in told.iter().chain(more.iter().filter(|shown| waits(shown))) {
+        let Shown { session, runs, .. } = shown;
         let own = runs.iter().filter(|run| text(run, "scope") == "session");
         let place = |run: &Value| {
             let left = if run.get("unfinished") == Some(&Value::Bool(true)) { ", left unfinished" } else { "" };
@@ -159,6 +167,7 @@ fn past(out: Output, ended: &[&Shown]) {
         let goes_on =
             if runs.is_empty() { String::new() } else { format!("; a resume goes on with {}", runs.join(", ")) };
         out.line(format_args!("  {} ended {}{goes_on}", session.id.bold(), ago(session.active)));
+        waiting(out, shown, all);
     }
     if let Some(more) = ended.len().checked_sub(ENDED).filter(|more| *more > 0) {
         out.line(format_args!("  and {more} more; `phasegate --json status` lists them"));

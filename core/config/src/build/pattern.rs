@@ -62,14 +62,20 @@ fn tool_pattern(builder: &mut Builder<'_>, whole: &str, tool: &str, span: Span) 
             return None;
         }
     } else if body.contains(char::is_whitespace) {
-        let message = format!("`{whole}` matches nothing: no tool has a space in its name");
-        builder.findings.push(Finding::warning(Code::MatcherNeverMatches, span, message));
+        builder.findings.push(with_a_space(whole, span).lenient(builder.lenient));
     }
     Some(match body.strip_prefix('@') {
         Some(label) if !prefix => ToolPattern::Label(label.into()),
         _ if prefix => ToolPattern::Prefix(body.into()),
         _ => ToolPattern::Exact(body.into()),
     })
+}
+
+fn with_a_space(whole: &str, span: Span) -> Finding {
+    let message = format!("`{whole}` matches nothing: no tool has a space in its name");
+    let command = whole.trim_end_matches('*').trim_end();
+    Finding::error(Code::MatcherNeverMatches, span, message)
+        .suggest(format!("a command of the shell is written `{{command: \"{command} *\"}}`"))
 }
 
 fn star_inside(whole: &str, span: Span) -> Finding {

@@ -131,7 +131,7 @@ fn input(matcher: &Matcher) -> Value {
     }
     if let Some(command) = command_of(matcher) {
         // The words that it selects stand in the analysis, the text only where it is a line of its own.
-        let line = if words::sample(&command).is_some() { ANY.to_string() } else { command };
+        let line = if words::shortest(&command).is_some() { ANY.to_string() } else { command };
         put(&mut input, "command", Value::String(line));
     }
     input
@@ -169,7 +169,7 @@ fn put(input: &mut Value, path: &str, value: Value) {
 }
 
 fn analysis(matcher: &Matcher) -> CallAnalysis {
-    let commands: Vec<_> = command_of(matcher).and_then(|command| words::sample(&command)).into_iter().collect();
+    let commands: Vec<_> = command_of(matcher).and_then(|command| words::shortest(&command)).into_iter().collect();
     let command = commands.first().map(|_| 0);
     let paths = matcher.paths.iter().map(|test| {
         let path = path_of(&test.pattern);
@@ -182,8 +182,14 @@ fn analysis(matcher: &Matcher) -> CallAnalysis {
 pub(super) fn all(skill: &Skill) -> Vec<Sample> {
     let (mut samples, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |matcher: &Matcher| {
-        if seen.insert(format!("{matcher:?}")) {
-            samples.push(Sample::of(matcher, skill));
+        // Another list may have another of its commands.
+        let each =
+            matcher.commands.iter().map(|command| Matcher { commands: vec![command.clone()], ..matcher.clone() });
+        let each: Vec<Matcher> = if matcher.commands.len() > 1 { each.collect() } else { vec![matcher.clone()] };
+        for matcher in each {
+            if seen.insert(format!("{matcher:?}")) {
+                samples.push(Sample::of(&matcher, skill));
+            }
         }
     };
     skill.tools.iter().for_each(|note| add(&note.matcher));
