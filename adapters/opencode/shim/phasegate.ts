@@ -613,6 +613,8 @@ type Session = { id: string; parent?: string; root?: string; agent?: string }
 const PATIENCE = 5000
 /** How much of a text is handed on where only its beginning is read. */
 const BEGINNING = 300
+/** How much of the end of a longer text is handed on: test runners report there. */
+const END = 4_000
 
 /** How a call ends that another plugin tried to change after it was decided. */
 const STOPPED =
@@ -654,11 +656,13 @@ function beginning(text: unknown): unknown {
   return typeof text === "string" ? text.slice(0, BEGINNING) : undefined
 }
 
-/** What a call answered, without what may be large: no policy reads it. */
+/** What a call answered, without what may be large: how it begins, and how it ends, where test runners report. */
 function answered(output: Json | undefined): Json {
   const plain = (value: unknown) => value === null || typeof value === "number" || typeof value === "boolean"
   const metadata = Object.entries(output?.metadata ?? {}).filter(([, value]) => plain(value))
-  return { output: beginning(output?.output), metadata: Object.fromEntries(metadata), isError: output?.isError }
+  const text: unknown = output?.output
+  const end = typeof text === "string" && text.length > BEGINNING ? text.slice(-END) : undefined
+  return { output: beginning(text), end, metadata: Object.fromEntries(metadata), isError: output?.isError }
 }
 
 /** What is handed on of what the bus tells; nothing of the rest. */

@@ -55,7 +55,7 @@ pub(crate) fn ran(tool: Option<&str>, answer: &ToolAnswer) -> Ending {
 
 /// The reports of tests in what a line of the shell printed.
 pub(crate) fn tests(tool: Option<&str>, answer: &ToolAnswer) -> Vec<TestReport> {
-    let printed = answer.output.as_deref().filter(|_| tool == Some("bash"));
+    let printed = answer.end.as_deref().or(answer.output.as_deref()).filter(|_| tool == Some("bash"));
     printed.map(test_report::read).unwrap_or_default()
 }
 

@@ -148,6 +148,8 @@ pub(crate) struct ToolArgs {
 pub(crate) struct ToolAnswer {
     /// The beginning of its text.
     pub(crate) output: Option<String>,
+    /// The end of its text, where that is longer.
+    pub(crate) end: Option<String>,
     pub(crate) metadata: Option<Value>,
     pub(crate) is_error: Option<bool>,
     /// Only in a part: how far the call has come.
