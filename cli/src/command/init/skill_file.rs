@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use phasegate_adapter::{Change, InstallScope};
+use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Optional, Phase, Policy, Skill};
 
 use super::record::{self, digest};
@@ -64,7 +65,20 @@ fn text(skill: &Skill) -> String {
             let _ = write!(text, "\n   {part}");
         }
     }
-    text + "\n"
+    text.push('\n');
+    if !skill.global_forbidden.is_empty() {
+        let _ = write!(text, "\nForbidden in every phase: {}.\n", listed(&skill.global_forbidden));
+    }
+    if skill.finish_required {
+        text.push_str(
+            "\nThe work must be finished: who stops before the last phase is done is told what is missing.\n",
+        );
+    }
+    text
+}
+
+fn listed(matchers: &[Matcher]) -> String {
+    matchers.iter().map(|matcher| format!("`{}`", matcher.text)).collect::<Vec<_>>().join(", ")
 }
 
 fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
@@ -76,8 +90,10 @@ fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
         parts.push("This phase may be left out.".to_string());
     }
     if !phase.allowed.is_empty() {
-        let calls: Vec<_> = phase.allowed.iter().map(|matcher| format!("`{}`", matcher.text)).collect();
-        parts.push(format!("Calls: {}.", calls.join(", ")));
+        parts.push(format!("Calls: {}.", listed(&phase.allowed)));
+    }
+    if !phase.forbidden.is_empty() {
+        parts.push(format!("Forbidden: {}.", listed(&phase.forbidden)));
     }
     if let Some(condition) = &phase.requires {
         parts.push(format!("Before it: {condition}."));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use phasegate_core::Code;
 use phasegate_core::analysis::Access;
+use phasegate_core::glob::text_fits;
 use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, ServerPattern};
 use phasegate_core::tool::BASH;
 use serde_json::Value;
@@ -14,6 +15,7 @@ use crate::node::{Node, Span};
 use crate::paths;
 use crate::report::Finding;
 use crate::source::{ArgSource, CommandSource, MatcherObject};
+use crate::suggestion::closest;
 
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";
@@ -153,7 +155,30 @@ fn command(builder: &mut Builder<'_>, text: &str, span: Span) -> Option<String> 
                 .suggest("write the words of the command, with `*` for any words: `git push *`"),
         );
     }
+    if let Some(quote) = ['"', '\'', '\\'].into_iter().find(|quote| command.contains(*quote)) {
+        let message = format!("`{command}` matches a line of exactly this text only");
+        let finding = Finding::warning(Code::MatcherUnsupported, span, message)
+            .cause(format!("words are compared as the program gets them, without `{quote}`"));
+        builder.findings.push(finding.suggest("write the words without quotes, with `*` for any words"));
+    }
+    builder.findings.extend(unknown_command(command, span));
     Some(command.into())
+}
+
+/// A word in the place of a command that the program has not.
+fn unknown_command(command: &str, span: Span) -> Option<Finding> {
+    let mut words = command.split_whitespace();
+    let (program, word) = (words.next()?, words.next()?);
+    let own = phasegate_shell::Table::shipped().rule(program)?.own;
+    if own.is_empty() || word.starts_with(['-', '*']) || own.split_whitespace().any(|own| text_fits(word, own)) {
+        return None;
+    }
+    let meant = closest(word, own.split_whitespace());
+    Some(
+        Finding::warning(Code::MatcherNeverMatches, span, format!("`{program}` has no command `{word}`"))
+            .cause("only an alias or an extension can have this name")
+            .suggest(meant.map_or("check the spelling".into(), |meant| format!("did you mean `{program} {meant}`?"))),
+    )
 }
 
 fn equality_only(span: Span) -> Finding {

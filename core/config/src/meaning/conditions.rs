@@ -4,9 +4,11 @@ use phasegate_core::Code;
 use phasegate_core::event::builtin_labels;
 use phasegate_core::matcher::{AgentTest, Matcher, ServerPattern, ToolPattern};
 use phasegate_core::tool::SHELL;
+use phasegate_shell::Table;
 
 use super::known::is_host_tool;
 use super::uses::Use;
+use crate::node::Span;
 use crate::report::Finding;
 use crate::suggestion::{closest, listed};
 use crate::typo::typo;
@@ -30,7 +32,26 @@ pub(super) fn check(all: &[Use<'_>], compat: bool, findings: &mut Vec<Finding>) 
             let finding = make(Code::MatcherNeverMatches, used.span, doubt.message);
             findings.push(finding.cause(doubt.cause).suggest(doubt.suggestion));
         }
+        if used.place.forbids() && !compat {
+            findings.extend(used.matcher.commands.iter().filter_map(|command| bare(command, used.span)));
+        }
     }
+}
+
+/// A program and its command that are forbidden without further words only.
+fn bare(command: &str, span: Span) -> Option<Finding> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let plain = |word: &&str| word.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter));
+    let [program, word] = words.as_slice() else { return None };
+    let dispatches = Table::shipped().rule(program).is_some_and(|rule| rule.dispatches);
+    (dispatches && plain(program) && plain(word) && !word.starts_with('-')).then(|| {
+        Finding::warning(
+            Code::MatcherNeverMatches,
+            span,
+            format!("`{command}` forbids the command without further words only"),
+        )
+        .suggest(format!("write `{command} *` to forbid it with any words"))
+    })
 }
 
 struct Doubt {
