@@ -1,6 +1,6 @@
 //! Which command of a line runs tests whose report can be believed (rules 3.3, tests).
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use phasegate_core::analysis::{SimpleCommand, Word};
 use phasegate_core::{runner, words};
@@ -20,12 +20,23 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
     let silent = |(other, command): (usize, &SimpleCommand)| other == at || is_silent(command, other > at);
     let folder = judged.parts.get(at).and_then(|part| folder(part, base));
     let Some(folder) = folder.filter(|folder| folder.starts_with(root)) else { return };
-    if commands.iter().enumerate().all(silent) {
+    let inside = commands.get(at).is_some_and(|command| command.words.iter().skip(1).all(|word| is_inside(word, root)));
+    if inside && commands.iter().enumerate().all(silent) {
         run.whole &= folder == root;
         if let Some(command) = commands.get_mut(at) {
             command.tests = Some(run);
         }
     }
+}
+
+/// Whether a word names no path outside of the project, as itself or as the value of an option.
+fn is_inside(word: &Word, root: &Path) -> bool {
+    let Word::Known(word) = word else { return false };
+    word.split(['=', ':', ',']).all(|part| {
+        let path = Path::new(part.trim_start_matches("-I").trim_start_matches("-C"));
+        let climbs = path.components().any(|component| component == Component::ParentDir);
+        !climbs && !part.starts_with('~') && (!path.is_absolute() || path.starts_with(root))
+    })
 }
 
 /// The folder in which a part of a line runs, where that is known.
