@@ -58,6 +58,6 @@ fn is_absolute(written: &str) -> bool {
     written.starts_with(['/', '\\']) || written.chars().nth(1) == Some(':')
 }
 
-fn outside(written: &str, span: Span, why: &str) -> Finding {
+pub(crate) fn outside(written: &str, span: Span, why: &str) -> Finding {
     Finding::error(Code::PathOutside, span, format!("`{written}` leads out of the project")).cause(why)
 }

@@ -36,6 +36,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         atom: u32::try_from(at).unwrap_or_default(),
         wanted: Wanted::Outcome(Outcome::Ok),
         matcher: matcher(format!("allowed_{at}_0")),
+        unchanged: None,
     };
     let last = at + 1 == phases;
     Phase {

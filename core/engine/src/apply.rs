@@ -1,10 +1,13 @@
 //! Applying changes to a state: the only way a state changes.
 
 use alloc::borrow::ToOwned as _;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+use serde_json::Value;
 
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
@@ -60,6 +63,7 @@ impl Project {
 fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Change) {
     match change {
         Change::Proved(proved) => change_run(runs, &proved.run, |run| run.prove(proved)),
+        Change::VisitBegan { run, phase, as_of } => change_run(runs, run, |run| run.keep(*phase, as_of)),
         Change::Judged { run, tool, .. } => change_run(runs, run, |run| run.remember(tool)),
         Change::RunBegun(run) => {
             if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
@@ -222,6 +226,14 @@ impl Run {
         }
     }
 
+    /// Keeps what there is at the beginning of the present visit.
+    fn keep(&mut self, phase: usize, as_of: &BTreeMap<u32, Value>) {
+        let visit = self.visit;
+        let evidence =
+            |(atom, value): (&u32, &Value)| Evidence { phase, visit, atom: *atom, as_of: Some(value.clone()) };
+        self.evidence.extend(as_of.iter().map(evidence));
+    }
+
     fn prove(&mut self, proved: &Proved) {
         if proved.visit == self.visit {
             let known = |one: &Uncounted| proved.uncounted.iter().any(|new| new.atom == one.atom);
@@ -231,9 +243,13 @@ impl Run {
         self.evidence.retain(|one| one.visit > proved.visit || !proved.undone.contains(&one.atom));
         self.unfinished &= proved.atoms.is_empty();
         for atom in &proved.atoms {
-            let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom };
-            if !self.evidence.contains(&evidence) {
-                self.evidence.push(evidence);
+            let as_of = proved.as_of.get(atom).cloned();
+            let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom, as_of };
+            let same =
+                |one: &&mut Evidence| one.phase == evidence.phase && one.visit == evidence.visit && one.atom == *atom;
+            match self.evidence.iter_mut().find(same) {
+                Some(known) => *known = evidence,
+                None => self.evidence.push(evidence),
             }
         }
         match proved.visit_is {

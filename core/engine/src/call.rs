@@ -92,7 +92,7 @@ fn apply(
     }
     open.may_execute |= verdict.call.may_execute();
     if verdict.judges && run.status == Status::Active {
-        open.visits.push(verdict.visit(run));
+        open.visits.push(verdict.visit(world, run));
     }
 }
 

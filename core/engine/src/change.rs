@@ -1,10 +1,12 @@
 //! Changes: what one event does to the state. Journals store them; [`State::apply`] is the only way a state changes.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::cause::{By, SessionSource};
 use crate::code::Code;
@@ -80,6 +82,15 @@ pub enum Change {
     },
     /// The outcome before this change means something to a run in which the call was decided.
     Proved(Proved),
+    /// A visit of a phase began in which conditions ask what has changed since.
+    VisitBegan {
+        /// The id of the run.
+        run: String,
+        /// The index of the phase.
+        phase: usize,
+        /// By the number of the condition: the value now of the fact that it names; `null` if it is unknown.
+        as_of: BTreeMap<u32, Value>,
+    },
     /// A run judged a call.
     Judged {
         /// The id of the run.
@@ -256,6 +267,9 @@ pub struct Proved {
     /// The numbers of the conditions that it proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub atoms: Vec<u32>,
+    /// For those of them that name a fact that has to be as it was: its value then; `null` if it was unknown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub as_of: BTreeMap<u32, Value>,
     /// The numbers of the conditions that do not hold any more, as the newest call ended otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<u32>,
@@ -324,6 +338,7 @@ impl Change {
             | Self::PhaseBack { run, .. }
             | Self::ApprovalGiven { run, .. }
             | Self::ApprovalRevoked { run, .. }
+            | Self::VisitBegan { run, .. }
             | Self::PhaseReturned { run } => of(run),
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
@@ -388,6 +403,7 @@ impl Change {
             | Self::PhaseReturned { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }
+            | Self::VisitBegan { .. }
             | Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }

@@ -31,6 +31,17 @@ pub enum Condition {
     Fact(FactTest),
     /// A person approved this name in the run.
     Approved(Gate),
+    /// Something is as it was when the visit began.
+    Unchanged(UnchangedTest),
+}
+
+/// A condition on what has not changed since the visit of a phase began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnchangedTest {
+    /// Its number within the skill; what there was at the beginning is kept by it.
+    pub atom: u32,
+    /// What has to be as it was.
+    pub content: Content,
 }
 
 /// What a person approves. It is stored as its name alone where that is all.
@@ -40,16 +51,16 @@ pub struct Gate {
     /// The name that the person gives.
     pub name: String,
     /// What the approval is of: it holds while that is what it was.
-    pub content: Option<GateContent>,
+    pub content: Option<Content>,
 }
 
-/// What an approval is of, for example a file.
+/// What has to be as it was: what an approval is of, or the files that a proof is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GateContent {
+pub struct Content {
     /// The fact that tells whether it changed.
     pub fact: FactKey,
-    /// It in words, for example `plan.md`.
+    /// It in words, for example `plan.md` or `src/**`.
     pub text: String,
 }
 
@@ -57,7 +68,7 @@ pub struct GateContent {
 #[serde(untagged)]
 enum StoredGate {
     Name(String),
-    Content { name: String, content: GateContent },
+    Content { name: String, content: Content },
 }
 
 impl From<StoredGate> for Gate {
@@ -87,6 +98,9 @@ pub struct CallTest {
     pub wanted: Wanted,
     /// Which calls count.
     pub matcher: Matcher,
+    /// What has to be as it was when the call was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<Content>,
 }
 
 /// The outcomes that satisfy a [`CallTest`].
@@ -278,7 +292,29 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_use(used, visit)),
             Self::Not(inner) => inner.each_use(used.turned(), visit),
             Self::Call(test) => visit(test, used),
-            Self::Fact(_) | Self::Approved(_) => {}
+            Self::Fact(_) | Self::Approved(_) | Self::Unchanged(_) => {}
+        }
+    }
+
+    /// Calls `visit` with all that has to be as it was when the visit began, in order.
+    pub fn each_unchanged<'a>(&'a self, visit: &mut dyn FnMut(&'a UnchangedTest)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_unchanged(visit)),
+            Self::Not(inner) => inner.each_unchanged(visit),
+            Self::Unchanged(test) => visit(test),
+            Self::Call(_) | Self::Fact(_) | Self::Approved(_) => {}
+        }
+    }
+
+    /// Whether it compares files with what they were, which takes longer than anything else that a condition asks for.
+    #[must_use]
+    pub fn compares_files(&self) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::compares_files),
+            Self::Not(inner) => inner.compares_files(),
+            Self::Call(test) => test.unchanged.is_some(),
+            Self::Unchanged(_) => true,
+            Self::Fact(_) | Self::Approved(_) => false,
         }
     }
 
@@ -288,7 +324,20 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_gate(visit)),
             Self::Not(inner) => inner.each_gate(visit),
             Self::Approved(gate) => visit(gate),
-            Self::Call(_) | Self::Fact(_) => {}
+            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) => {}
+        }
+    }
+}
+
+/// What is called, without what has to be as it was.
+impl fmt::Display for CallTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.wanted {
+            Wanted::Tests(tests) if tests.selected => {
+                write!(f, "tests: {} ({})", tests.result.word(), self.matcher.text)
+            }
+            Wanted::Tests(tests) => write!(f, "tests: {}", tests.result.word()),
+            wanted => write!(f, "{}: {}", wanted.word(), self.matcher.text),
         }
     }
 }
@@ -300,11 +349,11 @@ impl fmt::Display for Condition {
             Self::All(parts) => joined(f, parts, " and "),
             Self::Any(parts) => joined(f, parts, " or "),
             Self::Not(inner) => write!(f, "not ({inner})"),
-            Self::Call(CallTest { wanted: Wanted::Tests(tests), matcher, .. }) if tests.selected => {
-                write!(f, "tests: {} ({})", tests.result.word(), matcher.text)
-            }
-            Self::Call(CallTest { wanted: Wanted::Tests(tests), .. }) => write!(f, "tests: {}", tests.result.word()),
-            Self::Call(test) => write!(f, "{}: {}", test.wanted.word(), test.matcher.text),
+            Self::Call(test) => match &test.unchanged {
+                Some(files) => write!(f, "{test}, unchanged: {}", files.text),
+                None => test.fmt(f),
+            },
+            Self::Unchanged(test) => write!(f, "unchanged: {}", test.content.text),
             Self::Approved(Gate { name, content: None }) => write!(f, "approved: {name}"),
             Self::Approved(Gate { name, content: Some(content) }) => write!(f, "approved: {name} ({})", content.text),
             Self::Fact(test) => f.write_str(&test.text),

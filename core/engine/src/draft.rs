@@ -24,6 +24,11 @@ impl Draft {
         &self.state
     }
 
+    /// What changed so far, in order.
+    pub(crate) fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
     /// A run by id.
     pub(crate) fn run(&self, id: &str) -> Option<&Run> {
         self.state.run(id)

@@ -5,14 +5,16 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::condition::{CallTest, Condition, Gate, Truth};
+use serde_json::Value;
+
+use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
 use crate::matcher::Use;
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::policy::{Optional, Phase, Skill};
-use crate::state::{Children, OpenCall, Run, State};
+use crate::state::{Children, Evidence, OpenCall, Run, State};
 
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
@@ -81,6 +83,25 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The value of what has to be as it is; `null` if it is unknown, which nothing is equal to.
+    pub(crate) fn now(&mut self, content: &Content) -> Value {
+        match self.fact(&content.fact) {
+            Some(FactValue::Known(value)) => value,
+            None | Some(FactValue::Absent | FactValue::Unknown) => Value::Null,
+        }
+    }
+
+    /// Whether what a proof is about is as it was then.
+    fn unchanged(&mut self, content: &Content, then: Option<&Value>) -> Truth {
+        match then {
+            None | Some(Value::Null) => Truth::Unknown,
+            Some(then) => match self.now(content) {
+                Value::Null => Truth::Unknown,
+                now => Truth::of(now == *then),
+            },
+        }
+    }
+
     /// The facts that were asked for and not given, each once.
     pub(crate) fn into_wanted(self) -> Vec<FactKey> {
         let mut wanted = self.wanted;
@@ -145,13 +166,21 @@ impl<'a> World<'a> {
         missing
     }
 
-    // No short cut: every fact that could matter is asked for at once.
+    // Every fact that could matter is asked for at once. What compares files is asked only where it decides.
     fn truth(&mut self, condition: &Condition, run: &Run, seen: Seen) -> Truth {
         match condition {
-            Condition::All(parts) => parts.iter().fold(Truth::Yes, |all, part| all.min(self.truth(part, run, seen))),
-            Condition::Any(parts) => parts.iter().fold(Truth::No, |any, part| any.max(self.truth(part, run, seen))),
+            Condition::All(parts) => cheap_first(parts, Truth::No, |part| self.truth(part, run, seen), Truth::min),
+            Condition::Any(parts) => cheap_first(parts, Truth::Yes, |part| self.truth(part, run, seen), Truth::max),
             Condition::Not(inner) => self.truth(inner, run, seen).negated(),
-            Condition::Call(test) => Truth::of(has_evidence(run, test, seen)),
+            Condition::Call(test) => match (newest(run, test.atom, seen), &test.unchanged) {
+                (None, _) => Truth::No,
+                (Some(_), None) => Truth::Yes,
+                (Some(evidence), Some(content)) => self.unchanged(content, evidence.as_of.as_ref()),
+            },
+            Condition::Unchanged(test) => match newest(run, test.atom, Seen::Here) {
+                None => Truth::Unknown,
+                Some(evidence) => self.unchanged(&test.content, evidence.as_of.as_ref()),
+            },
             Condition::Fact(test) => {
                 let Some(fact) = self.facts.get(&test.fact) else {
                     self.wanted.push(test.fact.clone());
@@ -179,9 +208,14 @@ impl<'a> World<'a> {
                 out.phrases.push(phrase::either(&phrases));
             }
             Condition::Call(test) => {
+                let then = newest(run, test.atom, seen).and_then(|evidence| evidence.as_of.as_ref());
+                let since = match (&test.unchanged, then) {
+                    (Some(content), Some(then)) => since(&content.text, self.unchanged(content, Some(then))),
+                    _ => String::new(),
+                };
                 out.calls.push(test);
-                out.words.push(condition.to_string());
-                out.phrases.push(phrase::wanted(condition));
+                out.words.push(format!("{condition}{since}"));
+                out.phrases.push(format!("{}{since}", phrase::wanted(condition)));
             }
             Condition::Approved(gate) => {
                 let before = run.approvals.iter().any(|approval| approval.gate == *gate);
@@ -190,7 +224,7 @@ impl<'a> World<'a> {
                 out.phrases.push(format!("{}{since}", phrase::wanted(condition)));
                 out.gates.push(gate);
             }
-            Condition::Not(_) | Condition::Fact(_) => {
+            Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) => {
                 out.words.push(condition.to_string());
                 out.phrases.push(phrase::wanted(condition));
                 out.more = true;
@@ -226,16 +260,51 @@ fn failed(run: &Run, phase: &Phase) -> bool {
     run.failed && phase.back.iter().any(|back| back.on_failure)
 }
 
-fn has_evidence(run: &Run, test: &CallTest, seen: Seen) -> bool {
-    run.evidence
-        .iter()
-        .any(|evidence| evidence.atom == test.atom && (matches!(seen, Seen::Anywhere) || evidence.visit == run.visit))
+/// The proof of a condition by the newest visit in which it was proven.
+fn newest(run: &Run, atom: u32, seen: Seen) -> Option<&Evidence> {
+    let counts = |one: &&Evidence| one.atom == atom && (matches!(seen, Seen::Anywhere) || one.visit == run.visit);
+    run.evidence.iter().filter(counts).max_by_key(|one| one.visit)
 }
 
-/// Calls `visit` with every call test that a call decided in phase `here` can prove: those of the phase's own
-/// `done_when`, and those of the conditions that look at the whole run.
+/// Joins the truths of parts: those that compare files last, and only if the others do not settle it.
+fn cheap_first(
+    parts: &[Condition],
+    settled: Truth,
+    mut ask: impl FnMut(&Condition) -> Truth,
+    join: fn(Truth, Truth) -> Truth,
+) -> Truth {
+    let mut truth = settled.negated();
+    for dear in [false, true] {
+        for part in parts.iter().filter(|part| part.compares_files() == dear) {
+            if dear && truth == settled {
+                return truth;
+            }
+            truth = join(truth, ask(part));
+        }
+    }
+    truth
+}
+
+/// What a proof lacks that holds no more, or may hold no more.
+fn since(files: &str, unchanged: Truth) -> String {
+    match unchanged {
+        Truth::Yes => String::new(),
+        Truth::No => format!(", as `{files}` changed since the last one"),
+        Truth::Unknown => {
+            format!(", as it cannot be told whether `{files}` changed since the last one (it is too much to look at)")
+        }
+    }
+}
+
+/// Calls `visit` with every call test that a call decided in phase `here` can prove.
 pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut(&'s CallTest, Use)) {
-    for (index, phase) in skill.phases.iter().enumerate() {
+    conditions(skill, here).for_each(|condition| condition.each_use(Use::Permit, visit));
+}
+
+/// The conditions that are asked while the run is in phase `here`: the phase's own `done_when`, and those that look at the
+/// whole run.
+pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Condition> {
+    skill.phases.iter().enumerate().flat_map(move |(index, phase)| {
         let optional = match &phase.optional {
             Optional::When(condition) => Some(&**condition),
             Optional::No | Optional::Yes => None,
@@ -243,9 +312,8 @@ pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut
         let done = phase.done_when.as_ref().filter(|_| index == here);
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-        let conditions = phase.requires.iter().chain(done).chain(optional).chain(edges).chain(backs);
-        conditions.for_each(|condition| condition.each_use(Use::Permit, visit));
-    }
+        phase.requires.iter().chain(done).chain(optional).chain(edges).chain(backs)
+    })
 }
 
 /// The texts of a list of matchers.

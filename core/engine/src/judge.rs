@@ -331,8 +331,8 @@ impl<'a> SkillPart<'a> {
         let allowed = self.any(&phase.allowed, Use::Permit);
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
-        let done = world.done(run, phase);
         let settled = global_forbidden || (allowed && !forbidden);
+        let done = if settled { Done::NotAsked } else { world.done(run, phase) };
         let transition = if settled {
             None
         } else {

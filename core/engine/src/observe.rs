@@ -1,5 +1,6 @@
 //! Observing: outcomes of open calls become evidence, subagents come and go.
 
+use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -191,15 +192,17 @@ fn not_invoked(draft: &mut Draft, call: &OpenCall, outcome: CallOutcome) {
 /// outcome is seen, and what was cleared stays cleared.
 fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome, tests: &[TestReport]) -> Option<Proved> {
     let here = run.visit == place.visit;
-    let before = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
-    if !here && !before && !run.kept.contains(&(place.phase, place.visit)) {
+    let earlier = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
+    if !here && !earlier && !run.kept.contains(&(place.phase, place.visit)) {
         return None;
     }
-    let mut atoms = Vec::new();
+    let (mut atoms, mut as_of) = (Vec::new(), BTreeMap::new());
     for proof in place.proves.iter().filter(|proof| proof.wanted.proven_by(outcome, tests)) {
-        let evidence = Evidence { phase: place.phase, visit: place.visit, atom: proof.atom };
+        let (phase, visit, atom) = (place.phase, place.visit, proof.atom);
+        let evidence = Evidence { phase, visit, atom, as_of: proof.as_of.clone() };
         if !run.evidence.contains(&evidence) && !atoms.contains(&proof.atom) {
             atoms.push(proof.atom);
+            as_of.extend(evidence.as_of.map(|value| (proof.atom, value)));
         }
     }
     let held = |atom: u32| run.evidence.iter().any(|one| one.atom == atom && one.visit <= place.visit);
@@ -219,7 +222,7 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome, tests: &[TestRepor
     };
     let means = !atoms.is_empty() || !undone.is_empty() || visit_is.is_some() || !uncounted.is_empty();
     let (run, phase, visit) = (run.id.clone(), place.phase, place.visit);
-    means.then_some(Proved { run, phase, visit, atoms, undone, visit_is, uncounted })
+    means.then_some(Proved { run, phase, visit, atoms, as_of, undone, visit_is, uncounted })
 }
 
 /// The conditions that the call is about and that its outcome does not prove, as far as the run does not hold them so

@@ -88,6 +88,7 @@ pub(crate) fn wanted(condition: &Condition) -> String {
         Condition::Approved(gate) => format!("the user's approval `{}`", gate.name),
         Condition::All(parts) => parts.iter().map(wanted).collect::<Vec<_>>().join(" and "),
         Condition::Any(parts) => either(&parts.iter().map(wanted).collect::<Vec<_>>()),
+        Condition::Unchanged(test) => format!("`{}` as it was when the phase began", test.content.text),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
     }
 }

@@ -115,13 +115,14 @@ impl RunVerdict<'_> {
         if self.ruling.line.is_violation() {
             return None;
         }
+        let entered = self.ruling.line == Line::Entered;
         let here = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
-        let done = here.map_or(Done::NotAsked, |phase| world.done(run, phase));
+        let done = here.filter(|_| entered).map_or(Done::NotAsked, |phase| world.done(run, phase));
         moves::of_call(run, self.skill, &self.ruling, done)
     }
 
     /// The visit in which the call was decided, and what its outcome would prove there.
-    pub(crate) fn visit(&self, run: &Run) -> CallVisit {
+    pub(crate) fn visit(&self, world: &mut World<'_>, run: &Run) -> CallVisit {
         let phase = self.skill.phase_index(&run.phase).unwrap_or_default();
         let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
         let listed = lists(self.ruling.line);
@@ -130,6 +131,7 @@ impl RunVerdict<'_> {
             atom: test.atom,
             wanted,
             lasting: used == Use::Forbid,
+            as_of: test.unchanged.as_ref().map(|content| world.now(content)),
         }) {
             Some(proof) if proves.contains(&proof) => {}
             Some(proof) => proves.push(proof),

@@ -301,7 +301,7 @@ pub struct Provisional {
 }
 
 /// That a call of a phase ended in a way that a condition asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// The index of the phase in which the call was decided.
@@ -310,6 +310,14 @@ pub struct Evidence {
     pub visit: u32,
     /// The number of the condition (`ok`, `ended`, ...) within the skill, as compiled.
     pub atom: u32,
+    /// The value then of the fact that has to be as it was, where the condition names one; `null` if it was unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "stated")]
+    pub as_of: Option<Value>,
+}
+
+/// A value that is written, `null` too.
+fn stated<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// That a call that a condition is about ended, and proved nothing.
@@ -453,7 +461,7 @@ fn is_first(index: &usize) -> bool {
 }
 
 /// What an open call would prove in a visit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     /// The number of the condition within the run's skill, as compiled.
@@ -464,6 +472,9 @@ pub struct Proof {
     /// Whether another outcome of a later call does not take it back: under `not` a match may be in doubt.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub lasting: bool,
+    /// As [`Evidence::as_of`], when the call was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "stated")]
+    pub as_of: Option<Value>,
 }
 
 /// What an open call would prove, as states of format 1 hold it.
@@ -481,7 +492,7 @@ impl OpenCall {
         self.number = number;
         for OlderProof { run, atom, wanted } in core::mem::take(&mut self.older_proofs) {
             let visit = self.visits.iter_mut().find(|visit| visit.run == run);
-            visit.into_iter().for_each(|visit| visit.proves.push(Proof { atom, wanted, lasting: false }));
+            visit.into_iter().for_each(|visit| visit.proves.push(Proof { atom, wanted, lasting: false, as_of: None }));
         }
         self
     }

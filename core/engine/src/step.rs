@@ -1,5 +1,6 @@
 //! One event: observe, judge, move.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,7 +15,7 @@ use crate::decision::Decision;
 use crate::denial::Denial;
 use crate::denied;
 use crate::draft::{Draft, Parts};
-use crate::eval::World;
+use crate::eval::{World, conditions};
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
 use crate::finish::{self, Stopped};
@@ -90,6 +91,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     start::by_event(&mut world, policy, &mut draft, event);
     let Answered { decision, result } = answer(&mut world, policy, &mut draft, event);
     settle(&mut world, policy, &mut draft);
+    begin_visits(&mut world, policy, &mut draft);
     obligation::derive(policy, &mut draft);
     obligation::give(&mut draft, event, decision.as_ref());
 
@@ -192,6 +194,30 @@ fn settle(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
             moves::settle(world, draft, skill, id);
         }
     });
+}
+
+/// Keeps what there is at the beginning of a visit, where a condition asks whether it changed since.
+fn begin_visits(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
+    if !draft.changes().iter().any(Change::moves_a_run) {
+        return;
+    }
+    let mut began = Vec::new();
+    for run in draft.state().live_runs() {
+        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
+        let phase = skill.phase_index(&run.phase).unwrap_or_default();
+        let mut as_of = BTreeMap::new();
+        for condition in conditions(skill, phase) {
+            condition.each_unchanged(&mut |test| {
+                if !run.evidence.iter().any(|one| one.atom == test.atom && one.visit == run.visit) {
+                    as_of.insert(test.atom, world.now(&test.content));
+                }
+            });
+        }
+        if !as_of.is_empty() {
+            began.push(Change::VisitBegan { run: run.id.clone(), phase, as_of });
+        }
+    }
+    began.into_iter().for_each(|change| draft.change(change));
 }
 
 fn positions(state: &State) -> Option<Vec<RunPosition>> {

@@ -73,6 +73,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
                 atom: index as u32,
                 wanted: Wanted::Outcome(Outcome::Ok),
                 matcher: matcher(PATTERNS[place]),
+                unchanged: None,
             })
         }),
         optional: Optional::No,

@@ -4,6 +4,7 @@ mod source;
 mod content;
 mod count;
 mod file;
+mod files;
 
 use std::path::Path;
 
@@ -12,7 +13,8 @@ use phasegate_core::{FactKey, FactValue, Facts};
 pub use self::source::{FactSource, Registered, World};
 
 /// Every source of facts.
-pub const SOURCES: &[Registered] = &[Registered::of::<file::File>(), Registered::of::<count::Count>()];
+pub const SOURCES: &[Registered] =
+    &[Registered::of::<file::File>(), Registered::of::<count::Count>(), Registered::of::<files::Files>()];
 
 /// The source with this name.
 #[must_use]

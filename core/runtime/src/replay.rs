@@ -136,6 +136,9 @@ impl Replay {
         let Decided { outcome: mut done, facts } = self.decide(&before, &event)?;
         records.extend(phasegate_core::records(&self.policy, &before, &event, &done.changes));
         let after = done.state_after(&before);
+        if done.decision.as_ref().is_none_or(Decision::lets_through) {
+            self.files.called(&event);
+        }
         if tool_command.is_some() && done.decision.is_none() {
             done.decision = Some(Decision::allow());
         }

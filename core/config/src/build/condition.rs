@@ -2,7 +2,7 @@
 
 use phasegate_core::Code;
 use phasegate_core::FactKey;
-use phasegate_core::condition::{CallTest, Comparison, Condition, FactTest, Gate, GateContent, Wanted};
+use phasegate_core::condition::{CallTest, Comparison, Condition, Content, FactTest, Gate, UnchangedTest, Wanted};
 use phasegate_core::event::CallOutcome;
 use phasegate_core::fact_test::times;
 use serde_json::json;
@@ -25,8 +25,12 @@ pub(super) fn build(
     seen: &mut Seen,
 ) -> Option<Condition> {
     let mut parts = Vec::new();
-    calls(builder, source, node, seen, &mut parts);
-    tests::build(builder, source, node, &mut parts);
+    let unchanged = unchanged(builder, source, node);
+    calls(builder, source, node, unchanged.as_ref(), seen, &mut parts);
+    tests::build(builder, source, node, unchanged.as_ref(), &mut parts);
+    if let Some(content) = unchanged.filter(|_| parts.is_empty()) {
+        parts.push(Condition::Unchanged(UnchangedTest { atom: builder.next_atom(), content }));
+    }
     if let Some(all) = &source.all {
         parts.push(Condition::All(list(builder, all, child(node, "all"), seen)));
     }
@@ -39,7 +43,7 @@ pub(super) fn build(
     file(builder, source, node, &mut parts);
     parts.extend(source.approved.iter().map(|name| {
         let path = source.file.as_ref().and_then(|written| paths::file(written, child(node, "file").span).ok());
-        let content = path.map(|path| GateContent { fact: FactKey::new("file", &json!(path)), text: path });
+        let content = path.map(|path| Content { fact: FactKey::new("file", &json!(path)), text: path });
         Condition::Approved(Gate { name: name.clone(), content })
     }));
     if parts.len() == 1 { parts.pop() } else { (!parts.is_empty()).then_some(Condition::All(parts)) }
@@ -53,6 +57,7 @@ fn calls(
     builder: &mut Builder<'_>,
     source: &ConditionSource,
     node: &Node,
+    unchanged: Option<&Content>,
     seen: &mut Seen,
     parts: &mut Vec<Condition>,
 ) {
@@ -76,11 +81,21 @@ fn calls(
             for matcher in matcher::each(builder, source, node) {
                 let atom = builder.next_atom();
                 seen.push(Asked { atom, matcher: matcher.clone(), span: node.span });
-                tests.push(Condition::Call(CallTest { atom, wanted, matcher }));
+                tests.push(Condition::Call(CallTest { atom, wanted, matcher, unchanged: unchanged.cloned() }));
             }
             parts.extend(if tests.len() > 1 { Some(Condition::Any(tests)) } else { tests.pop() });
         }
     }
+}
+
+/// The files that have to be as they were.
+fn unchanged(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node) -> Option<Content> {
+    let (written, span) = (source.unchanged.as_ref()?, child(node, "unchanged").span);
+    let found = paths::pattern(written, span).and_then(|pattern| match pattern.starts_with('/') {
+        true => Err(paths::outside(written, span, "it is absolute")),
+        false => Ok(Content { fact: FactKey::new("files", &json!(pattern)), text: pattern }),
+    });
+    found.map_err(|finding| builder.findings.push(finding)).ok()
 }
 
 fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts: &mut Vec<Condition>) {

@@ -1,7 +1,7 @@
 //! Conditions about tests as written to conditions.
 
 use phasegate_core::Code;
-use phasegate_core::condition::{CallTest, Condition, TestsResult, TestsWanted, Wanted};
+use phasegate_core::condition::{CallTest, Condition, Content, TestsResult, TestsWanted, Wanted};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::runner::{RUNNERS, RunnerRow};
 use phasegate_core::words;
@@ -12,7 +12,13 @@ use crate::report::Finding;
 use crate::source::{ConditionSource, Tests};
 
 /// Adds what `tests` and `command` ask for: a call of a known runner.
-pub(super) fn build(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts: &mut Vec<Condition>) {
+pub(super) fn build(
+    builder: &mut Builder<'_>,
+    source: &ConditionSource,
+    node: &Node,
+    unchanged: Option<&Content>,
+    parts: &mut Vec<Condition>,
+) {
     let Some(written) = source.tests else {
         if source.command.is_some() {
             builder.findings.push(
@@ -47,7 +53,12 @@ pub(super) fn build(builder: &mut Builder<'_>, source: &ConditionSource, node: &
         }
     };
     let wanted = Wanted::Tests(TestsWanted { result, selected: source.command.is_some() });
-    parts.push(Condition::Call(CallTest { atom: builder.next_atom(), wanted, matcher: matcher(commands) }));
+    parts.push(Condition::Call(CallTest {
+        atom: builder.next_atom(),
+        wanted,
+        matcher: matcher(commands),
+        unchanged: unchanged.cloned(),
+    }));
 }
 
 fn matcher(commands: Vec<String>) -> Matcher {

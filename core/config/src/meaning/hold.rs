@@ -58,7 +58,7 @@ fn at_first(condition: &Condition) -> Option<bool> {
         }
         Condition::Not(inner) => at_first(inner).map(|holds| !holds),
         Condition::Call(_) => Some(false),
-        Condition::Fact(_) | Condition::Approved(_) => None,
+        Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) => None,
     }
 }
 
@@ -73,7 +73,11 @@ fn contradicts(condition: &Condition) -> bool {
             pairs.into_iter().any(|(one, other)| exclude(one, other)) || parts.into_iter().any(contradicts)
         }
         Condition::Any(parts) => !parts.is_empty() && parts.iter().all(contradicts),
-        Condition::Not(_) | Condition::Call(_) | Condition::Fact(_) | Condition::Approved(_) => false,
+        Condition::Not(_)
+        | Condition::Call(_)
+        | Condition::Fact(_)
+        | Condition::Approved(_)
+        | Condition::Unchanged(_) => false,
     }
 }
 
@@ -106,9 +110,12 @@ fn facts_exclude(one: &FactTest, other: &FactTest) -> bool {
 /// Whether two conditions ask for the same, whatever the numbers of their call tests.
 fn same(one: &Condition, other: &Condition) -> bool {
     match (one, other) {
-        (Condition::Call(one), Condition::Call(other)) => one.matcher == other.matcher && one.wanted == other.wanted,
+        (Condition::Call(one), Condition::Call(other)) => {
+            one.matcher == other.matcher && one.wanted == other.wanted && one.unchanged == other.unchanged
+        }
         (Condition::Fact(one), Condition::Fact(other)) => one.fact == other.fact && one.is == other.is,
         (Condition::Approved(one), Condition::Approved(other)) => one == other,
+        (Condition::Unchanged(one), Condition::Unchanged(other)) => one.content == other.content,
         _ => false,
     }
 }

@@ -29,6 +29,11 @@ pub struct ConditionSource {
     /// With `tests`: the words of the command that runs the tests meant, with `*` for any words.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub command: Option<String>,
+    /// Beside `ok`, `failed`, `ended`, `tests` and the like: files that are as they were when that call was decided, whoever
+    /// changes them. Alone: as they were when the visit of the phase began. A path with `*`, `?`, `**` and `{a,b}`,
+    /// relative to the project.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub unchanged: Option<String>,
     /// All of these hold.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub all: Option<Vec<ConditionSource>>,

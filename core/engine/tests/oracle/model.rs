@@ -223,6 +223,7 @@ impl World {
             Condition::Call(test) => Truth::of(self.seen(run, test, doubt, counts)),
             Condition::Fact(test) => test.truth(&self.facts[&test.fact]),
             Condition::Approved(_) => Truth::of(self.runs[run].approved.is_some()),
+            Condition::Unchanged(_) => Truth::Unknown,
         }
     }
 
@@ -275,7 +276,11 @@ fn plain(condition: &Condition, found: &mut Vec<Matcher>) {
     match condition {
         Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| plain(part, found)),
         Condition::Call(test) if test.wanted.accepts(Outcome::Ok) => found.push(test.matcher.clone()),
-        Condition::Not(_) | Condition::Call(_) | Condition::Fact(_) | Condition::Approved(_) => {}
+        Condition::Not(_)
+        | Condition::Call(_)
+        | Condition::Fact(_)
+        | Condition::Approved(_)
+        | Condition::Unchanged(_) => {}
     }
 }
 

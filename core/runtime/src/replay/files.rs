@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::{Access, PathUse};
 use phasegate_core::event::EventKind;
+use phasegate_core::glob::path_fits;
 use phasegate_core::{Event, FactKey, FactValue, Facts};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::facts;
 use phasegate_store::digest::sha256_hex;
@@ -18,6 +19,8 @@ pub(super) struct Files {
     /// The project's folder: the one given, else the first working directory that a line names.
     root: Option<String>,
     stated: BTreeMap<String, Stated>,
+    /// How often each file was changed by a line.
+    changes: BTreeMap<String, u64>,
 }
 
 #[derive(Debug)]
@@ -29,7 +32,7 @@ enum Stated {
 
 impl Files {
     pub(super) fn new(live: Option<PathBuf>, root: Option<String>) -> Self {
-        Self { live, root, stated: BTreeMap::new() }
+        Self { live, root, stated: BTreeMap::new(), changes: BTreeMap::new() }
     }
 
     /// A line names its working directory.
@@ -50,7 +53,21 @@ impl Files {
             (None, None) => Stated::Absent,
         };
         let path = self.normal(path, cwd);
+        self.change(&path);
         self.stated.insert(path, stated);
+    }
+
+    /// A call is let through: the files that it names may be changed from now on.
+    pub(super) fn called(&mut self, event: &Event) {
+        let EventKind::ToolCall { analysis, .. } = &event.kind else { return };
+        let written = |path: &&PathUse| path.access == Access::Write;
+        let paths: Vec<String> =
+            analysis.paths.iter().filter(written).filter_map(|path| path.resolved.clone()).collect();
+        paths.iter().for_each(|path| self.change(path));
+    }
+
+    fn change(&mut self, path: &str) {
+        *self.changes.entry(path.to_owned()).or_default() += 1;
     }
 
     /// Answers the keys that `facts` does not answer yet; unknown where neither a line nor a live file tells.
@@ -72,6 +89,11 @@ impl Files {
 
     fn stated(&self, key: &FactKey) -> Option<FactValue> {
         let args = key.args();
+        if key.source() == "files" {
+            let pattern = args.as_str().filter(|_| self.live.is_none())?;
+            let changed = self.changes.iter().filter(|(path, _)| path_fits(pattern, path));
+            return Some(FactValue::Known(json!(changed.collect::<BTreeMap<_, _>>())));
+        }
         let text = |place: usize| args.get(place).and_then(Value::as_str);
         let path = args.as_str().or_else(|| text(0))?;
         Some(match (self.stated.get(&self.normal(path, None))?, key.source()) {

@@ -1,0 +1,274 @@
+//! The source `files`: a digest over the files that a pattern selects, by which a change to one of them shows. It opens
+//! none of them: the digest is over their paths, sizes, times and inodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ignore::{DirEntry, WalkBuilder};
+use phasegate_core::FactValue;
+use phasegate_core::glob;
+use phasegate_store::digest::sha256_hex;
+
+use super::source::{FactSource, World};
+use crate::paths::resolve;
+
+/// The most files and folders that are looked at.
+const MAX_ENTRIES: usize = 20_000;
+/// The longest time that it may take.
+const MAX_TIME: Duration = Duration::from_millis(100);
+
+/// Folders that are never looked into: the data of version control, and what test runners keep for themselves.
+const NEVER: [&str; 8] =
+    [".git", ".hg", ".svn", ".pytest_cache", ".hypothesis", ".nyc_output", ".gradle", "node_modules/.vite"];
+
+/// The source.
+pub(super) struct Files;
+
+impl FactSource for Files {
+    const NAME: &'static str = "files";
+    /// A path with `*`, `?`, `**` and `{a,b}`, relative to the root of the project.
+    type Arguments = String;
+
+    fn gather(world: World<'_>, pattern: &String) -> FactValue {
+        let mut look = Look { until: Instant::now() + MAX_TIME, entries: 0, found: BTreeMap::new() };
+        let patterns = glob::choices(pattern);
+        let bases: BTreeSet<&str> = patterns.iter().map(|pattern| base(pattern)).collect();
+        for at in bases {
+            let selects = |path: &str| patterns.iter().any(|pattern| selects(pattern, path));
+            if look.below(world.root, at, &selects).is_none() {
+                return FactValue::Unknown;
+            }
+        }
+        FactValue::Known(look.digest().into())
+    }
+}
+
+/// Whether a pattern selects the file. A pattern without a star that names a folder selects all that lies there.
+fn selects(pattern: &str, path: &str) -> bool {
+    let below = || path.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('/'));
+    glob::path_fits(pattern, path) || (base(pattern) == pattern && below())
+}
+
+/// The folder, or the file, below which everything lies that the pattern selects: what is before its first star.
+fn base(pattern: &str) -> &str {
+    match pattern.find(['*', '?']) {
+        None => pattern,
+        Some(star) => pattern.get(..star).and_then(|start| Some(start.rsplit_once('/')?.0)).unwrap_or_default(),
+    }
+}
+
+/// What was found so far.
+struct Look {
+    until: Instant,
+    entries: usize,
+    /// By path, what tells whether the file was changed.
+    found: BTreeMap<String, String>,
+}
+
+impl Look {
+    /// Looks at the selected files below a path; `None` if it cannot be told what lies there, or if there is too much.
+    fn below(&mut self, root: &Path, at: &str, selects: &dyn Fn(&str) -> bool) -> Option<()> {
+        let real = resolve(root, Path::new(at)).filter(|real| real.starts_with(root))?;
+        self.found.insert(format!("{at}/"), real.to_string_lossy().into_owned());
+        if real.symlink_metadata().is_err() {
+            return Some(());
+        }
+        // What a link leads to counts, as a program that follows it reads that.
+        let mut walk = WalkBuilder::new(&real);
+        walk.standard_filters(false).parents(true).git_ignore(true).follow_links(true);
+        walk.filter_entry(|entry| !is_never(entry));
+        for entry in walk.build() {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES || (self.entries.is_multiple_of(64) && Instant::now() > self.until) {
+                return None;
+            }
+            match entry {
+                Ok(entry) => self.entry(&real, at, &entry, selects)?,
+                // A link that leads nowhere, or to a folder above it, and what is gone by now.
+                Err(error) => self.unreadable(&error)?,
+            }
+        }
+        Some(())
+    }
+
+    fn entry(&mut self, real: &Path, at: &str, entry: &DirEntry, selects: &dyn Fn(&str) -> bool) -> Option<()> {
+        let inside = entry.path().strip_prefix(real).ok()?.to_string_lossy();
+        let path = [at, &inside].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        // What is ignored depends on these files.
+        if !is_folder && (selects(&path) || entry.file_name() == ".gitignore") {
+            self.found.insert(path, stamp(&entry.metadata().ok()?));
+        }
+        Some(())
+    }
+
+    fn unreadable(&mut self, error: &ignore::Error) -> Option<()> {
+        let gone = error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        let path = link(error).filter(|_| gone || is_loop(error))?;
+        self.found.insert(path.to_string_lossy().into_owned(), "leads nowhere".to_owned());
+        Some(())
+    }
+
+    fn digest(&self) -> String {
+        let mut text = String::new();
+        for (path, stamp) in &self.found {
+            text.extend([path, "\0", stamp, "\0"]);
+        }
+        sha256_hex(text.as_bytes())
+    }
+}
+
+/// Whether the entry is a folder that never counts, or a file that Python compiled.
+fn is_never(entry: &DirEntry) -> bool {
+    let compiled = || entry.path().parent().is_some_and(|folder| folder.ends_with("__pycache__"));
+    let is_pyc = entry.path().extension().is_some_and(|extension| extension == "pyc");
+    NEVER.iter().any(|name| entry.path().ends_with(name)) || (is_pyc && compiled())
+}
+
+/// The path that an error of a walk is about.
+fn link(error: &ignore::Error) -> Option<PathBuf> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path.clone()),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => link(err),
+        ignore::Error::Loop { child, .. } => Some(child.clone()),
+        _ => None,
+    }
+}
+
+fn is_loop(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::WithPath { err, .. } | ignore::Error::WithDepth { err, .. } => is_loop(err),
+        error => matches!(error, ignore::Error::Loop { .. }),
+    }
+}
+
+/// What tells whether a file was changed since.
+#[cfg(unix)]
+fn stamp(data: &Metadata) -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    let (size, inode, device) = (data.len(), data.ino(), data.dev());
+    let (changed, changed_nanos) = (data.mtime(), data.mtime_nsec());
+    let (touched, touched_nanos) = (data.ctime(), data.ctime_nsec());
+    format!("{size} {device} {inode} {changed}.{changed_nanos} {touched}.{touched_nanos}")
+}
+
+/// What tells whether a file was changed since.
+#[cfg(not(unix))]
+fn stamp(data: &Metadata) -> String {
+    let changed = data.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    format!("{} {:?}", data.len(), changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    struct Project {
+        _folder: tempfile::TempDir,
+        root: PathBuf,
+    }
+
+    impl Project {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap();
+            let project = Self { _folder: folder, root };
+            project.write(".git/HEAD", "ref: refs/heads/main\n");
+            project.write("src/a.py", "a = 1\n");
+            project.write("src/deep/b.py", "b = 1\n");
+            project.write("docs/a.md", "text\n");
+            project
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn look(&self, pattern: &str) -> FactValue {
+            Files::gather(World { root: &self.root }, &pattern.to_owned())
+        }
+
+        /// Whether `change` shows in what the pattern selects.
+        fn shows(&self, pattern: &str, change: impl FnOnce(&Self)) -> bool {
+            let before = self.look(pattern);
+            assert_ne!(before, FactValue::Unknown);
+            assert_eq!(before, self.look(pattern), "nothing changed");
+            change(self);
+            self.look(pattern) != before
+        }
+    }
+
+    #[test]
+    fn a_file_made_changed_moved_or_removed_shows() {
+        let project = Project::new();
+        assert!(project.shows("src/**", |project| project.write("src/new.py", "")));
+        assert!(project.shows("src/**", |project| project.write("src/deep/b.py", "b = 2\n")));
+        assert!(project.shows("src/**", |project| {
+            fs::rename(project.root.join("src/new.py"), project.root.join("src/n.py")).unwrap()
+        }));
+        assert!(project.shows("src/**", |project| fs::remove_file(project.root.join("src/n.py")).unwrap()));
+        assert!(project.shows("{src,docs}/**", |project| project.write("docs/a.md", "other\n")));
+        assert!(
+            project.shows("src", |project| project.write("src/a.py", "a = 2\n")),
+            "a folder stands for what lies there"
+        );
+        assert!(project.shows("lib/**", |project| project.write("lib/a.py", "")), "a folder that is made");
+        assert!(!project.shows("src/**", |project| project.write("docs/a.md", "again\n")));
+        assert!(!project.shows("src/**/*.py", |project| project.write("src/a.txt", "")));
+    }
+
+    #[test]
+    fn a_change_shows_where_size_and_time_are_set_back() {
+        let project = Project::new();
+        let path = project.root.join("src/a.py");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        assert!(project.shows("src/**", |project| {
+            project.write("src/a.py", "a = 7\n");
+            fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        }));
+    }
+
+    #[test]
+    fn what_a_link_leads_to_counts() {
+        let project = Project::new();
+        project.write("other/c.py", "c = 1\n");
+        symlink("../other", project.root.join("src/link")).unwrap();
+        symlink("../gone", project.root.join("src/broken")).unwrap();
+        symlink("..", project.root.join("src/loop")).unwrap();
+        assert!(project.shows("src/**", |project| project.write("other/c.py", "c = 2\n")));
+        assert!(project.shows("src/**", |project| project.write("gone", "")));
+        symlink("/", project.root.join("outside")).unwrap();
+        assert_eq!(project.look("outside/**"), FactValue::Unknown);
+    }
+
+    #[test]
+    fn ignored_files_count_only_where_the_pattern_names_their_folder() {
+        let project = Project::new();
+        project.write(".gitignore", "build/\n*.log\n");
+        project.write("build/out.py", "");
+        assert!(!project.shows("**", |project| project.write("build/out.py", "1")));
+        assert!(!project.shows("src/**", |project| project.write("src/a.log", "1")));
+        assert!(project.shows("build/**", |project| project.write("build/out.py", "12")));
+        assert!(project.shows("**", |project| project.write(".gitignore", "src/\n")), "what is ignored has changed");
+        assert!(!project.shows("**", |project| project.write(".git/index", "1")));
+        assert!(!project.shows("**", |project| project.write("docs/__pycache__/a.cpython-313.pyc", "1")));
+        assert!(!project.shows("**", |project| project.write(".pytest_cache/v", "1")));
+    }
+
+    #[test]
+    fn too_many_files_are_unknown() {
+        let project = Project::new();
+        fs::create_dir(project.root.join("many")).unwrap();
+        (0..=MAX_ENTRIES)
+            .for_each(|number| drop(fs::File::create(project.root.join(format!("many/{number}"))).unwrap()));
+        assert_eq!(project.look("many/**"), FactValue::Unknown);
+        assert_ne!(project.look("src/**"), FactValue::Unknown);
+    }
+}
