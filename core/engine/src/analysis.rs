@@ -189,6 +189,11 @@ pub struct PathUse {
     pub command: Option<u32>,
 }
 
+/// What a command writes without naming it, as a path: anything.
+pub const UNNAMED: &str = "/";
+/// A path of which nothing is known before it runs: anything too, as a word may say it.
+pub const UNKNOWN: &str = "//";
+
 impl PathUse {
     /// A path as a call gives it.
     #[must_use]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::analysis::{Access, PathUse, SimpleCommand, Status, Word};
+use crate::analysis::{Access, PathUse, SimpleCommand, Status, UNNAMED, Word};
 use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::eval::World;
@@ -292,7 +292,7 @@ impl<'a> SkillPart<'a> {
         };
         let known = call.analysis.commands.iter().all(known);
         let unnamed =
-            |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == "/";
+            |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == UNNAMED;
         if call.analysis.paths.iter().any(unnamed) {
             call.to_mut().analysis.paths.retain(|path| !unnamed(path));
         }

@@ -4,6 +4,7 @@ pub(crate) mod command;
 mod awk;
 mod builtin;
 mod date;
+mod elsewhere;
 pub(crate) mod find;
 mod forge;
 pub(crate) mod git;
@@ -69,6 +70,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Verb => verb::verb(command),
         Check::Setting => verb::setting(command),
         Check::Statement => statement::check(walk, command),
+        Check::Elsewhere => elsewhere::check(walk, command),
         Check::Redis => statement::redis(command),
     }
 }

@@ -135,12 +135,22 @@ impl Setting {
         Ok((bare, guarded))
     }
 
-    /// One call after another, with the proxy and without in turn.
+    /// The server behind the proxy, in a folder that has no policy.
+    fn without_policy(&self) -> Result<Peer> {
+        let folder = self.folder.join("unguarded");
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        let mut proxy = self.command(&self.guard, &folder);
+        Peer::start(proxy.args(["mcp", "proxy", "--server", "lsp", "--"]).arg(&self.server))
+    }
+
+    /// One call after another: without the proxy, with it, and with it where no policy is, in turn.
     fn calls(&self, calls: u32, figures: &mut Figures, rows: &mut Vec<Row>) -> Result {
         let (mut bare, mut guarded) = self.pair()?;
-        let (mut without, mut with) = (Vec::new(), Vec::new());
+        let mut unguarded = self.without_policy()?;
+        let (mut without, mut with, mut no_policy) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..calls + calls / 10 {
-            for (peer, samples) in [(&mut bare, &mut without), (&mut guarded, &mut with)] {
+            let peers = [(&mut bare, &mut without), (&mut guarded, &mut with), (&mut unguarded, &mut no_policy)];
+            for (peer, samples) in peers {
                 let begin = Instant::now();
                 let answer = peer.call("find_references", r#"{"symbol":"greeting"}"#)?;
                 let took = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -157,10 +167,14 @@ impl Setting {
             let (one, other) = (micros(percentile(&without, share)), micros(percentile(&with, share)));
             rows.push((format!("a call without the proxy, p{share}"), one, "us"));
             rows.push((format!("a call with the proxy, p{share}"), other, "us"));
+            let no_policy = micros(percentile(&no_policy, share));
+            rows.push((format!("a call with the proxy where no policy is, p{share}"), no_policy, "us"));
             let most = if share == 50 { 100.0 } else { 300.0 };
             figures.add_absolute(&format!("MCP: added to a call by the proxy at p{share}, us"), other - one, most);
         }
         figures.add("mcp call, with the proxy / without, p50", ratio(&with, &without).p50, None);
+        let slower = ratio(&no_policy, &with).p50;
+        rows.push(("a call with the proxy where no policy is, p50, times one with a policy".into(), slower, ""));
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, PathUse};
+use phasegate_core::analysis::{Access, PathUse, UNKNOWN, UNNAMED};
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
 use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Judgement, Pattern, Piece, Readers, Table, Trust, judge};
@@ -59,19 +59,19 @@ fn paths_of(judged: &Judgement) -> Vec<PathUse> {
     });
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
     let anywhere =
-        unnamed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new("/".to_owned(), Access::Write) });
+        unnamed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new(UNNAMED.to_owned(), Access::Write) });
     named.chain(anywhere).collect()
 }
 
-/// The folder that a path known in part is in; the root where it may be anywhere.
+/// The folder that a path known in part is in; anything where it may be anywhere.
 fn folder_of(path: &Pattern) -> String {
     let Some(Piece::Text(start)) = path.0.first() else {
         let here = path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob));
-        return if here { ".".to_owned() } else { "/".to_owned() };
+        return if here { ".".to_owned() } else { UNKNOWN.to_owned() };
     };
     let rest = path.0.get(1..).unwrap_or(&[]);
     if !rest.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob)) {
-        return "/".to_owned();
+        return UNKNOWN.to_owned();
     }
     match start.rsplit_once('/') {
         Some(("", _)) => "/".to_owned(),

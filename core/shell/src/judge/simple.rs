@@ -147,7 +147,7 @@ impl Walk<'_> {
 }
 
 /// The name under which a program is known, if it is a bare name or in a system folder.
-fn bare_name(name: &str) -> Option<&str> {
+pub(super) fn bare_name(name: &str) -> Option<&str> {
     if !name.contains('/') {
         return Some(name);
     }

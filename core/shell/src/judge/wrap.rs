@@ -2,6 +2,7 @@
 
 use phasegate_core::analysis::{Status, Verdict};
 
+use super::simple::bare_name;
 use crate::arguments::{Scan, is_assignment, takes_anything};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
@@ -82,6 +83,13 @@ impl Walk<'_> {
         let Some(name) = name.known() else { return false };
         let reads = |rule: &Rule| takes_anything(rule) && rule.check.is_none() && rule.does == Verdict::Read;
         matches!(name, "sh" | "ash") || self.table.rule(name).is_some_and(|rule| reads(&rule))
+    }
+}
+
+impl Walk<'_> {
+    /// Whether a word names a program of the table, by its bare name or in a system folder.
+    pub(crate) fn knows(&self, field: &Field) -> bool {
+        field.known().and_then(bare_name).is_some_and(|name| self.table.rule(name).is_some())
     }
 }
 

@@ -1,0 +1,70 @@
+//! Programs that run a command in a folder, below a root or for values that their other words name: `bwrap`, `systemd-run`,
+//! `parallel`. Where the command begins depends on options that no table lists, so every end of the line counts that
+//! begins with a known program, and so does a text with blanks, as a line of its own.
+
+use phasegate_core::analysis::Status;
+
+use super::command::{Command, script};
+use crate::field::{Bit, Field};
+use crate::finding::{Finding, keep_worse};
+use crate::parse::Dialect;
+use crate::walk::Walk;
+
+/// What stands in a command for the values that follow `:::`.
+const MARKS: [&str; 7] = ["{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}"];
+
+pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let (before, values) = at_values(command.args);
+    let mut fields: Vec<Field> = before.iter().map(without_marks).collect();
+    let texts = before.iter().map(|field| script(field).filter(|text| text.trim().contains(' ')));
+    let texts: Vec<Option<String>> = texts.map(|text| text.map(|text| unmarked(&text))).collect();
+    if !values.is_empty() && fields.as_slice() == before {
+        fields.push(Field::any(command.span));
+    }
+    let folders = walk.scope.folders.clone();
+    let status = std::mem::replace(&mut walk.status, Status::Lost);
+    walk.scope.lose_folder();
+    let mut worst = None;
+    for (at, field) in fields.iter().enumerate() {
+        let finding = if let Some(Some(text)) = texts.get(at) {
+            let outer = std::mem::replace(&mut walk.dialect, Dialect::Posix);
+            let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, field.span, &[]));
+            walk.dialect = outer;
+            finding
+        } else if walk.knows(field) {
+            let rest = fields.iter().skip(at.saturating_add(1)).map(below);
+            walk.wrapped(&std::iter::once(field.clone()).chain(rest).collect::<Vec<_>>(), command.span)
+        } else {
+            continue;
+        };
+        keep_worse(worst.get_or_insert_with(|| finding.clone()), finding);
+    }
+    walk.scope.folders = folders;
+    walk.status = status;
+    worst
+}
+
+/// The words before `:::`, and the values after it.
+fn at_values(fields: &[Field]) -> (&[Field], &[Field]) {
+    let at = fields.iter().position(|field| field.start().starts_with(":::")).unwrap_or(fields.len());
+    fields.split_at(at)
+}
+
+/// A text in which a name stands for the values that follow `:::`.
+fn unmarked(text: &str) -> String {
+    MARKS.iter().fold(text.to_owned(), |text, mark| text.replace(mark, "\"$VALUE\""))
+}
+
+/// An absolute path, below a root that is not known.
+fn below(field: &Field) -> Field {
+    if !field.start().starts_with('/') {
+        return field.clone();
+    }
+    let mut below = Field { bits: vec![Bit::Any], ..field.clone() };
+    below.bits.extend(field.bits.iter().cloned());
+    below
+}
+
+fn without_marks(field: &Field) -> Field {
+    MARKS.iter().fold(field.clone(), |field, mark| field.with_mark(mark, &Bit::Any))
+}
