@@ -4,11 +4,11 @@ pub(crate) mod command;
 mod awk;
 mod builtin;
 mod date;
-mod elsewhere;
 pub(crate) mod find;
 mod forge;
 pub(crate) mod git;
 mod network;
+mod other_folder;
 mod output;
 mod pager;
 mod sed;
@@ -70,7 +70,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Verb => verb::verb(command),
         Check::Setting => verb::setting(command),
         Check::Statement => statement::check(walk, command),
-        Check::Elsewhere => elsewhere::check(walk, command),
+        Check::OtherFolder => other_folder::check(walk, command),
         Check::Redis => statement::redis(command),
     }
 }

@@ -285,7 +285,7 @@ pub enum Check {
     /// `redis-cli`: a command.
     Redis,
     /// A program that runs a command in a folder, below a root or for values that its other words name.
-    Elsewhere,
+    OtherFolder,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
