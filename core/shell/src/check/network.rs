@@ -130,6 +130,14 @@ pub(super) fn local_operands(command: &Command<'_>) -> Option<Finding> {
 /// `rsync`
 pub(super) fn mirror(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let (target, sources) = command.scan.operands.split_last()?;
+    // `HOST:PATH` is on another machine; so may be a word that is made at run time.
+    let remote = |field: &&Field| {
+        let host = field.start().split('/').next().unwrap_or_default();
+        host.contains(':') || (host.is_empty() && field.known().is_none())
+    };
+    if command.scan.operands.iter().any(remote) {
+        (walk.network, walk.asking) = (true, true);
+    }
     if command.scan.options.iter().any(|given| given.name.starts_with("del")) {
         walk.touch(target, Access::Remove);
     }

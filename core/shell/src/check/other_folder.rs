@@ -16,8 +16,7 @@ const MARKS: [&str; 7] = ["{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}"];
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let (before, values) = at_values(command.args);
     let mut fields: Vec<Field> = before.iter().map(without_marks).collect();
-    let texts = before.iter().map(|field| script(field).filter(|text| text.trim().contains(' ')));
-    let texts: Vec<Option<String>> = texts.map(|text| text.map(|text| unmarked(&text))).collect();
+    let texts: Vec<Option<String>> = before.iter().map(line).collect();
     if !values.is_empty() && fields.as_slice() == before {
         fields.push(Field::any(command.span));
     }
@@ -48,6 +47,14 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
 fn at_values(fields: &[Field]) -> (&[Field], &[Field]) {
     let at = fields.iter().position(|field| field.start().starts_with(":::")).unwrap_or(fields.len());
     fields.split_at(at)
+}
+
+/// The line that a word is, or that an option has as its value (`--exec='git push'`).
+fn line(field: &Field) -> Option<String> {
+    let text = script(field).filter(|text| text.trim().contains(' '))?;
+    let option = text.starts_with("--").then(|| text.split_once('=')).flatten().map(|(_, value)| value);
+    let text = option.or_else(|| text.strip_prefix('-')?.get(1..)).unwrap_or(&text);
+    Some(unmarked(text))
 }
 
 /// A text in which a name stands for the values that follow `:::`.

@@ -33,8 +33,7 @@ impl Walk<'_> {
         };
         let scan = scan(rule, &scanned);
         let before = self.touches().len();
-        self.network |= rule.network;
-        self.asking |= rule.network;
+        self.talks(rule.network);
         let mut worst = self.own_verdict(name, rule, &scan, span);
         for finding in scan.findings.iter().cloned() {
             keep_worse(&mut worst, finding);
@@ -65,6 +64,12 @@ impl Walk<'_> {
         let named = self.touches().iter().skip(before).any(changes);
         self.unnamed |= worst.verdict == Verdict::Write && !named && !rule.elsewhere;
         worst
+    }
+
+    /// Takes note of whether the command talks to another machine.
+    fn talks(&mut self, talks: bool) {
+        self.network |= talks;
+        self.asking |= talks;
     }
 
     fn own_verdict(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Finding {
@@ -110,6 +115,8 @@ impl Walk<'_> {
         {
             keep_worse(&mut worst, finding);
         }
+        let named = after.first().map_or(Some("-"), Field::known);
+        self.talks(named.is_some_and(|named| rule.sends.split_whitespace().any(|command| command == named)));
         let Some((command, rest)) = after.split_first() else {
             keep_worse(&mut worst, self.own_verdict(name, rule, &scan, span));
             if rule.hardened_with.is_some()
@@ -139,6 +146,7 @@ impl Walk<'_> {
                     }
                     None => {
                         let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
+                        self.talks(rule.network);
                         self.touch_unknown(name, rest);
                         self.unnamed |= !rule.elsewhere;
                         Finding::new(verdict, format!("`{full}` is not known to only read"), command.span)
@@ -149,8 +157,7 @@ impl Walk<'_> {
         keep_worse(&mut worst, inner);
         let own = |word: &str| rule.own.split_whitespace().any(|own| own == word);
         self.alias = !rule.own.is_empty() && command.known().is_some_and(|word| !own(word));
-        self.network |= self.alias;
-        self.asking |= self.alias;
+        self.talks(self.alias);
         self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
         worst
     }

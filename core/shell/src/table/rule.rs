@@ -84,6 +84,9 @@ pub struct Rule {
     /// Commands that ask a service on the network and change nothing, separated by blanks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub asks: String,
+    /// Commands that talk to another machine and do more than ask, separated by blanks; `-` is the program without a command.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub sends: String,
     /// It asks a service on the network.
     #[serde(skip_serializing_if = "is_default")]
     pub network: bool,
@@ -121,6 +124,7 @@ impl Default for Rule {
             readers: String::new(),
             reader_options: String::new(),
             asks: String::new(),
+            sends: String::new(),
             network: false,
             everywhere: BTreeMap::new(),
             names: String::new(),
