@@ -1,6 +1,6 @@
 //! Who gives a command, and which runs a session goes on with.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::support::{Reply, World, denied, reply};
 use serde_json::{Value, json};
@@ -66,8 +66,36 @@ fn a_command_with_the_sessions_variable_is_the_agents() {
     let text = refused(&world, &["approve", "plan"], &[(SESSION, "one")]);
     assert!(text.contains(SESSION), "{text}");
     refused(&world, &["init", "--undo"], &[(SESSION, "one")]);
-    let unknown = world.phasegate(&["mode", "block"]).env(SESSION, "another").output().unwrap();
-    assert!(unknown.status.success(), "a session that nothing guards is no sign");
+    // The agent of a session in a folder that nothing guards is no person either.
+    refused(&world, &["approve", "plan"], &[(SESSION, "another")]);
+    refused(&world, &["init", "--undo"], &[(SESSION, "another")]);
+    let undone = world.phasegate(&["init", "--undo"]).env(SESSION, "").output().unwrap();
+    assert!(undone.status.success(), "a variable without a value names no session");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_below_a_program_of_any_session_is_the_agents() {
+    let world = begun("block");
+    world.install_program();
+    let program = world.program();
+    let taken_off = |shell: &mut Command| {
+        shell.arg("-c").arg(format!("env -u {SESSION} '{}' approve plan; true", program.display()));
+        let output = shell.env(SESSION, "another").stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let mut shell = Command::new("sh");
+    shell.current_dir(world.root()).env_clear().envs(world.variables()).env("PATH", "/usr/bin:/bin");
+    let text = taken_off(&mut shell);
+    assert!(text.contains("counts as the agent's"), "{text}");
+    // A client that keeps its state elsewhere is about another guard.
+    let mut outer = Command::new("sh");
+    let state = format!("PHASEGATE_STATE_DIR='{}'", world.state().display());
+    let inner = format!("env -u {SESSION} {state} '{}' approve nothing; true", program.display());
+    outer.current_dir(world.root()).env_clear().envs(world.variables()).env("PATH", "/usr/bin:/bin");
+    outer.env("PHASEGATE_STATE_DIR", "/nowhere").env(SESSION, "another").args(["-c", &inner]);
+    let output = outer.stdin(Stdio::null()).output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("the agent's"), "{output:?}");
 }
 
 #[cfg(target_os = "linux")]

@@ -11,7 +11,7 @@ use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted}
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::eval::World;
 use crate::graph::{self, Here, Transition};
-use crate::matcher::{Matcher, Subject, Use};
+use crate::matcher::{Matcher, Subject, ToolPattern, Use};
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
 use crate::phrase;
@@ -393,8 +393,11 @@ impl<'a> SkillPart<'a> {
             | Line::Unlisted
             | Line::UnlistedDenied => return None,
         };
-        let by = lines.iter().find(|matcher| self.one(matcher, Use::Forbid))?;
-        let of_tool = by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty();
+        // A line that surely means the call says more than one that may.
+        let sure = lines.iter().find(|matcher| self.one(matcher, Use::Permit));
+        let by = sure.or_else(|| lines.iter().find(|matcher| self.one(matcher, Use::Forbid)))?;
+        let named = matches!(by.tool, ToolPattern::Exact(_));
+        let of_tool = named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty();
         (!of_tool && !self.skill.compat).then(|| phrase::quoted(by))
     }
 

@@ -132,7 +132,9 @@ fn guidance(
     let next = here.next.first().and_then(|edge| skill.phases.get(edge.to));
     let atoms = |found: &Blocking<'_>| found.missing.calls.iter().map(|test| test.atom).collect::<Vec<_>>();
     let atoms = blocking.map(atoms).unwrap_or_default();
-    let has_needs = blocking.is_some();
+    let has_needs = blocking.is_some_and(|found| !found.missing.words.is_empty());
+    // A phase on the way that nothing is missing for has to be entered.
+    let next = blocking.filter(|_| !has_needs).map(|found| found.phase).or(next);
     let stuck = suggested.is_stuck() && !is_persons && !is_done && skill.unlisted_in(here).1 != Unlisted::Allow;
     Guidance::Strict(Box::new(Standing {
         skill: skill.name.clone(),
@@ -173,7 +175,10 @@ fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> O
     if !missing.words.is_empty() {
         return Some(Blocking { phase: here, missing, requires: false });
     }
-    let transition = verdict.ruling.transition.as_ref().filter(|_| verdict.ruling.line == Line::NotDone)?;
+    if verdict.ruling.line != Line::NotDone {
+        return waits_for_person(world, skill, run, here);
+    }
+    let transition = verdict.ruling.transition.as_ref()?;
     for index in &transition.between {
         let Some(phase) = skill.phases.get(*index) else { continue };
         let Some(condition) = &phase.done_when else { continue };
@@ -184,6 +189,14 @@ fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> O
     let target = skill.phases.get(transition.to)?;
     let requires = target.requires.as_ref()?;
     Some(Blocking { phase: target, missing: world.missing_there(run, requires), requires: true })
+}
+
+/// The phase after a done one, where only a person's word is missing for it.
+fn waits_for_person<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run, here: &Phase) -> Option<Blocking<'p>> {
+    let phase = here.next.first().and_then(|edge| skill.phases.get(edge.to))?;
+    let done = phase.requires.is_some() && world.done(run, here) == Done::Yes;
+    let missing = world.missing_there(run, phase.requires.as_ref().filter(|_| done)?);
+    missing.is_persons().then_some(Blocking { phase, missing, requires: true })
 }
 
 /// The calls that are suggested.

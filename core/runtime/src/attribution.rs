@@ -1,12 +1,14 @@
 //! Who gives a command on the command line: a person, or an agent through a program that it runs (rules 4).
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use phasegate_adapter::Problem;
 use phasegate_core::event::By;
 
-use crate::ancestors::own_ancestors;
+use crate::ancestors::{Process, own_ancestors};
 use crate::awake::{awake_sessions, readable_sessions};
+use crate::locations::{Locations, STATE_VARIABLES};
 use crate::project::{Project, session_key};
 use crate::runtime::Runtime;
 use crate::sessions::{OpenProgram, SessionInfo, Sessions};
@@ -19,7 +21,8 @@ pub enum Sign {
         /// The session.
         session: String,
     },
-    /// A variable of this process's environment names a guarded session, as the platform sets it for its agent's programs.
+    /// A variable of the environment of this process, or of one above it, names a session, as the platform sets it for its
+    /// agent's programs. The session need not be guarded.
     Variable {
         /// The variable's name.
         name: String,
@@ -86,23 +89,9 @@ impl Runtime {
         Ok(sign_in(found))
     }
 
-    /// As [`Runtime::sign_of_an_agent`], for the repair of sessions with these names. Their journals may hide who is at
-    /// work, so every process above this one counts that was started as a program of an agent.
+    /// As [`Runtime::sign_of_an_agent`], for the repair of sessions with these names, whose own journals say nothing.
     #[must_use]
     pub fn sign_against_a_repair(&self, project: &Project, repaired: &[&str]) -> Option<Sign> {
-        let names = self.platforms.session_variables();
-        let own =
-            names.iter().find_map(|name| Some((name.clone(), std::env::var(name).ok().filter(|id| !id.is_empty())?)));
-        let above = || {
-            let processes = own_ancestors();
-            processes.into_iter().find_map(|process| {
-                let found = process.variables(&names).into_iter().find(|(_, session)| !session.is_empty());
-                found.map(|(name, session)| (name.to_string(), session))
-            })
-        };
-        if let Some((name, session)) = own.or_else(above) {
-            return Some(Sign::Variable { name, session });
-        }
         if let Ok(Some(sign)) = self.sign_on_this_process() {
             return Some(sign);
         }
@@ -112,15 +101,17 @@ impl Runtime {
         sign_in(found)
     }
 
-    /// A guarded session, of whatever project, that this process or one above it belongs to.
+    /// What shows that an agent's client started this process, or one above it. A session in a folder that nothing guards
+    /// counts too: its agent is no person.
     fn sign_on_this_process(&self) -> Result<Option<Sign>, Problem> {
-        for name in self.platforms.session_variables() {
-            let Some(session) = std::env::var(&name).ok().filter(|session| !session.is_empty()) else { continue };
-            if Project::of_session(&self.locations, &session)?.is_some() {
-                return Ok(Some(Sign::Variable { name, session }));
-            }
-        }
+        let names = self.platforms.session_variables();
+        let own =
+            names.iter().find_map(|name| Some((name.clone(), std::env::var(name).ok().filter(|id| !id.is_empty())?)));
         let above = own_ancestors();
+        let inherited = || above.iter().find_map(|process| self.session_above(*process, &names));
+        if let Some((name, session)) = own.or_else(inherited) {
+            return Ok(Some(Sign::Variable { name, session }));
+        }
         for project in self.projects() {
             let found = readable_sessions(&project);
             let serving = |session: &&SessionInfo| session.clients.iter().any(|client| above.contains(client));
@@ -129,6 +120,16 @@ impl Runtime {
             }
         }
         Ok(None)
+    }
+
+    /// The variable that names a session in the environment of a process above this one, and the session. One that has its
+    /// state elsewhere, as a test of phasegate has, is about another guard.
+    fn session_above(&self, process: Process, names: &[String]) -> Option<(String, String)> {
+        let asked: Vec<String> = names.iter().cloned().chain(STATE_VARIABLES.map(str::to_owned)).collect();
+        let found = process.variables(&asked);
+        let (name, session) = names.iter().find_map(|name| found.get_key_value(name.as_str()))?;
+        let state = Locations::from_variables(|name| found.get(name).map(OsString::from)).ok()?.state;
+        (!session.is_empty() && state == self.locations.state).then(|| (name.to_string(), session.clone()))
     }
 
     /// Every project that has state. Their roots are not known here.

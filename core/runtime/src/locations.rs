@@ -13,6 +13,9 @@ use phasegate_core::Code;
 /// The folder of a project's configs, below its root.
 pub const CONFIG_FOLDER: &str = ".phasegate";
 
+/// The variables that say where the state is, the surest first.
+pub(crate) const STATE_VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "XDG_STATE_HOME", "HOME"];
+
 /// The folders outside the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {

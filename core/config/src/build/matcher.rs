@@ -19,6 +19,19 @@ pub(crate) fn list(builder: &mut Builder<'_>, sources: &[MatcherSource], nodes: 
     (matchers, spans)
 }
 
+/// Builds the matchers of a list of what is forbidden: `**` alone means files outside of the project too.
+pub(crate) fn forbidden(
+    builder: &mut Builder<'_>,
+    sources: &[MatcherSource],
+    nodes: &Node,
+) -> (Vec<Matcher>, Vec<Span>) {
+    let (mut matchers, spans) = list(builder, sources, nodes);
+    for test in matchers.iter_mut().flat_map(|matcher| &mut matcher.paths).filter(|test| test.pattern == "**") {
+        test.pattern = "{**,/**}".into();
+    }
+    (matchers, spans)
+}
+
 /// Builds the matchers that a line stands for: one for each name of `Edit|Write`.
 pub(crate) fn each(builder: &mut Builder<'_>, source: &MatcherSource, node: &Node) -> Vec<Matcher> {
     match source {

@@ -22,7 +22,7 @@ pub(super) fn phase(
     let node = &entry.node;
     let mut places = PhasePlaces { key: entry.key_span, ..PhasePlaces::default() };
     let (allowed, allowed_places) = matcher::list(builder, &source.allowed, child(node, "allowed"));
-    let (forbidden, forbidden_places) = matcher::list(builder, &source.forbidden, child(node, "forbidden"));
+    let (forbidden, forbidden_places) = matcher::forbidden(builder, &source.forbidden, child(node, "forbidden"));
     (places.allowed, places.forbidden) = (allowed_places, forbidden_places);
     let (lines, unlisted_places) = unlisted::lines(builder, source.unlisted.as_ref(), child(node, "unlisted"));
     places.unlisted = unlisted_places;

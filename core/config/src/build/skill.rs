@@ -22,8 +22,9 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
     let (mut global_forbidden, mut global_places) =
-        matcher::list(&mut builder, &source.forbidden, child(node, "forbidden"));
-    let (more, more_places) = matcher::list(&mut builder, &source.global_forbidden, child(node, "global_forbidden"));
+        matcher::forbidden(&mut builder, &source.forbidden, child(node, "forbidden"));
+    let (more, more_places) =
+        matcher::forbidden(&mut builder, &source.global_forbidden, child(node, "global_forbidden"));
     global_forbidden.extend(more);
     global_places.extend(more_places);
     (places.tools, places.global_forbidden) = (tool_places, global_places);

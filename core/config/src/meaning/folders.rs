@@ -13,6 +13,15 @@ use crate::typo::typo;
 pub(super) fn check(built: &Built, folders: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
     for used in uses::all(built) {
         for test in &used.matcher.paths {
+            if let Some((why, meant)) = no_file(&test.pattern, folders) {
+                let nothing = if used.place.forbids() { "forbids" } else { "means" };
+                let message = format!("`{}` {nothing} no file of the project", test.pattern);
+                findings.push(
+                    Finding::warning(Code::MatcherNeverMatches, used.span, message)
+                        .cause(why)
+                        .suggest(format!("did you mean `{meant}`?")),
+                );
+            }
             let Some(Misspelt { written, meant }) = misspelt(&test.pattern, folders) else { continue };
             let nothing = if used.place.forbids() { "forbids nothing of it" } else { "means nothing of it" };
             findings.push(
@@ -26,6 +35,20 @@ pub(super) fn check(built: &Built, folders: &BTreeMap<String, BTreeSet<String>>,
             );
         }
     }
+}
+
+/// Why a pattern means no file of the project, where it is a folder or has a slash too much, and what was probably meant.
+fn no_file(pattern: &str, folders: &BTreeMap<String, BTreeSet<String>>) -> Option<(&'static str, String)> {
+    if pattern.is_empty() {
+        return None;
+    }
+    if folders.contains_key(pattern) {
+        return Some(("it is a folder, and a path without a star means one file", format!("{pattern}/**")));
+    }
+    let inside = pattern.strip_prefix('/')?;
+    let (first, rest) = inside.split_once('/')?;
+    let is_ours = folders.contains_key(first) && !rest.is_empty();
+    is_ours.then(|| ("it begins at the root of the file system", inside.to_owned()))
 }
 
 /// A path as it is written, and the one that was probably meant.
@@ -65,6 +88,12 @@ mod tests {
         ]);
         let found = |pattern: &str| misspelt(pattern, &folders).map(|Misspelt { written, meant }| (written, meant));
         let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        let meant = |pattern: &str| no_file(pattern, &folders).map(|(_, meant)| meant);
+        assert_eq!(meant("source").as_deref(), Some("source/**"));
+        assert_eq!(meant("/source/a.rs").as_deref(), Some("source/a.rs"));
+        for right in ["source/**", "README.md", "/etc/passwd", "/source", "new", "", "**"] {
+            assert_eq!(meant(right), None, "{right}");
+        }
         assert_eq!(found("soruce/**"), pair("soruce", "source"));
         assert_eq!(found("source/engin/*.rs"), pair("source/engin", "source/engine"));
         for right in

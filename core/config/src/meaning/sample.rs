@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
+use phasegate_core::analysis::{Access, CallAnalysis, PathUse, Verdict, Word};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
 use phasegate_core::policy::Skill;
-use phasegate_core::tool::{Call, Labels, READ, Tool, WRITE};
+use phasegate_core::tool::{Call, Labels, READ, Tool, WRITE, shell_labels};
 use phasegate_core::words;
+use phasegate_shell::{Table, Trust, judge};
 use serde_json::{Map, Value};
 
 use super::cover::{ANY, covers, path_of};
@@ -94,6 +95,15 @@ impl Sample {
             && matcher.except.is_empty();
         if any_call { self.fits(matcher, skill, Use::Forbid) } else { covers(matcher, &self.of, skill) }
     }
+}
+
+/// What a line of the shell can do, where it only reads.
+fn by_command(matcher: &Matcher) -> Option<Labels> {
+    let command = words::shortest(matcher.commands.first()?)?;
+    let known = |word: Word| if let Word::Known(text) = word { Some(text) } else { None };
+    let line = command.words.into_iter().map(known).collect::<Option<Vec<_>>>()?.join(" ");
+    let judged = judge(&line, &Table::shipped(), Trust { repository: true, ..Trust::default() });
+    (judged.verdict == Verdict::Read).then(|| shell_labels(Verdict::Read))
 }
 
 /// What the tools can do that a matcher of paths alone selects, whichever they are.
@@ -188,7 +198,10 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
         let each: Vec<Matcher> = if matcher.commands.len() > 1 { each.collect() } else { vec![matcher.clone()] };
         for matcher in each {
             if seen.insert(format!("{matcher:?}")) {
-                samples.push(Sample::of(&matcher, skill));
+                let sample = Sample::of(&matcher, skill);
+                // Of its lines, some may only read and some may not.
+                samples.extend(by_command(&matcher).map(|labels| Sample { labels, ..sample.clone() }));
+                samples.push(sample);
             }
         }
     };
