@@ -7,7 +7,7 @@ use phasegate_runtime::doctor::{Asked, Section, examine};
 use serde_json::{Value, json};
 
 use super::adapters::signs;
-use super::init::command_name;
+use super::init::{command_name, skill_file};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -39,10 +39,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let asked =
         Asked { adapters: &adapters, command: command_name::find_or_path()?, start: context.start()?, environment };
     let mut bar = Progress::new(context.out, "read the journals");
-    let sections = examine(&runtime, &project, &asked, &mut |done, total| {
+    let mut sections = examine(&runtime, &project, &asked, &mut |done, total| {
         bar.set(done, total);
     });
     bar.clear();
+    let findings = skill_file::stale(&runtime, &project, &adapters)?;
+    if !findings.is_empty() {
+        sections.push(Section { about: "SKILL.md".into(), findings });
+    }
     if context.out.json {
         context.out.value(&as_json(&sections, &adapters));
     } else {

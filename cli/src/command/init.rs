@@ -10,7 +10,7 @@ mod plan;
 mod record;
 mod settings;
 mod report;
-mod skill_file;
+pub(crate) mod skill_file;
 mod starter;
 mod version_control;
 mod undo;

@@ -139,6 +139,28 @@ fn a_skill_that_the_client_cannot_start_gets_a_file_and_the_doctor_tells_of_it()
     assert_eq!(text("review-only"), "mine");
 }
 
+/// The agent reads the `SKILL.md`, and the guard goes by the config.
+#[test]
+fn a_skill_file_that_is_older_than_its_config_is_told_of_and_renewed() {
+    let world = World::unguarded();
+    let stale = || {
+        let told: Value =
+            serde_json::from_slice(&world.phasegate(&["doctor", "--json"]).output().unwrap().stdout).unwrap();
+        told.to_string().matches("says what the skill was before its config changed").count()
+    };
+    let file = world.root().join(".claude/skills/rel/SKILL.md");
+    world.write(".phasegate/skills/rel.yaml", "skill: rel\nphases:\n  one:\n    allowed: [Read]\n");
+    world.run(&["init", "claude-code", "--skill", "rel"], 0);
+    assert_eq!(stale(), 0);
+    world.write(".phasegate/skills/rel.yaml", "skill: rel\nphases:\n  one:\n    allowed: [Read, Grep]\n");
+    assert_eq!(stale(), 1);
+    world.run(&["init", "claude-code", "--skill", "rel"], 0);
+    assert_eq!(stale(), 0);
+    assert!(fs::read_to_string(&file).unwrap().contains("Grep"));
+    fs::write(&file, "mine").unwrap();
+    assert_eq!(stale(), 0, "the text is the user's own");
+}
+
 /// A writing that failed leaves the record, and the folder that was made for the file.
 #[test]
 fn a_folder_that_init_made_is_removed_also_after_a_second_try() {

@@ -51,6 +51,20 @@ fn a_new_skill_and_mode_take_effect_by_the_command_alone() {
 }
 
 #[test]
+fn a_run_becomes_as_strict_as_the_configs_ask_for_now() {
+    let world = started();
+    world.run(&["activate", "careful", "--session", "s"], 0);
+    assert!(!matches!(reply(&world.call("s", "t1", "Edit", edit())), Reply::Denied(_)), "a warning only");
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    assert!(!matches!(reply(&world.call("s", "t2", "Edit", edit())), Reply::Denied(_)), "not before the command");
+    reloads(&world, &[]);
+    denied(&world.call("s", "t3", "Edit", edit()), "not-done");
+    world.write(".phasegate/config.yaml", "mode: warn\n");
+    reloads(&world, &[]);
+    denied(&world.call("s", "t4", "Edit", edit()), "not-done");
+}
+
+#[test]
 fn a_run_keeps_the_skill_it_began_with() {
     let world = started();
     world.run(&["activate", "careful", "--mode", "block", "--session", "s"], 0);

@@ -1,6 +1,7 @@
 //! Control commands and skill invocations: beginning, ending and inspecting runs.
 
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
@@ -99,7 +100,15 @@ fn without_arguments(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         observe::ended(draft);
         return Ok(json!({"status": "ended"}));
     }
-    // The runtime has chosen the policy anew before it stepped `reload`.
+    // The runtime has chosen the policy anew before it stepped `reload`. A run keeps its skill, and gets the mode that the
+    // policy asks for now, where that is stricter.
+    let asked = |run: &Run| policy.skill(&run.skill).and_then(|skill| skill.mode).filter(|mode| *mode > run.mode);
+    let stricter: Vec<(String, Mode)> =
+        draft.state().live_runs().filter_map(|run| Some((run.id.clone(), asked(run)?))).collect();
+    for (run, mode) in stricter {
+        draft.announce(&run);
+        draft.change(Change::RunMode { run, mode });
+    }
     Ok(json!({"status": "reloaded", "policy_version": policy.version}))
 }
 

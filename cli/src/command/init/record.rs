@@ -6,11 +6,17 @@ use std::path::{Path, PathBuf};
 use phasegate_adapter::{Change, InstallScope};
 use phasegate_runtime::digest::sha256_hex;
 use phasegate_runtime::files::{Readers, make_folder, replace};
+use phasegate_runtime::{Project, Runtime};
 use serde::{Deserialize, Serialize};
 
 use super::apply;
 use super::setting::{self, Setting};
 use crate::output::Failure;
+
+/// The record of a project, in its folder of the state.
+const OF_PROJECT: &str = "init.json";
+/// The record of the user, in the state.
+const OF_USER: &str = "init-user.json";
 
 /// Everything that `init` wrote here and has not taken back.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -53,15 +59,26 @@ pub(crate) struct Written {
 /// Where the record is.
 pub(crate) fn path(setting: &Setting<'_>) -> PathBuf {
     match setting.scope {
-        InstallScope::User => setting.runtime.locations.state.join("init-user.json"),
-        InstallScope::Project => setting.project.folder.join("init.json"),
+        InstallScope::User => setting.runtime.locations.state.join(OF_USER),
+        InstallScope::Project => setting.project.folder.join(OF_PROJECT),
     }
 }
 
 /// The record; empty if there is none.
 pub(crate) fn read(setting: &Setting<'_>) -> Result<Record, Failure> {
-    let path = path(setting);
-    let Some(text) = setting::read(&path)? else { return Ok(Record::default()) };
+    read_at(&path(setting))
+}
+
+/// What `init` wrote for a project, and for the user.
+pub(crate) fn of_project(runtime: &Runtime, project: &Project) -> Result<Vec<Written>, Failure> {
+    let (own, users) = (project.folder.join(OF_PROJECT), runtime.locations.state.join(OF_USER));
+    let mut files = read_at(&own)?.files;
+    files.extend(read_at(&users)?.files);
+    Ok(files)
+}
+
+fn read_at(path: &Path) -> Result<Record, Failure> {
+    let Some(text) = setting::read(path)? else { return Ok(Record::default()) };
     serde_json::from_str(&text).map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", path.display())))
 }
 

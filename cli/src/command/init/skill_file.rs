@@ -1,13 +1,15 @@
 //! The `SKILL.md` that a client starts a skill by. `init --skill` writes it where the client has none of that name.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Change, InstallScope};
+use phasegate_adapter::{Adapter, Change, Finding, InstallScope, Level};
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Optional, Phase, Policy, Skill};
+use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::{Project, Runtime};
 
-use super::record::{self, digest};
+use super::record::{self, Written, digest};
 use super::setting::Setting;
 use crate::output::Failure;
 
@@ -31,13 +33,7 @@ pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Result<Vec<Chan
                 InstallScope::User => home,
             };
             let own = files.iter().find(|file| file.starts_with(root));
-            // One that `init` wrote and nobody changed is renewed with the config.
-            let stale = files.iter().find_map(|file| {
-                let before = std::fs::read_to_string(file).ok().filter(|before| *before != text(skill))?;
-                let digest = digest(Some(&before));
-                let ours = written.iter().any(|written| written.path == *file && written.after == digest);
-                ours.then(|| Change { path: file.clone(), before: Some(before), after: Some(text(skill)) })
-            });
+            let stale = files.iter().find_map(|file| renewed(file, skill, &written));
             if let Some(stale) = stale.filter(|stale| !changes.iter().any(|change| change.path == stale.path)) {
                 changes.push(stale);
             } else if let Some(path) = own.filter(|_| !files.iter().any(known)) {
@@ -46,6 +42,41 @@ pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Result<Vec<Chan
         }
     }
     Ok(changes)
+}
+
+/// What has to be done about each `SKILL.md` that `init` wrote before its config was changed.
+///
+/// # Errors
+///
+/// The record of what `init` wrote cannot be read.
+pub(crate) fn stale(
+    runtime: &Runtime,
+    project: &Project,
+    adapters: &[&'static dyn Adapter],
+) -> Result<Vec<Finding>, Failure> {
+    let Ok(Current::Ready(ready)) = runtime.current(project) else { return Ok(Vec::new()) };
+    let written = record::of_project(runtime, project)?;
+    let mut findings = Vec::new();
+    for adapter in adapters {
+        let places = adapter.installer().places();
+        for skill in &ready.policy.skills {
+            let files = places.skill_files(&skill.name, &project.root, &runtime.locations.home);
+            if let Some(stale) = files.iter().find_map(|file| renewed(file, skill, &written)) {
+                let what = format!("`{}` says what the skill was before its config changed", stale.path.display());
+                let step = format!("run `phasegate init {} --skill {}`", adapter.id(), skill.name);
+                findings.push(Finding::new(Level::Warning, what).with(step));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The file with the text of today, where `init` wrote another one and nobody changed it since.
+fn renewed(file: &Path, skill: &Skill, written: &[Written]) -> Option<Change> {
+    let before = std::fs::read_to_string(file).ok().filter(|before| *before != text(skill))?;
+    let digest = digest(Some(&before));
+    let ours = written.iter().any(|written| written.path == file && written.after == digest);
+    ours.then(|| Change { path: file.to_path_buf(), before: Some(before), after: Some(text(skill)) })
 }
 
 /// The skill as an agent reads it: its phases, what each is for, which calls it has, and what completes it.
