@@ -66,6 +66,7 @@ pub mod glob;
 pub mod runner;
 pub mod test_report;
 pub mod words;
+pub mod common;
 pub mod matcher;
 mod parts;
 pub mod fact;

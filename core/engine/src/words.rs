@@ -9,7 +9,7 @@ use crate::glob::text_fits;
 use crate::redacted::Fit;
 
 /// The folders whose programs are meant by their bare names too.
-const SYSTEM_FOLDERS: [&str; 6] =
+pub(crate) const SYSTEM_FOLDERS: [&str; 6] =
     ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
 /// Whether a command has the words of a pattern. `*` as a word stands for any words, also none; inside a word it stands
@@ -168,7 +168,7 @@ pub fn shortest(pattern: &str) -> Option<SimpleCommand> {
 }
 
 /// A command of these words, of which nothing is known.
-fn command(words: Vec<Word>) -> SimpleCommand {
+pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
     SimpleCommand {
         words,
         assignments: Vec::new(),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::{Access, CallAnalysis, PathUse, Verdict, Word};
+use phasegate_core::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, Verdict, Word};
+use phasegate_core::common::common;
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
 use phasegate_core::policy::Skill;
 use phasegate_core::tool::{Call, Labels, READ, Tool, WRITE, shell_labels};
@@ -21,11 +22,17 @@ pub(super) struct Sample {
     kind: String,
     /// The matcher that it stands for.
     pub(super) of: Matcher,
+    /// Another matcher that selects each of the calls too.
+    also: Option<Matcher>,
 }
 
 impl Sample {
     /// A call that the matcher selects.
     pub(super) fn of(matcher: &Matcher, skill: &Skill) -> Self {
+        Self::running(command_of(matcher).and_then(|command| words::shortest(&command)), matcher, skill)
+    }
+
+    fn running(command: Option<SimpleCommand>, matcher: &Matcher, skill: &Skill) -> Self {
         let (name, label) = match &matcher.tool {
             ToolPattern::Any => (ANY.to_string(), None),
             ToolPattern::Exact(name) => (name.clone(), None),
@@ -45,8 +52,9 @@ impl Sample {
             Some(AgentTest::Kind(kind)) => (Some("a".to_string()), kind.clone()),
         };
         let tool = Tool { name, native: None, server, labels: Labels::new() };
-        let call = Call { id: None, tool, input: input(matcher), analysis: analysis(matcher), background: false };
-        let mut sample = Self { call, labels, agent, kind, of: matcher.clone() };
+        let input = input(matcher, command.is_some());
+        let call = Call { id: None, tool, input, analysis: analysis(matcher, command), background: false };
+        let mut sample = Self { call, labels, agent, kind, of: matcher.clone(), also: None };
         let noted = sample.noted(skill);
         sample.labels.extend(noted);
         sample
@@ -93,7 +101,12 @@ impl Sample {
             && matcher.paths.is_empty()
             && matcher.agent.is_none()
             && matcher.except.is_empty();
-        if any_call { self.fits(matcher, skill, Use::Forbid) } else { covers(matcher, &self.of, skill) }
+        let covered = |of: &Matcher| covers(matcher, of, skill);
+        if any_call {
+            self.fits(matcher, skill, Use::Forbid)
+        } else {
+            covered(&self.of) || self.also.as_ref().is_some_and(covered)
+        }
     }
 }
 
@@ -118,7 +131,7 @@ fn by_paths(matcher: &Matcher) -> Option<String> {
     same.then(|| label.to_owned())
 }
 
-fn input(matcher: &Matcher) -> Value {
+fn input(matcher: &Matcher, in_words: bool) -> Value {
     let mut input = Value::Object(Map::new());
     for test in &matcher.args {
         let value = match &test.is {
@@ -141,7 +154,7 @@ fn input(matcher: &Matcher) -> Value {
     }
     if let Some(command) = command_of(matcher) {
         // The words that it selects stand in the analysis, the text only where it is a line of its own.
-        let line = if words::shortest(&command).is_some() { ANY.to_string() } else { command };
+        let line = if in_words { ANY.to_string() } else { command };
         put(&mut input, "command", Value::String(line));
     }
     input
@@ -178,8 +191,8 @@ fn put(input: &mut Value, path: &str, value: Value) {
     *at = value;
 }
 
-fn analysis(matcher: &Matcher) -> CallAnalysis {
-    let commands: Vec<_> = command_of(matcher).and_then(|command| words::shortest(&command)).into_iter().collect();
+fn analysis(matcher: &Matcher, command: Option<SimpleCommand>) -> CallAnalysis {
+    let commands: Vec<_> = command.into_iter().collect();
     let command = commands.first().map(|_| 0);
     let paths = matcher.paths.iter().map(|test| {
         let path = path_of(&test.pattern);
@@ -193,9 +206,8 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
     let (mut samples, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |matcher: &Matcher| {
         // Another list may have another of its commands.
-        let each =
-            matcher.commands.iter().map(|command| Matcher { commands: vec![command.clone()], ..matcher.clone() });
-        let each: Vec<Matcher> = if matcher.commands.len() > 1 { each.collect() } else { vec![matcher.clone()] };
+        let several = matcher.commands.len() > 1;
+        let each: Vec<Matcher> = if several { each_command(matcher).collect() } else { vec![matcher.clone()] };
         for matcher in each {
             if seen.insert(format!("{matcher:?}")) {
                 let sample = Sample::of(&matcher, skill);
@@ -213,5 +225,37 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
         phase.allowed.iter().chain(&phase.forbidden).for_each(&mut add);
         phase.conditions().for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));
     }
+    for phase in &skill.phases {
+        let (lines, _) = skill.unlisted_in(phase);
+        let passes = lines.iter().filter(|line| line.passes).map(|line| &line.matcher);
+        let allowed: Vec<Matcher> = phase.allowed.iter().chain(passes).flat_map(each_command).collect();
+        let mut asked = Vec::new();
+        phase.conditions().for_each(|condition| {
+            condition.each_call(&mut |test| asked.extend(each_command(&test.matcher)));
+        });
+        for (one, other) in asked.iter().flat_map(|one| allowed.iter().map(move |other| (one, other))) {
+            if let Some(command) = in_common(one, other)
+                && seen.insert(format!("{one:?}{other:?}"))
+            {
+                // What else the two ask, such as paths, one of them may ask alone.
+                for (of, also) in [(one, other), (other, one)] {
+                    let sample = Sample::running(Some(command.clone()), of, skill);
+                    samples.push(Sample { also: Some(also.clone()), ..sample });
+                }
+            }
+        }
+    }
     samples
+}
+
+/// The matcher once for each of its commands.
+fn each_command(matcher: &Matcher) -> impl Iterator<Item = Matcher> + '_ {
+    matcher.commands.iter().map(|command| Matcher { commands: vec![command.clone()], ..matcher.clone() })
+}
+
+/// A command that two matchers of one command each select, where the sample of neither is one.
+fn in_common(one: &Matcher, other: &Matcher) -> Option<SimpleCommand> {
+    let (a, b) = (one.commands.first()?, other.commands.first()?);
+    let sampled = |inner: &str, outer: &str| words::covers(outer, inner) && words::shortest(inner).is_some();
+    if sampled(a, b) || sampled(b, a) { None } else { common(a, b) }
 }
