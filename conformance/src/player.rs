@@ -86,6 +86,7 @@ impl Stage {
     ///
     /// The binary cannot be run, or the frame has no address.
     pub fn play(&mut self, line: &Recorded) -> Result<Played, String> {
+        self.change_files(&line.files)?;
         let frame = self.placed(line.frame.get());
         if let Some(relay) = &mut self.relay {
             let relayed = relay.play(&frame)?;
@@ -96,6 +97,22 @@ impl Stage {
         let message = self.adapter.codec().open(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
         let answer = if self.adapter.bridged() { self.ask(&frame)? } else { self.run(&frame, &line.environment)? };
         Ok(Played { records: self.journal(&message.session), event: message.event, answer })
+    }
+
+    /// Changes files of the project as they had changed when the frame was sent.
+    fn change_files(&self, files: &BTreeMap<String, Option<String>>) -> Result<(), String> {
+        for (path, text) in files {
+            let path = self.folder.join("project").join(path);
+            let done = match text {
+                Some(text) => {
+                    let folder = std::fs::create_dir_all(path.parent().unwrap_or(&path));
+                    folder.and_then(|()| std::fs::write(&path, self.placed(text)))
+                }
+                None => std::fs::remove_file(&path),
+            };
+            done.map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Ok(())
     }
 
     /// Keeps the state that the frames led to.

@@ -38,6 +38,9 @@ pub struct Recorded {
     /// Variables by which the client said how it was started.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
+    /// The project's files that changed since the frame before, by path: their text, or `null` for one that is gone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, Option<String>>,
     /// The frame as the client sent it.
     pub frame: Box<RawValue>,
     /// What it was answered.

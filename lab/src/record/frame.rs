@@ -12,6 +12,9 @@ pub(crate) struct Frame {
     /// Variables by which the client says how it was started.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) environment: BTreeMap<String, String>,
+    /// The texts of the project's own files when it came, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) files: BTreeMap<String, String>,
     /// What came on standard input, as it came.
     pub(crate) input: String,
     /// What it answered.

@@ -37,6 +37,8 @@ struct Line<'a> {
     n: usize,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     environment: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    files: BTreeMap<String, Option<String>>,
     frame: Box<RawValue>,
     reply: &'a Reply,
 }
@@ -60,8 +62,10 @@ pub(crate) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Re
     let name = format!("{}@{}", session.story, session.client_version);
     let folder = root().join("conformance/cases").join(&session.client).join("sessions").join(name);
     let mut lines = String::new();
+    let mut before = session.files.clone();
     for (at, frame) in frames.iter().enumerate() {
-        lines.push_str(&line(at + 1, frame, scratch)?);
+        let files = changed(&mut before, frame, scratch);
+        lines.push_str(&line(at + 1, frame, files, scratch)?);
         lines.push('\n');
     }
     let head = toml::to_string_pretty(session).map_err(|error| Failure::new(error.to_string()))?;
@@ -70,13 +74,36 @@ pub(crate) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Re
     Ok(folder)
 }
 
-fn line(n: usize, frame: &Frame, scratch: &Scratch) -> Result<String> {
+/// The files that changed since the frame before, with their texts; `None` for one that is gone.
+fn changed(
+    before: &mut BTreeMap<String, String>,
+    frame: &Frame,
+    scratch: &Scratch,
+) -> BTreeMap<String, Option<String>> {
+    if frame.files.is_empty() {
+        return BTreeMap::new();
+    }
+    let now: BTreeMap<_, _> = frame.files.iter().map(|(path, text)| (path.clone(), neutral(scratch, text))).collect();
+    let gone = |path: &&String| !path.starts_with('.') && !now.contains_key(*path);
+    let gone: Vec<String> = before.keys().filter(gone).cloned().collect();
+    let new = now.iter().filter(|(path, text)| before.get(*path) != Some(text));
+    let mut changed: BTreeMap<_, _> = new.map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
+    for path in gone {
+        before.remove(&path);
+        changed.insert(path, None);
+    }
+    before.extend(now);
+    changed
+}
+
+fn line(n: usize, frame: &Frame, files: BTreeMap<String, Option<String>>, scratch: &Scratch) -> Result<String> {
     let failed = |error: serde_json::Error| Failure::new(format!("frame {n}: {error}"));
     // The text of the object stays as the client wrote it: order of keys, numbers, escapes.
     let raw = RawValue::from_string(neutral(scratch, frame.input.trim())).map_err(failed)?;
     let Reply { stdout, stderr, status } = &frame.reply;
     let reply = Reply { stdout: neutral(scratch, stdout), stderr: neutral(scratch, stderr), status: *status };
-    serde_json::to_string(&Line { n, environment: &frame.environment, frame: raw, reply: &reply }).map_err(failed)
+    serde_json::to_string(&Line { n, environment: &frame.environment, files, frame: raw, reply: &reply })
+        .map_err(failed)
 }
 
 /// A text with the paths of the machine it was recorded on replaced by those below `/workspace`.

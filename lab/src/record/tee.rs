@@ -3,6 +3,7 @@
 mod log;
 mod bridge;
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -63,10 +64,28 @@ fn answer(binary: &Path, rest: &[String], input: &[u8]) -> std::io::Result<Outpu
     child.wait_with_output()
 }
 
+/// The texts of the project's files, without those of the guard, of clients and of version control.
+fn own_files() -> BTreeMap<String, String> {
+    let Some(project) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from) else { return BTreeMap::new() };
+    let own = |entry: &walkdir::DirEntry| {
+        let hidden = entry.file_name().to_string_lossy().starts_with('.') && entry.depth() > 0;
+        !hidden && entry.file_name() != "__pycache__"
+    };
+    let found = walkdir::WalkDir::new(&project).into_iter().filter_entry(own).flatten();
+    let text = |entry: walkdir::DirEntry| {
+        let path = entry.path().strip_prefix(&project).ok()?.to_string_lossy().into_owned();
+        Some((path, std::fs::read_to_string(entry.path()).ok()?))
+    };
+    found.filter(|entry| entry.file_type().is_file()).filter_map(text).collect()
+}
+
 fn note(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std::io::Result<()> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     // To the client, a confirmed answer is one with status 0: the shell between them sees to that.
     let status = output.status.code().map(|code| if code == i32::from(CONFIRMED) { 0 } else { code });
     let reply = Reply { stdout: text(&output.stdout), stderr: text(&output.stderr), status };
-    keep(log, &Frame { args: rest.to_vec(), environment: environment(rest), input: text(input), reply })
+    keep(
+        log,
+        &Frame { args: rest.to_vec(), environment: environment(rest), files: own_files(), input: text(input), reply },
+    )
 }

@@ -106,7 +106,7 @@ fn frames(log: &str) -> Result<Vec<Frame>> {
         if seen {
             let input = text.replacen("\"session\":\"inner\"", "\"session\":\"1\"", 1);
             let reply = Reply { stdout: answer.unwrap_or_default(), stderr: String::new(), status: Some(0) };
-            frames.push(Frame { args: Vec::new(), environment: BTreeMap::new(), input, reply });
+            frames.push(Frame { args: Vec::new(), environment: BTreeMap::new(), files: BTreeMap::new(), input, reply });
         }
     }
     Ok(frames)

@@ -40,7 +40,7 @@ pub(super) fn pass(binary: &Path, log: &Path, rest: &[String]) -> std::io::Resul
         answered(guard, open, |frame, reply| {
             log.lock()?;
             let (args, environment) = (rest.to_vec(), environment(rest));
-            keep(&mut log, &Frame { args, environment, input: frame, reply: as_hook(reply) })?;
+            keep(&mut log, &Frame { args, environment, files: BTreeMap::new(), input: frame, reply: as_hook(reply) })?;
             File::unlock(&log)
         })
     })?;
