@@ -33,8 +33,13 @@ mod tests {
     #[test]
     fn every_form_of_a_reply_is_understood() {
         let told = |reply: &str| {
-            let frame =
-                Frame { args: Vec::new(), environment: BTreeMap::new(), files: BTreeMap::new(), input: String::new(), reply: as_hook(reply) };
+            let frame = Frame {
+                args: Vec::new(),
+                environment: BTreeMap::new(),
+                files: BTreeMap::new(),
+                input: String::new(),
+                reply: as_hook(reply),
+            };
             (said(&frame), frame.reply.status)
         };
         assert_eq!(told("null"), (Said::Go(String::new()), Some(0)));

@@ -169,7 +169,13 @@ mod tests {
         let context = json!({"additionalContext": "c"});
         let told = |stdout: Value, status| {
             let reply = Reply { stdout: stdout.to_string(), stderr: "no".into(), status: Some(status) };
-            ClaudeCode.said(&Frame { args: Vec::new(), environment: BTreeMap::default(), files: BTreeMap::default(), input: String::new(), reply })
+            ClaudeCode.said(&Frame {
+                args: Vec::new(),
+                environment: BTreeMap::default(),
+                files: BTreeMap::default(),
+                input: String::new(),
+                reply,
+            })
         };
         assert_eq!(told(specific(deny), 0), Said::Stop("r".into()));
         assert_eq!(told(specific(ask), 0), Said::Ask("r".into()));

@@ -65,8 +65,11 @@ fn answer(binary: &Path, rest: &[String], input: &[u8]) -> std::io::Result<Outpu
 }
 
 /// The texts of the project's files, without those of the guard, of clients and of version control.
-fn own_files() -> BTreeMap<String, String> {
-    let Some(project) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from) else { return BTreeMap::new() };
+fn own_files(rest: &[String]) -> BTreeMap<String, String> {
+    let places =
+        rest.iter().find_map(|word| phasegate_adapters::find(word)).map(|adapter| adapter.installer().places());
+    let variables = places.map(|places| places.project_variables).unwrap_or_default();
+    let Some(project) = variables.iter().find_map(std::env::var_os).map(PathBuf::from) else { return BTreeMap::new() };
     let own = |entry: &walkdir::DirEntry| {
         let hidden = entry.file_name().to_string_lossy().starts_with('.') && entry.depth() > 0;
         !hidden && entry.file_name() != "__pycache__"
@@ -86,6 +89,12 @@ fn note(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std::
     let reply = Reply { stdout: text(&output.stdout), stderr: text(&output.stderr), status };
     keep(
         log,
-        &Frame { args: rest.to_vec(), environment: environment(rest), files: own_files(), input: text(input), reply },
+        &Frame {
+            args: rest.to_vec(),
+            environment: environment(rest),
+            files: own_files(rest),
+            input: text(input),
+            reply,
+        },
     )
 }

@@ -18,7 +18,9 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let mut fields: Vec<Field> = before.iter().map(without_marks).collect();
     let texts: Vec<Option<String>> = before.iter().map(line).collect();
     if !values.is_empty() && fields.as_slice() == before {
-        fields.push(Field::any(command.span));
+        let named = values.iter().filter(|value| !value.start().starts_with(":::"));
+        let in_files = values.iter().any(|value| value.start().starts_with("::::"));
+        fields.extend(if in_files { vec![Field::any(command.span)] } else { named.cloned().collect() });
     }
     let folders = walk.scope.folders.clone();
     let status = std::mem::replace(&mut walk.status, Status::Lost);
