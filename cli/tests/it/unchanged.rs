@@ -59,3 +59,25 @@ fn tests_that_passed_prove_nothing_of_files_that_changed_since() {
     assert!(!matches!(reply(&commit("c3")), Reply::Denied(_)));
     assert!(world.run(&["audit", "verify"], 0).contains("fits"));
 }
+
+/// Looking at many files takes long, so only an answer that depends on them asks.
+#[test]
+fn a_call_that_no_phase_lists_looks_at_no_file() {
+    let world = World::unguarded();
+    world.write(".phasegate/skills/fresh.yaml", SKILL);
+    let lines = [
+        json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": line("cargo test")}),
+        json!({"event": "tool_result", "id": "1", "ok": true, "exit_code": 0, "tests": [{"runner": "cargo", "passed": 1}]}),
+        json!({"event": "tool_call", "id": "2", "tool": "Read", "input": {"file_path": "src/lib.rs"}}),
+        json!({"event": "tool_call", "id": "3", "tool": "Write", "input": {"file_path": "src/lib.rs"}}),
+        json!({"event": "tool_call", "id": "4", "tool": "Bash", "input": line("git commit -m one")}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    world.write("one.jsonl", &text);
+    let told = world.run(&["--json", "replay", "--skill", "fresh", "one.jsonl"], 0);
+    let asked = |line: &str| {
+        let output: Value = serde_json::from_str(line).unwrap();
+        output["facts"].as_object().unwrap().len()
+    };
+    assert_eq!(told.lines().map(asked).collect::<Vec<_>>(), [1, 0, 0, 0, 1], "{told}");
+}

@@ -14,6 +14,7 @@ const DEPTH: usize = 64;
 const SIZE: usize = 1024 * 1024;
 
 const QUOTE_STAR: &str = "put quotes around a text that begins with a star or an ampersand, such as `\"*\"`";
+const QUOTE_AT: &str = "put quotes around a text that begins with `@`, such as `\"@read\"`";
 
 /// Reads one document. What could be read up to a mistake is thrown away; duplicate keys are reported and left out.
 pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node> {
@@ -36,7 +37,12 @@ pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node>
                 let place = text.span(error.marker(), error.marker());
                 let finding = Finding::error(Code::ConfigSyntax, place, error.info().to_string());
                 let star = error.info().contains("alias");
-                Some(if star { finding.suggest(QUOTE_STAR) } else { finding })
+                let at = error.info().contains("character: `@'");
+                let help = [(star, QUOTE_STAR), (at, QUOTE_AT)].into_iter().find(|(found, _)| *found);
+                Some(match help {
+                    Some((_, help)) => finding.suggest(help),
+                    None => finding,
+                })
             }
         };
         if let Some(finding) = failed {

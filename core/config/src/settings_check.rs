@@ -8,6 +8,7 @@ use crate::input::Level;
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::source::SettingsSource;
+use crate::typo::typo;
 
 /// Reports them.
 pub(crate) fn check(source: &SettingsSource, node: &Node, level: Level, findings: &mut Vec<Finding>) {
@@ -27,6 +28,27 @@ pub(crate) fn check(source: &SettingsSource, node: &Node, level: Level, findings
     }
 }
 
+/// What `redact` usually means: arguments of the clients' tools, and what calls answer.
+const ARGUMENTS: [&str; 17] = [
+    "command",
+    "content",
+    "description",
+    "edits",
+    "file_path",
+    "message",
+    "new_source",
+    "new_string",
+    "notebook_path",
+    "old_string",
+    "output",
+    "path",
+    "pattern",
+    "prompt",
+    "query",
+    "text",
+    "url",
+];
+
 fn audit_log(path: &str, span: Span, findings: &mut Vec<Finding>) {
     let outside = path.starts_with('/') || path.starts_with('~') || path.split('/').any(|part| part == "..");
     if outside {
@@ -45,6 +67,11 @@ fn redact(name: &str, span: Span, findings: &mut Vec<Finding>) {
             Finding::warning(Code::MatcherNeverMatches, span, format!("no argument has the name `{name}`"))
                 .cause(format!("an argument is named whole, and no name has `{letter}` in it"))
                 .suggest("write the name of an argument, such as `content`, or `output` or `text`"),
+        );
+    } else if let Some(meant) = ARGUMENTS.iter().find(|known| typo(name, known).is_some()) {
+        findings.push(
+            Finding::warning(Code::MatcherNeverMatches, span, format!("no tool of a client has the argument `{name}`"))
+                .suggest(format!("did you mean `{meant}`?")),
         );
     }
 }

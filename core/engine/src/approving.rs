@@ -61,7 +61,7 @@ fn ways(world: &mut World<'_>, skill: &Skill, run: &Run) -> Ways {
     };
     let done = world.done(run, phase);
     let mut open = |to: &Phase| {
-        let found = graph::find(world, skill, run, Here { index, done }, &mut |next| next.name == to.name);
+        let found = graph::find(world, skill, run, Here { index, done: Some(done) }, &mut |next| next.name == to.name);
         found.is_some_and(|transition| transition.open)
     };
     let forward = skill.phases.iter().map(&mut open).collect();

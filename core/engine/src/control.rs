@@ -275,7 +275,7 @@ fn finished(world: &mut World<'_>, policy: &Policy, state: &State, id: &str) -> 
         let here = skill.phase_index(&run.phase).unwrap_or_default();
         let Some(phase) = skill.phases.get(here) else { return false };
         let done = world.done(run, phase);
-        graph::can_finish(world, skill, run, Here { index: here, done })
+        graph::can_finish(world, skill, run, Here { index: here, done: Some(done) })
     })
 }
 

@@ -239,6 +239,8 @@ pub enum Guidance {
         /// Their names; never empty.
         meant: Vec<String>,
     },
+    /// The call is a command to phasegate that a person gives: what the person types.
+    OfPeople(String),
     /// In the strict form: where the run stands.
     Strict(Box<Standing>),
 }

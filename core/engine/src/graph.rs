@@ -33,8 +33,16 @@ enum Found {
 pub(crate) struct Here {
     /// Its index in the skill.
     pub(crate) index: usize,
-    /// Whether it is done.
-    pub(crate) done: Done,
+    /// Whether it is done, where that is known already.
+    pub(crate) done: Option<Done>,
+}
+
+impl Here {
+    /// Whether the phase is done, which is looked at only if it is not known.
+    fn done(self, world: &mut World<'_>, skill: &Skill, run: &Run) -> Done {
+        let phase = skill.phases.get(self.index);
+        self.done.unwrap_or_else(|| phase.map_or(Done::NotAsked, |phase| world.done(run, phase)))
+    }
 }
 
 /// Finds the first following phase (in order, or along the edges) that `wanted` accepts.
@@ -47,9 +55,10 @@ pub(crate) fn find(
 ) -> Option<Transition> {
     let any = search(skill, here.index, &mut |_, _| true);
     let to = any.order.iter().copied().find(|index| skill.phases.get(*index).is_some_and(&mut *wanted))?;
+    let done = here.done(world, skill, run);
     let open = search(skill, here.index, &mut |from, edge| {
         let passable = match skill.phases.get(from) {
-            _ if from == here.index => here.done != Done::No || edge.early,
+            _ if from == here.index => done != Done::No || edge.early,
             Some(phase) => phase.done_when.is_none() || world.optional(run, phase),
             None => false,
         };
@@ -64,7 +73,7 @@ pub(crate) fn find(
 
 /// Whether nothing is left to do: the current phase is done, and all that could follow may be passed over.
 pub(crate) fn can_finish(world: &mut World<'_>, skill: &Skill, run: &Run, here: Here) -> bool {
-    if here.done == Done::No {
+    if here.done(world, skill, run) == Done::No {
         return false;
     }
     let reached = search(skill, here.index, &mut |from, edge| {

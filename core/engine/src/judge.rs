@@ -332,24 +332,19 @@ impl<'a> SkillPart<'a> {
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
         let settled = global_forbidden || (allowed && !forbidden);
-        let done = if settled { Done::NotAsked } else { world.done(run, phase) };
-        let transition = if settled {
-            None
-        } else {
-            graph::find(world, skill, run, Here { index: here, done }, &mut |next| self.belongs_to(next))
-        };
+        let here = Here { index: here, done: None };
+        let transition =
+            if settled { None } else { graph::find(world, skill, run, here, &mut |next| self.belongs_to(next)) };
         let back = if settled { None } else { self.rollback(world, run, phase) };
         let (unlisted_passes, by_line) = self.unlisted(phase);
         let found = settled || forbidden || transition.is_some() || back.is_some();
-        let doubtful = if found || by_line || !unlisted_passes {
-            None
-        } else {
-            self.doubtful(world, run, Here { index: here, done })
-        };
+        let doubtful = if found || by_line || !unlisted_passes { None } else { self.doubtful(world, run, here) };
         let transition = transition.or(doubtful);
         let stays = settled || (forbidden && world.holds_provisional(run));
         let before = if stays { None } else { self.phase_before(run) };
         let returns = before.map_or(Returns::No, |before| returns(world, skill, run, Between { phase, before }));
+        // Only a call that another phase lists asks whether this one is done.
+        let done = if transition.is_some() { world.done(run, phase) } else { Done::NotAsked };
         let line = decide(Situation {
             global_forbidden,
             allowed,

@@ -21,6 +21,7 @@ use crate::phrase;
 use crate::pins::Pins;
 use crate::policy::{Phase, Skill, Unlisted};
 use crate::run_verdict::{RunVerdict, verdicts};
+use crate::slash_command;
 use crate::state::Run;
 use crate::tool::{BASH, Call, Tool};
 use crate::words;
@@ -36,7 +37,8 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let is_persons = blocking.as_ref().is_some_and(|found| found.missing.is_persons());
     // Where a person's word alone is missing, no call helps.
     let meant = meant_servers(verdict, &context.call.tool);
-    let suggested = if is_persons || !meant.is_empty() {
+    let typed = slash_command::of_people(context.call).filter(|_| !verdict.skill.compat);
+    let suggested = if is_persons || !meant.is_empty() || typed.is_some() {
         Suggested::default()
     } else {
         suggestions(world, context, run, verdict, blocking.as_ref())
@@ -45,10 +47,10 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", phrase::shortened(command)));
     let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty());
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
-    let guidance = if meant.is_empty() {
-        guidance(world, run, verdict, blocking.as_ref(), &suggested)
-    } else {
-        Guidance::OtherServer { meant }
+    let guidance = match typed {
+        Some(typed) => Guidance::OfPeople(typed),
+        None if meant.is_empty() => guidance(world, run, verdict, blocking.as_ref(), &suggested),
+        None => Guidance::OtherServer { meant },
     };
     Some(Denial {
         kind: kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase)),

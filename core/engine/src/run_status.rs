@@ -84,7 +84,7 @@ fn whole(world: &mut World<'_>, place: &Place<'_>) -> Value {
     let uncounted = run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom));
     let next = phase.next.first().and_then(|edge| skill.phases.get(edge.to));
     let requires = next.and_then(|next| next.requires.as_ref());
-    let finished = done == Done::Yes && can_finish(world, skill, run, Here { index, done });
+    let finished = done == Done::Yes && can_finish(world, skill, run, Here { index, done: Some(done) });
     let details = json!({
         "run": run.id,
         "scope": match run.scope { Scope::Session => "session", Scope::Project => "project" },

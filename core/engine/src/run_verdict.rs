@@ -103,7 +103,7 @@ pub(crate) fn is_over(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
 pub(crate) fn is_done(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
     let Some(index) = skill.phase_index(&run.phase) else { return false };
     let done = skill.phases.get(index).map_or(Done::NotAsked, |phase| world.done(run, phase));
-    done == Done::Yes && can_finish(world, skill, run, Here { index, done })
+    done == Done::Yes && can_finish(world, skill, run, Here { index, done: Some(done) })
 }
 
 impl RunVerdict<'_> {

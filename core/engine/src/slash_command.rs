@@ -17,9 +17,11 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
+use crate::analysis::Word;
 use crate::cause::By;
 use crate::denial::InvalidCommand;
 use crate::event::{Event, EventKind};
+use crate::tool::Call;
 
 /// The first word of every command that is typed as a prompt.
 pub const WORD: &str = "/phasegate";
@@ -150,6 +152,34 @@ pub(crate) fn word(command: &str) -> &str {
         "revoke" => "approve --revoke",
         other => other,
     }
+}
+
+/// The commands to phasegate that only a person gives, as a program takes them, and whether a prompt takes them too.
+const OF_PEOPLE: [(&str, bool); 10] = [
+    ("activate", true),
+    ("approve", true),
+    ("deactivate", true),
+    ("end", false),
+    ("gc", false),
+    ("init", false),
+    ("mode", true),
+    ("reload", true),
+    ("repair", false),
+    ("skip", true),
+];
+
+/// What a person types instead of this call, where a line of the shell gives phasegate a command that is for people.
+pub(crate) fn of_people(call: &Call) -> Option<String> {
+    let given = call.analysis.commands.iter().find_map(|command| {
+        let known = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
+        let words = command.words.iter().map(known).collect::<Option<Vec<String>>>()?;
+        let (program, rest) = words.split_first()?;
+        (program.rsplit('/').next() == Some("phasegate")).then(|| rest.to_vec())
+    })?;
+    let (_, prompt) = OF_PEOPLE.iter().find(|(name, _)| given.first().is_some_and(|first| first == name))?;
+    let given = given.join(" ");
+    let as_prompt = if *prompt { format!("`/phasegate {given}` as a prompt, or ") } else { String::new() };
+    Some(format!("{as_prompt}`phasegate {given}` in a terminal of their own"))
 }
 
 #[cfg(test)]

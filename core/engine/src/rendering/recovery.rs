@@ -18,6 +18,7 @@ pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
             Some(format!("Complete the \"{phase}\" phase first. Allowed tools: [{}]", allowed.join(", ")))
         }
         Guidance::OtherServer { meant } => Some(other_server(meant)),
+        Guidance::OfPeople(typed) => Some(format!("This command is for the user, who types {typed}.")),
         Guidance::Strict(standing) => Some(strict(standing)),
     }
 }
