@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::analysis::Part;
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
+use crate::doubt::NamedLine;
 use crate::state::Why;
 
 /// Why a call or a command is denied. The renderer knows the code, the reason and the recovery of each kind.
@@ -53,7 +54,7 @@ pub enum DenialKind {
         /// The name of the skill.
         skill: String,
         /// The line of the policy that forbids it, where it is about more than the tool.
-        by: Option<String>,
+        by: Option<NamedLine>,
     },
     /// The call belongs to a later phase, and the transition to it is not open.
     NotDone {
@@ -64,7 +65,7 @@ pub enum DenialKind {
         /// The phase that keeps the transition closed.
         blocking: String,
         /// The line of the later phase that may mean the call, where it is in doubt.
-        may: Option<String>,
+        may: Option<NamedLine>,
     },
     /// The current phase forbids the call.
     PhaseForbidden {
@@ -73,7 +74,7 @@ pub enum DenialKind {
         /// The name of the current phase.
         phase: String,
         /// The line of the policy that forbids it, where it is about more than the tool.
-        by: Option<String>,
+        by: Option<NamedLine>,
     },
     /// No phase that can be reached lists the call, and the skill denies what it does not list.
     Unlisted {
@@ -83,6 +84,8 @@ pub enum DenialKind {
         phase: String,
         /// Whether a call that only reads would pass.
         read_only: bool,
+        /// The line of the phase that may mean the call, where it is in doubt.
+        may: Option<NamedLine>,
     },
     /// The agent wants to end its turn, and must finish the skill first.
     Unfinished {

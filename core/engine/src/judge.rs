@@ -1,5 +1,7 @@
 //! One call in one run: the situation for the decision table, and where the answer leads.
 
+mod named;
+
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,12 +11,12 @@ use serde_json::Value;
 use crate::analysis::{Access, PathUse, SimpleCommand, Status, UNNAMED, Word};
 use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
+use crate::doubt::NamedLine;
 use crate::eval::World;
 use crate::graph::{self, Here, Transition};
-use crate::matcher::{Matcher, Subject, ToolPattern, Use};
+use crate::matcher::{Matcher, Subject, Use};
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
-use crate::phrase;
 use crate::policy::{Back, Phase, Skill, Unlisted, UnlistedLine};
 use crate::state::Run;
 use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
@@ -37,8 +39,8 @@ pub(crate) struct Ruling {
     /// The command of a shell line that decided, where the line has several.
     pub(crate) command: Option<String>,
     /// The line of the policy that forbids the call, where it says more than the tool's name; or the one of a later phase
-    /// that may mean it.
-    pub(crate) by: Option<String>,
+    /// or of this one that may mean it.
+    pub(crate) by: Option<NamedLine>,
 }
 
 /// A call as one skill sees it: the whole of it, and the parts of a shell line that are judged one by one.
@@ -370,36 +372,10 @@ impl<'a> SkillPart<'a> {
         };
         let by = match &transition {
             Some(to) if line == Line::NotDone => self.doubted_by(to),
+            _ if line == Line::UnlistedDenied => self.nearly_listed(phase),
             _ => self.forbidden_by(line, phase),
         };
         Ruling { line, transition, command: None, by }
-    }
-
-    /// The line that forbids the call, if it is about more than a tool.
-    fn forbidden_by(&self, line: Line, phase: &Phase) -> Option<String> {
-        let lines = match line {
-            Line::GlobalForbidden => &self.skill.global_forbidden,
-            Line::Forbidden => &phase.forbidden,
-            Line::Allowed
-            | Line::Returned
-            | Line::Entered
-            | Line::NotDone
-            | Line::Back
-            | Line::Unlisted
-            | Line::UnlistedDenied => return None,
-        };
-        // A line that surely means the call says more than one that may.
-        let sure = lines.iter().find(|matcher| self.one(matcher, Use::Permit));
-        let by = sure.or_else(|| lines.iter().find(|matcher| self.one(matcher, Use::Forbid)))?;
-        let named = matches!(by.tool, ToolPattern::Exact(_));
-        let of_tool = named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty();
-        (!of_tool && !self.skill.compat).then(|| phrase::quoted(by))
-    }
-
-    /// The line by which the call may belong to a phase that does not surely list it.
-    fn doubted_by(&self, transition: &Transition) -> Option<String> {
-        let target = self.skill.phases.get(transition.to).filter(|target| !self.belongs_to(target))?;
-        self.may_belong_to(target).map(phrase::quoted)
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.

@@ -74,6 +74,7 @@ pub mod fact_test;
 pub mod condition;
 pub mod policy;
 mod phrase;
+pub mod doubt;
 pub mod redaction;
 pub mod code;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]

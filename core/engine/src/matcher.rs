@@ -162,7 +162,7 @@ impl Matcher {
         }
     }
 
-    fn fit(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
+    pub(crate) fn fit(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
         let who = self.fits_server(subject, servers, used).min(self.fits_agent(subject));
         let fit = if subject.call.analysis.open {
             // Some call of the tool is meant that a permitting list has, and no forbidding one.
@@ -316,7 +316,7 @@ impl ArgTest {
 
 impl PathTest {
     /// All paths must fit to permit, and one is enough to forbid: where some do, the answer is doubt.
-    fn fits(&self, subject: Subject<'_>) -> Fit {
+    pub(crate) fn fits(&self, subject: Subject<'_>) -> Fit {
         let analysis = &subject.call.analysis;
         let labels = subject.labels;
         if self.access == Access::Write && !labels.is_empty() && !labels.contains(WRITE) && !labels.contains(EXECUTE) {
@@ -338,7 +338,7 @@ impl PathTest {
         }
     }
 
-    fn fits_path(&self, path: &PathUse) -> Fit {
+    pub(crate) fn fits_path(&self, path: &PathUse) -> Fit {
         let Some(resolved) = &path.resolved else { return Fit::Doubt };
         if path_fits(&self.pattern, resolved) {
             return Fit::Yes;

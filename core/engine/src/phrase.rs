@@ -10,6 +10,8 @@ use crate::outcome::CallOutcome;
 
 /// The most characters of one line of a policy, or of a command of the agent's.
 const MAX_LINE_CHARS: usize = 80;
+/// The most characters of the commands of one line, apart from the first.
+const MAX_COMMANDS_CHARS: usize = 40;
 /// The most characters of what is needed, apart from the first item.
 const MAX_NEEDS_CHARS: usize = 200;
 /// The most characters of a list, apart from its first item.
@@ -62,12 +64,21 @@ fn others(count: usize) -> String {
     }
 }
 
-/// One line of a list. Of several commands it names the first.
+/// One line of a list. Of many commands it names the first ones.
 fn line(matcher: &Matcher) -> String {
-    match commands_alone(matcher) {
-        Some((first, rest)) => format!("`{}`{}", shortened(first), others(rest.len())),
-        None => shortened(&matcher.text),
+    let Some((first, rest)) = commands_alone(matcher) else { return shortened(&matcher.text) };
+    let mut text = format!("`{}`", shortened(first));
+    let mut left = rest.len();
+    for command in rest {
+        if text.len().saturating_add(command.len()) > MAX_COMMANDS_CHARS {
+            break;
+        }
+        left = left.saturating_sub(1);
+        text.push_str(&format!("{} `{command}`", if left == 0 { " or" } else { "," }));
     }
+    let except: Vec<String> = matcher.except.iter().map(quoted).collect();
+    let except = if except.is_empty() { String::new() } else { format!(" except {}", listed(&except)) };
+    format!("{text}{}{except}", others(left))
 }
 
 /// One line of a list, in backticks.

@@ -109,7 +109,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
         Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted | Line::UnlistedDenied => {
             let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
-            DenialKind::Unlisted { tool, phase, read_only: rule == Unlisted::ReadOnly }
+            DenialKind::Unlisted { tool, phase, read_only: rule == Unlisted::ReadOnly, may: by }
         }
     }
 }
@@ -232,7 +232,8 @@ fn suggestions(
     let next = here.filter(|_| is_done).and_then(|phase| skill.phases.get(phase.next.first()?.to));
     let back = here.and_then(|phase| phase.back.iter().find(|back| back.on_failure && run.failed));
     let back = back.and_then(|back| skill.phases.get(back.to));
-    let own = next.into_iter().chain(here).chain(back).flat_map(|phase| &phase.allowed);
+    // What a phase asks for is not asked for again once it is done.
+    let own = next.into_iter().chain(here.filter(|_| !is_done)).chain(back).flat_map(|phase| &phase.allowed);
     let mut found = Suggested { searched: true, ..Suggested::default() };
     for matcher in wanted {
         suggest(world, context, skill, matcher, &mut found);

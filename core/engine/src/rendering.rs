@@ -12,6 +12,7 @@ use crate::analysis::Part;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
 use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand};
+use crate::doubt::NamedLine;
 use crate::pins::approval_name;
 use crate::slash_command;
 
@@ -143,14 +144,14 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         Kind::GlobalForbidden { tool, skill, by } => Rendered {
             gate: Gate::Phase,
             code: Code::GlobalForbidden,
-            reason: format!("{tool} is globally forbidden during the {skill} skill{}", by_line(by.as_deref())),
+            reason: format!("{tool} is globally forbidden during the {skill} skill{}", by_line(by.as_ref())),
             recovery: match by {
-                Some(by) => format!("No phase of {skill} allows what {by} means: go on without it."),
+                Some(by) => format!("No phase of {skill} allows what {} means: go on without it.", by.line),
                 None => format!("This tool is not used in the {skill} workflow."),
             },
         },
         Kind::NotDone { tool, target, blocking, may } => {
-            let belongs = belongs(may.as_deref());
+            let belongs = belongs(may.as_ref());
             let reason = if target == blocking {
                 format!("{tool} {belongs} the \"{target}\" phase, and what that phase requires does not hold")
             } else {
@@ -159,12 +160,14 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             by_remedy(Gate::Phase, Code::NotDone, reason)
         }
         Kind::PhaseForbidden { tool, phase, by } => {
-            let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_deref()));
+            let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_ref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
         }
-        Kind::Unlisted { tool, phase, read_only } => {
+        Kind::Unlisted { tool, phase, read_only, may } => {
             let doubt = if *read_only { ", and is not known to only read" } else { "" };
-            let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}");
+            let near = may.as_ref().map(|may| format!("; it may be what {} means{}", may.line, but(may)));
+            let near = near.unwrap_or_default();
+            let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}{near}");
             by_remedy(Gate::Phase, Code::Unlisted, reason)
         }
         Kind::Unfinished { skill, phase, done } => {
@@ -185,20 +188,30 @@ fn waiting(kind: &DenialKind, guidance: &Guidance) -> Option<String> {
     let gates: Vec<String> = standing.gates.iter().map(|gate| format!("`{gate}`")).collect();
     let who = if target == blocking { ", which".to_string() } else { format!(", and the \"{blocking}\" phase") };
     let wait = || {
-        let belongs = belongs(may.as_deref());
+        let belongs = belongs(may.as_ref());
         format!("{tool} {belongs} the \"{target}\" phase{who} waits for the user to approve {}", gates.join(" and "))
     };
     standing.only_gates.then(wait)
 }
 
 /// How a call and a phase go together: `may` is the line of the phase that may mean the call.
-fn belongs(may: Option<&str>) -> String {
-    may.map_or_else(|| "belongs to".to_string(), |line| format!("may be what {line} means in"))
+fn belongs(may: Option<&NamedLine>) -> String {
+    may.map_or_else(|| "belongs to".to_string(), |may| format!("may be what {}{} means in", may.line, because(may)))
 }
 
 /// Names the line of the policy that forbids a call.
-fn by_line(by: Option<&str>) -> String {
-    by.map(|by| format!(" by {by}")).unwrap_or_default()
+fn by_line(by: Option<&NamedLine>) -> String {
+    by.map(|by| format!(" by {}{}", by.line, because(by))).unwrap_or_default()
+}
+
+/// Why the call may be what the line means.
+fn because(line: &NamedLine) -> String {
+    line.doubt.as_ref().map(|doubt| format!(" ({doubt})")).unwrap_or_default()
+}
+
+/// Why the call is not surely what the line means.
+fn but(line: &NamedLine) -> String {
+    line.doubt.as_ref().map(|doubt| format!(", but {doubt}")).unwrap_or_default()
 }
 
 fn render_refusal(kind: &DenialKind) -> Rendered {

@@ -48,6 +48,11 @@ pub fn is_plain(command: &SimpleCommand) -> bool {
         && command.redirections.iter().all(|(operator, target)| is_harmless(operator, target))
 }
 
+/// Whether a program is one of the system, by its folder.
+pub(crate) fn is_of_system(program: &str) -> bool {
+    SYSTEM_FOLDERS.iter().any(|folder| program.strip_prefix(folder).is_some_and(|name| !name.contains('/')))
+}
+
 /// The words of a command after those that it surely begins with. Options of the program before its subcommand are passed
 /// over where they have no value.
 pub(crate) fn after<'c>(command: &'c SimpleCommand, start: &str) -> Option<&'c [Word]> {

@@ -91,8 +91,8 @@ fn strict(standing: &Standing) -> String {
 /// Why the last call that would have helped does not count.
 pub(crate) fn uncounted(why: Why) -> String {
     match why {
-        Why::NotOwnStatus => "The last one does not count: the exit status of its line is not its own. Run it as the \
-                              only command; before a pipe, write `set -o pipefail;`."
+        Why::NotOwnStatus => "The last one does not count: the exit status of its line is not its own. Run it alone; \
+                              before a pipe, write `set -o pipefail;`."
             .to_string(),
         Why::Report => "The last one does not count: its output has no report of tests that ended so.".to_string(),
         Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.".to_string(),
@@ -104,7 +104,7 @@ pub(crate) fn uncounted(why: Why) -> String {
 fn way_back(back: &WayBack) -> String {
     let WayBack { phase, allowed, open } = back;
     if *open {
-        format!("As the last one failed, a call of the \"{phase}\" phase goes back to it: {allowed}.")
+        format!("It failed. A call of the \"{phase}\" phase goes back: {allowed}.")
     } else {
         format!("It failed as often as the skill lets a run go back to the \"{phase}\" phase.")
     }

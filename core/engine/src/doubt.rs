@@ -1,0 +1,100 @@
+//! Doubt: why a call may be what a line of the policy means and is not surely so, in the words of a denial.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict, Word};
+use crate::matcher::{ArgTest, Matcher, PathTest, Servers, Subject, Use};
+use crate::phrase;
+use crate::redacted::Fit;
+use crate::words;
+
+/// A line of the policy that a denial names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedLine {
+    /// The line, in backticks.
+    pub line: String,
+    /// Why the call may be what it means, where it is not surely so: a clause without its conjunction.
+    pub doubt: Option<String>,
+}
+
+impl NamedLine {
+    /// A line, and why it may mean the call.
+    pub(crate) fn of(matcher: &Matcher, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Self {
+        Self { line: phrase::quoted(matcher), doubt: why(matcher, subject, servers, used) }
+    }
+}
+
+/// Why the matcher is in doubt about the call; `None`: it is not, or nothing more can be said.
+fn why(matcher: &Matcher, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Option<String> {
+    if matcher.fit(subject, servers, used) != Fit::Doubt {
+        return None;
+    }
+    let labels = subject.labels;
+    let command = (matcher.fits_command(subject.call, labels) == Fit::Doubt).then(|| of_command(matcher, subject));
+    let argument = || matcher.args.iter().find(|test| test.fits(subject.call) == Fit::Doubt).map(of_argument);
+    let analysis = &subject.call.analysis;
+    let was_read = !analysis.commands.is_empty() || !analysis.paths.is_empty();
+    let mut paths = matcher.paths.iter().filter(|test| was_read && test.fits(subject) == Fit::Doubt);
+    command.flatten().or_else(argument).or_else(|| paths.next().map(|test| of_path(test, subject)))
+}
+
+fn of_argument(test: &ArgTest) -> String {
+    format!("its argument `{}` is missing or is of another type", test.path)
+}
+
+fn of_command(matcher: &Matcher, subject: Subject<'_>) -> Option<String> {
+    let commands = &subject.call.analysis.commands;
+    let doubtful = |command: &&SimpleCommand| {
+        let fits = matcher.commands.iter().map(|wanted| words::fits(command, wanted));
+        fits.max().is_some_and(|fit| fit == Fit::Doubt)
+    };
+    match commands.iter().find(doubtful) {
+        Some(command) => of_words(command),
+        None => (commands.len() > 1).then(|| "its line has other commands too".to_string()),
+    }
+}
+
+fn of_words(command: &SimpleCommand) -> Option<String> {
+    if let Some((name, _)) = command.assignments.first() {
+        return Some(format!("the assignment of `{name}` stands before it"));
+    }
+    if !words::is_plain(command) {
+        return Some("a redirection reads or writes a file".to_string());
+    }
+    let (program, arguments) = command.words.split_first()?;
+    let options = usize::try_from(command.global_options).unwrap_or(usize::MAX).min(arguments.len());
+    match (program, arguments.get(options)) {
+        (Word::Known(program), _) if program.contains('/') && !words::is_of_system(program) => {
+            Some(format!("`{}` may be another program", phrase::shortened(program)))
+        }
+        (Word::Known(_), Some(Word::Known(word))) if command.alias => {
+            Some(format!("`{}` may be an alias", phrase::shortened(word)))
+        }
+        _ if command.words.contains(&Word::Unknown) => Some("a word of it is known only when it runs".to_string()),
+        _ if options > 0 => Some("an option with a value stands before its subcommand".to_string()),
+        _ => None,
+    }
+}
+
+fn of_path(test: &PathTest, subject: Subject<'_>) -> String {
+    let does = match test.access {
+        Access::Read => "reads",
+        Access::Write | Access::Remove => "changes",
+        Access::Execute => "runs",
+    };
+    let analysis = &subject.call.analysis;
+    let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
+    let asked =
+        |path: &&PathUse| path.access == test.access || (test.access == Access::Write && path.access == Access::Remove);
+    let doubtful = |path: &&PathUse| test.fits_path(path) != Fit::Yes;
+    let Some(path) = analysis.paths.iter().filter(asked).find(doubtful).filter(|_| !opaque) else {
+        return format!("nobody can see which files it {does}");
+    };
+    match path.written.as_str() {
+        UNKNOWN => format!("a path that it {does} is known only when it runs"),
+        UNNAMED => format!("it {does} files that it does not name"),
+        written if test.fits_path(path) == Fit::No => format!("it {does} `{}` too", phrase::shortened(written)),
+        written => format!("it {does} the folder `{}`", phrase::shortened(written)),
+    }
+}

@@ -1,0 +1,47 @@
+//! The lines of a policy that a denial names.
+
+use super::SkillPart;
+use crate::decide::Line;
+use crate::doubt::NamedLine;
+use crate::graph::Transition;
+use crate::matcher::{Matcher, ToolPattern, Use};
+use crate::policy::Phase;
+
+impl SkillPart<'_> {
+    /// The line that forbids the call, if it is about more than a tool.
+    pub(super) fn forbidden_by(&self, line: Line, phase: &Phase) -> Option<NamedLine> {
+        let lines = match line {
+            Line::GlobalForbidden => &self.skill.global_forbidden,
+            Line::Forbidden => &phase.forbidden,
+            Line::Allowed
+            | Line::Returned
+            | Line::Entered
+            | Line::NotDone
+            | Line::Back
+            | Line::Unlisted
+            | Line::UnlistedDenied => return None,
+        };
+        // A line that surely means the call says more than one that may.
+        let sure = lines.iter().find(|matcher| self.one(matcher, Use::Permit));
+        let by = sure.or_else(|| lines.iter().find(|matcher| self.one(matcher, Use::Forbid)))?;
+        let named = matches!(by.tool, ToolPattern::Exact(_));
+        let of_tool = named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty();
+        (!of_tool && !self.skill.compat).then(|| self.named_line(by, Use::Forbid))
+    }
+
+    /// The line of the phase that may mean the call and lists only what it surely means.
+    pub(super) fn nearly_listed(&self, phase: &Phase) -> Option<NamedLine> {
+        let mut lines = phase.allowed.iter().filter(|_| !self.skill.compat);
+        lines.find_map(|matcher| Some(self.named_line(matcher, Use::Permit)).filter(|line| line.doubt.is_some()))
+    }
+
+    fn named_line(&self, matcher: &Matcher, used: Use) -> NamedLine {
+        NamedLine::of(matcher, self.subject(used), self.skill.permitted_servers(), used)
+    }
+
+    /// The line by which the call may belong to a phase that does not surely list it.
+    pub(super) fn doubted_by(&self, transition: &Transition) -> Option<NamedLine> {
+        let target = self.skill.phases.get(transition.to).filter(|target| !self.belongs_to(target))?;
+        self.may_belong_to(target).map(|line| self.named_line(line, Use::Forbid))
+    }
+}
