@@ -6,6 +6,7 @@ mod object;
 pub(crate) mod matcher;
 mod tests;
 pub(crate) mod condition;
+mod allowed;
 mod unlisted;
 mod phase;
 pub(crate) mod skill;

@@ -4,7 +4,6 @@
 
 pub mod choices;
 pub mod matcher;
-pub mod condition;
 pub mod mcp;
 pub mod unlisted;
 pub mod phase;
@@ -12,8 +11,9 @@ pub mod settings;
 pub mod skill;
 
 pub use choices::{FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, UnlistedSource};
-pub use condition::{ConditionSource, Matchers, Tests};
-pub use matcher::{ArgSource, ArgTestSource, CommandSource, MatcherObject, MatcherSource};
+pub use matcher::{
+    ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
+};
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{BackSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource};
 pub use settings::{SettingsSource, UseObject, UseSource};

@@ -37,6 +37,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         wanted: Wanted::Outcome(Outcome::Ok),
         matcher: matcher(format!("allowed_{at}_0")),
         unchanged: None,
+        same: Vec::new(),
     };
     let last = at + 1 == phases;
     Phase {
@@ -44,6 +45,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         description: String::new(),
         allowed: tools("allowed"),
         forbidden: tools("forbidden"),
+        line_requires: Vec::new(),
         requires: None,
         done_when: Some(Condition::Call(test)),
         optional: Optional::No,

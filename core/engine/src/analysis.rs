@@ -1,5 +1,6 @@
 //! Call analysis: what the arguments of a call would do.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -28,6 +29,11 @@ pub struct CallAnalysis {
     #[serde(default, rename = "shortened", alias = "redacted", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub redacted: Option<Redacted>,
+    /// The absolute paths of the project among the arguments of a call whose tool says nothing of paths, relative to the
+    /// project.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub in_project: BTreeMap<String, String>,
     /// Whether what the call ends with is no evidence, whatever it is: its server is not the one that a person knows.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -46,6 +52,7 @@ impl CallAnalysis {
             && self.paths.is_empty()
             && self.guarded.is_empty()
             && self.redacted.is_none()
+            && self.in_project.is_empty()
             && !self.unproven
     }
 }

@@ -229,8 +229,13 @@ impl Run {
     /// Keeps what there is at the beginning of the present visit.
     fn keep(&mut self, phase: usize, as_of: &BTreeMap<u32, Value>) {
         let visit = self.visit;
-        let evidence =
-            |(atom, value): (&u32, &Value)| Evidence { phase, visit, atom: *atom, as_of: Some(value.clone()) };
+        let evidence = |(atom, value): (&u32, &Value)| Evidence {
+            phase,
+            visit,
+            atom: *atom,
+            as_of: Some(value.clone()),
+            about: Vec::new(),
+        };
         self.evidence.extend(as_of.iter().map(evidence));
     }
 
@@ -240,13 +245,17 @@ impl Run {
             self.uncounted.retain(|one| !known(one) && !proved.atoms.contains(&one.atom));
             self.uncounted.extend(&proved.uncounted);
         }
-        self.evidence.retain(|one| one.visit > proved.visit || !proved.undone.contains(&one.atom));
+        let undone = |one: &Evidence| {
+            let about = proved.about.get(&one.atom);
+            proved.undone.contains(&one.atom) && about.is_none_or(|about| one.shares(about))
+        };
+        self.evidence.retain(|one| one.visit > proved.visit || !undone(one));
         self.unfinished &= proved.atoms.is_empty();
         for atom in &proved.atoms {
             let as_of = proved.as_of.get(atom).cloned();
-            let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom, as_of };
-            let same =
-                |one: &&mut Evidence| one.phase == evidence.phase && one.visit == evidence.visit && one.atom == *atom;
+            let about = proved.about.get(atom).cloned().unwrap_or_default();
+            let evidence = Evidence { phase: proved.phase, visit: proved.visit, atom: *atom, as_of, about };
+            let same = |one: &&mut Evidence| one.is_of_the_same(&evidence);
             match self.evidence.iter_mut().find(same) {
                 Some(known) => *known = evidence,
                 None => self.evidence.push(evidence),

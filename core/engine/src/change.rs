@@ -270,6 +270,9 @@ pub struct Proved {
     /// For those of them that name a fact that has to be as it was: its value then; `null` if it was unknown.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub as_of: BTreeMap<u32, Value>,
+    /// For those of them, proven or undone, that compare what a call is about: the values of each comparison.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub about: BTreeMap<u32, Vec<Vec<String>>>,
     /// The numbers of the conditions that do not hold any more, as the newest call ended otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<u32>,

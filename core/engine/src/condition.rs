@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fact::FactKey;
 use crate::matcher::{Matcher, Use};
+use crate::object::Same;
 use crate::outcome::CallOutcome;
 use crate::test_report::{Runner, TestReport};
 
@@ -101,6 +102,9 @@ pub struct CallTest {
     /// What has to be as it was when the call was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<Content>,
+    /// What the call has to have in common with the one that is judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same: Vec<Same>,
 }
 
 /// The outcomes that satisfy a [`CallTest`].

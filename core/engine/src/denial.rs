@@ -67,6 +67,15 @@ pub enum DenialKind {
         /// The line of the later phase that may mean the call, where it is in doubt.
         may: Option<NamedLine>,
     },
+    /// The line that lists the call has a condition of its own, which does not hold.
+    LineRequires {
+        /// The name of the tool.
+        tool: String,
+        /// The phase of the line.
+        phase: String,
+        /// The line.
+        line: NamedLine,
+    },
     /// The current phase forbids the call.
     PhaseForbidden {
         /// The name of the tool.
@@ -257,8 +266,8 @@ pub struct Standing {
     pub done: Option<String>,
     /// The phase that keeps the way closed.
     pub phase: String,
-    /// Whether that phase is not entered yet, and asks for something before.
-    pub requires: bool,
+    /// What of it asks for more.
+    pub asks: Asks,
     /// What it still needs.
     pub needs: Vec<String>,
     /// Why the last call that would have supplied it does not count.
@@ -275,6 +284,18 @@ pub struct Standing {
     pub next: Option<(String, String)>,
     /// What opens the way where no call does.
     pub stuck: Option<Stuck>,
+}
+
+/// What of a phase asks for more than was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asks {
+    /// What completes it.
+    #[default]
+    Completion,
+    /// What it requires before it is entered.
+    Entry,
+    /// What the line requires that lists the call.
+    Line,
 }
 
 /// A rollback edge of a phase that failed.

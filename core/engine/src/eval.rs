@@ -15,6 +15,7 @@ use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::policy::{Optional, Phase, Skill};
 use crate::state::{Children, Evidence, OpenCall, Run, State};
+use crate::tool::Call;
 
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
@@ -28,11 +29,13 @@ pub(crate) struct World<'a> {
 
 /// Which evidence of a run counts.
 #[derive(Clone, Copy)]
-enum Seen {
+enum Seen<'c> {
     /// That of the present visit of the current phase.
     Here,
     /// All that the run has kept.
     Anywhere,
+    /// All that the run has kept, and where a condition compares objects, what is about the same as this call.
+    About(&'c Call),
 }
 
 impl<'a> World<'a> {
@@ -133,6 +136,18 @@ impl<'a> World<'a> {
         condition.is_none_or(|condition| self.truth(condition, run, Seen::Anywhere).holds())
     }
 
+    /// Whether the condition of a line holds for the call that the line lists.
+    pub(crate) fn holds_for(&mut self, condition: &Condition, run: &Run, call: &Call) -> bool {
+        self.truth(condition, run, Seen::About(call)).holds()
+    }
+
+    /// What the condition of a line still wants for the call that the line lists.
+    pub(crate) fn missing_for<'p>(&mut self, run: &Run, condition: &'p Condition, call: &Call) -> Missing<'p> {
+        let mut missing = Missing::default();
+        self.missing(condition, run, Seen::About(call), &mut missing);
+        missing
+    }
+
     /// Whether a phase that is not current may be passed over because it is optional.
     pub(crate) fn optional(&mut self, run: &Run, phase: &Phase) -> bool {
         match &phase.optional {
@@ -167,17 +182,17 @@ impl<'a> World<'a> {
     }
 
     // Every fact that could matter is asked for at once. What compares files is asked only where it decides.
-    fn truth(&mut self, condition: &Condition, run: &Run, seen: Seen) -> Truth {
+    fn truth(&mut self, condition: &Condition, run: &Run, seen: Seen<'_>) -> Truth {
         match condition {
             Condition::All(parts) => cheap_first(parts, Truth::No, |part| self.truth(part, run, seen), Truth::min),
             Condition::Any(parts) => cheap_first(parts, Truth::Yes, |part| self.truth(part, run, seen), Truth::max),
             Condition::Not(inner) => self.truth(inner, run, seen).negated(),
-            Condition::Call(test) => match (newest(run, test.atom, seen), &test.unchanged) {
+            Condition::Call(test) => match (newest(run, test, seen), &test.unchanged) {
                 (None, _) => Truth::No,
                 (Some(_), None) => Truth::Yes,
                 (Some(evidence), Some(content)) => self.unchanged(content, evidence.as_of.as_ref()),
             },
-            Condition::Unchanged(test) => match newest(run, test.atom, Seen::Here) {
+            Condition::Unchanged(test) => match newest_of(run, test.atom, |one| one.visit == run.visit) {
                 None => Truth::Unknown,
                 Some(evidence) => self.unchanged(&test.content, evidence.as_of.as_ref()),
             },
@@ -193,7 +208,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn missing<'p>(&mut self, condition: &'p Condition, run: &Run, seen: Seen, out: &mut Missing<'p>) {
+    fn missing<'p>(&mut self, condition: &'p Condition, run: &Run, seen: Seen<'_>, out: &mut Missing<'p>) {
         if self.truth(condition, run, seen).holds() {
             return;
         }
@@ -208,14 +223,15 @@ impl<'a> World<'a> {
                 out.phrases.push(phrase::either(&phrases));
             }
             Condition::Call(test) => {
-                let then = newest(run, test.atom, seen).and_then(|evidence| evidence.as_of.as_ref());
+                let then = newest(run, test, seen).and_then(|evidence| evidence.as_of.as_ref());
                 let since = match (&test.unchanged, then) {
                     (Some(content), Some(then)) => since(&content.text, self.unchanged(content, Some(then))),
                     _ => String::new(),
                 };
+                let about = if let Seen::About(call) = seen { phrase::about(&test.same, call) } else { String::new() };
                 out.calls.push(test);
-                out.words.push(format!("{condition}{since}"));
-                out.phrases.push(format!("{}{since}", phrase::wanted(condition)));
+                out.words.push(format!("{condition}{about}{since}"));
+                out.phrases.push(format!("{}{about}{since}", phrase::wanted(condition)));
             }
             Condition::Approved(gate) => {
                 let before = run.approvals.iter().any(|approval| approval.gate == *gate);
@@ -261,9 +277,18 @@ fn failed(run: &Run, phase: &Phase) -> bool {
 }
 
 /// The proof of a condition by the newest visit in which it was proven.
-fn newest(run: &Run, atom: u32, seen: Seen) -> Option<&Evidence> {
-    let counts = |one: &&Evidence| one.atom == atom && (matches!(seen, Seen::Anywhere) || one.visit == run.visit);
-    run.evidence.iter().filter(counts).max_by_key(|one| one.visit)
+fn newest<'r>(run: &'r Run, test: &CallTest, seen: Seen<'_>) -> Option<&'r Evidence> {
+    let mine: Vec<Vec<String>> = match seen {
+        Seen::Here | Seen::Anywhere if !test.same.is_empty() => return None,
+        Seen::Here => return newest_of(run, test.atom, |one| one.visit == run.visit),
+        Seen::Anywhere => return newest_of(run, test.atom, |_| true),
+        Seen::About(call) => test.same.iter().map(|same| same.mine.values(call)).collect::<Option<_>>()?,
+    };
+    newest_of(run, test.atom, |one| one.covers(&mine))
+}
+
+fn newest_of(run: &Run, atom: u32, counts: impl Fn(&Evidence) -> bool) -> Option<&Evidence> {
+    run.evidence.iter().filter(|one| one.atom == atom && counts(one)).max_by_key(|one| one.visit)
 }
 
 /// Joins the truths of parts: those that compare files last, and only if the others do not settle it.
@@ -312,7 +337,8 @@ pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Co
         let done = phase.done_when.as_ref().filter(|_| index == here);
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-        phase.requires.iter().chain(done).chain(optional).chain(edges).chain(backs)
+        let lines = phase.line_requires.iter().map(|line| &line.condition);
+        lines.chain(&phase.requires).chain(done).chain(optional).chain(edges).chain(backs)
     })
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::analysis::CallAnalysis;
 use crate::change::Change;
-use crate::denial::{Denial, DenialKind, Guidance};
+use crate::denial::{Asks, Denial, DenialKind, Guidance};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::gate::Context;
@@ -147,7 +147,7 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
         if let Some(standing) = standing {
             if let Some((phase, needs, gates)) = after {
                 (standing.phase, standing.needs, standing.gates) = (phase, needs, gates);
-                (standing.requires, standing.only_gates, standing.next) = (true, true, None);
+                (standing.asks, standing.only_gates, standing.next) = (Asks::Entry, true, None);
             }
             (waits, stuck) = (standing.only_gates, standing.stuck.is_some());
         }

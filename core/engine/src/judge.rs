@@ -1,5 +1,7 @@
 //! One call in one run: the situation for the decision table, and where the answer leads.
 
+mod listed;
+mod lines;
 mod named;
 
 use alloc::borrow::Cow;
@@ -8,6 +10,8 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+pub(crate) use self::listed::UnmetLine;
+use self::listed::{Listed, Unmet};
 use crate::analysis::{Access, PathUse, SimpleCommand, Status, UNNAMED, Word};
 use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
@@ -15,6 +19,7 @@ use crate::doubt::NamedLine;
 use crate::eval::World;
 use crate::graph::{self, Here, Transition};
 use crate::matcher::{Matcher, Subject, Use};
+use crate::object::Selector;
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
 use crate::policy::{Back, Phase, Skill, Unlisted, UnlistedLine};
@@ -41,6 +46,8 @@ pub(crate) struct Ruling {
     /// The line of the policy that forbids the call, where it says more than the tool's name; or the one of a later phase
     /// or of this one that may mean it.
     pub(crate) by: Option<NamedLine>,
+    /// The line that lists the call and whose own condition does not hold, where that makes it a violation.
+    pub(crate) unmet: Option<UnmetLine>,
 }
 
 /// A call as one skill sees it: the whole of it, and the parts of a shell line that are judged one by one.
@@ -79,6 +86,17 @@ impl<'a> SkillCall<'a> {
             let subject = Subject { named: shell, ..part.subject(Use::Forbid) };
             !only_reads(&part.labels) && matcher.matches(subject, self.skill.permitted_servers(), Use::Forbid)
         })
+    }
+
+    /// The call as far as it was decided: the command of a line that has several.
+    pub(crate) fn decided(&self, ruling: &Ruling) -> &Call {
+        let mut parts = self.parts.iter().filter(|part| part.command(self.parts.len()) == ruling.command);
+        &parts.next().unwrap_or(&self.whole).call
+    }
+
+    /// What names the object of the call.
+    pub(crate) fn values(&self, selector: &Selector) -> Option<Vec<String>> {
+        selector.values(&self.whole.call)
     }
 
     /// What the tool can do, as the platform and the skill say.
@@ -205,7 +223,7 @@ impl<'a> SkillCall<'a> {
 
 impl Ruling {
     fn of(line: Line) -> Self {
-        Self { line, transition: None, command: None, by: None }
+        Self { line, transition: None, command: None, by: None, unmet: None }
     }
 }
 
@@ -283,8 +301,13 @@ impl<'a> SkillPart<'a> {
         self.any(&phase.allowed, Use::Permit) && (self.skill.compat || !self.any(&phase.forbidden, Use::Forbid))
     }
 
-    /// The line by which a phase that is not current may list the call. A program that nobody can see into is doubt for no path.
+    /// The line by which a phase that is not current may list the call.
     fn may_belong_to<'m>(&self, phase: &'m Phase) -> Option<&'m Matcher> {
+        self.may_mean(&phase.allowed).filter(|_| !self.any(&phase.forbidden, Use::Permit))
+    }
+
+    /// The first line that may mean the call. A program that nobody can see into is doubt for no path.
+    fn may_mean<'m>(&self, lines: &'m [Matcher]) -> Option<&'m Matcher> {
         // What a command writes without naming it is doubt for no path, as for a program that nobody can see into.
         // A line with a word that is not known may name any path.
         let mut call = Cow::Borrowed(self.call.as_ref());
@@ -300,15 +323,11 @@ impl<'a> SkillPart<'a> {
         }
         let subject = Subject { call: &call, named: self.labels.contains(SHELL), ..self.subject(Use::Forbid) };
         let servers = self.skill.permitted_servers();
-        let line = phase.allowed.iter().find(|matcher| matcher.matches(subject, servers, Use::Forbid))?;
-        (!self.any(&phase.forbidden, Use::Permit)).then_some(line)
+        lines.iter().find(|matcher| matcher.matches(subject, servers, Use::Forbid))
     }
 
     /// The transition that the call may ask for, where the skill lets pass what it does not list: doubt closes the way.
     fn doubtful(&self, world: &mut World<'_>, run: &Run, here: Here) -> Option<Transition> {
-        if self.skill.compat || only_reads(&self.labels) {
-            return None;
-        }
         let may = &mut |next: &Phase| self.may_belong_to(next).is_some();
         graph::find(world, self.skill, run, here, may).filter(|transition| !transition.open)
     }
@@ -330,20 +349,30 @@ impl<'a> SkillPart<'a> {
 
     fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
         let skill = self.skill;
-        let allowed = self.any(&phase.allowed, Use::Permit);
+        let listed = self.listed(world, run, phase);
+        let allowed = listed == Listed::Yes;
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
         let settled = global_forbidden || (allowed && !forbidden);
+        let mut unmet = Unmet::default();
+        unmet.note(here, if forbidden { Listed::No } else { listed });
         let here = Here { index: here, done: None };
         let transition =
             if settled { None } else { graph::find(world, skill, run, here, &mut |next| self.belongs_to(next)) };
-        let back = if settled { None } else { self.rollback(world, run, phase) };
+        let transition = transition.map(|to| self.bound(world, run, to, &mut unmet));
+        let back = if settled { None } else { self.rollback(world, run, phase, &mut unmet) };
         let (unlisted_passes, by_line) = self.unlisted(phase);
         let found = settled || forbidden || transition.is_some() || back.is_some();
-        let doubtful = if found || by_line || !unlisted_passes { None } else { self.doubtful(world, run, here) };
+        let in_doubt = !(found || by_line || !unlisted_passes || self.skill.compat || only_reads(&self.labels));
+        let doubtful = if in_doubt { self.doubtful(world, run, here) } else { None };
+        if in_doubt && doubtful.is_none() {
+            unmet.0 = unmet
+                .0
+                .or_else(|| self.doubted_line(world, run, phase).map(|line| UnmetLine { phase: here.index, line }));
+        }
         let transition = transition.or(doubtful);
         let stays = settled || (forbidden && world.holds_provisional(run));
-        let before = if stays { None } else { self.phase_before(run) };
+        let before = if stays { None } else { self.phase_before(world, run, &mut unmet) };
         let returns = before.map_or(Returns::No, |before| returns(world, skill, run, Between { phase, before }));
         // Only a call that another phase lists asks whether this one is done.
         let done = if transition.is_some() { world.done(run, phase) } else { Done::NotAsked };
@@ -354,6 +383,7 @@ impl<'a> SkillPart<'a> {
             returns,
             done,
             next: match &transition {
+                None if unmet.0.is_some() => Next::Closed,
                 None => Next::None,
                 Some(transition) if transition.open => Next::Open,
                 Some(_) => Next::Closed,
@@ -370,26 +400,32 @@ impl<'a> SkillPart<'a> {
         } else {
             transition
         };
+        let unmet = unmet.0.filter(|_| line == Line::NotDone);
         let by = match &transition {
+            _ if unmet.is_some() => unmet.and_then(|unmet| self.unmet_line(unmet)),
             Some(to) if line == Line::NotDone => self.doubted_by(to),
             _ if line == Line::UnlistedDenied => self.nearly_listed(phase),
             _ => self.forbidden_by(line, phase),
         };
-        Ruling { line, transition, command: None, by }
+        Ruling { line, transition, command: None, by, unmet }
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.
-    fn phase_before(&self, run: &Run) -> Option<usize> {
+    fn phase_before(&self, world: &mut World<'_>, run: &Run, unmet: &mut Unmet) -> Option<usize> {
         let before = run.provisional.as_ref().and_then(|before| self.skill.phase_index(&before.phase))?;
         let phase = self.skill.phases.get(before)?;
-        (self.any(&phase.allowed, Use::Permit) && !self.any(&phase.forbidden, Use::Forbid)).then_some(before)
+        if self.any(&phase.forbidden, Use::Forbid) {
+            return None;
+        }
+        (unmet.note(before, self.listed(world, run, phase)) == Listed::Yes).then_some(before)
     }
 
-    fn rollback(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {
+    fn rollback(&self, world: &mut World<'_>, run: &Run, phase: &Phase, unmet: &mut Unmet) -> Option<usize> {
         phase.back.iter().find_map(|back| {
             let target = self.skill.phases.get(back.to)?;
             let open = (!back.on_failure || run.failed) && may_go_back(world, self.skill, run, back);
-            (open && self.belongs_to(target)).then_some(back.to)
+            let open = open && self.belongs_to(target);
+            (open && unmet.note(back.to, self.listed(world, run, target)) == Listed::Yes).then_some(back.to)
         })
     }
 }

@@ -68,6 +68,7 @@ pub mod test_report;
 pub mod words;
 pub mod common;
 pub mod matcher;
+pub mod object;
 mod parts;
 pub mod fact;
 pub mod fact_test;

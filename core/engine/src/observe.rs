@@ -196,18 +196,26 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome, tests: &[TestRepor
     if !here && !earlier && !run.kept.contains(&(place.phase, place.visit)) {
         return None;
     }
-    let (mut atoms, mut as_of) = (Vec::new(), BTreeMap::new());
+    let (mut atoms, mut as_of, mut about) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for proof in place.proves.iter().filter(|proof| proof.wanted.proven_by(outcome, tests)) {
         let (phase, visit, atom) = (place.phase, place.visit, proof.atom);
-        let evidence = Evidence { phase, visit, atom, as_of: proof.as_of.clone() };
+        let evidence = Evidence { phase, visit, atom, as_of: proof.as_of.clone(), about: proof.about.clone() };
         if !run.evidence.contains(&evidence) && !atoms.contains(&proof.atom) {
             atoms.push(proof.atom);
             as_of.extend(evidence.as_of.map(|value| (proof.atom, value)));
+            about.extend(Some((proof.atom, evidence.about)).filter(|(_, values)| !values.is_empty()));
         }
     }
-    let held = |atom: u32| run.evidence.iter().any(|one| one.atom == atom && one.visit <= place.visit);
-    let undone = place.proves.iter().filter(|proof| !proof.lasting && proof.wanted.undone_by(outcome, tests));
-    let undone: Vec<u32> = undone.map(|proof| proof.atom).filter(|atom| held(*atom)).collect();
+    let held = |proof: &Proof| {
+        let is = |one: &Evidence| one.atom == proof.atom && one.visit <= place.visit && one.shares(&proof.about);
+        run.evidence.iter().any(is)
+    };
+    let undoes = |proof: &&Proof| !proof.lasting && proof.wanted.undone_by(outcome, tests) && held(proof);
+    let mut undone = Vec::new();
+    for proof in place.proves.iter().filter(undoes) {
+        undone.push(proof.atom);
+        about.extend(Some((proof.atom, proof.about.clone())).filter(|(_, values)| !values.is_empty()));
+    }
     let uncounted = if here { uncounted(run, place, outcome, tests, &undone) } else { Vec::new() };
     let visit_is = match outcome {
         CallOutcome::Ok if place.result && here && run.failed => Some(VisitIs::Recovered),
@@ -222,7 +230,7 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome, tests: &[TestRepor
     };
     let means = !atoms.is_empty() || !undone.is_empty() || visit_is.is_some() || !uncounted.is_empty();
     let (run, phase, visit) = (run.id.clone(), place.phase, place.visit);
-    means.then_some(Proved { run, phase, visit, atoms, as_of, undone, visit_is, uncounted })
+    means.then_some(Proved { run, phase, visit, atoms, as_of, about, undone, visit_is, uncounted })
 }
 
 /// The conditions that the call is about and that its outcome does not prove, as far as the run does not hold them so

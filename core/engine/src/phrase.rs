@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 
 use crate::condition::{CallTest, Condition, TestsResult, Wanted};
 use crate::matcher::{Matcher, ToolPattern};
+use crate::object::Same;
 use crate::outcome::CallOutcome;
+use crate::tool::Call;
 
 /// The most characters of one line of a policy, or of a command of the agent's.
 const MAX_LINE_CHARS: usize = 80;
@@ -135,6 +137,18 @@ fn call(test: &CallTest) -> String {
     } else {
         format!("a {ending} call of {}", line(matcher))
     }
+}
+
+/// What a call has to be about, for this one to be allowed.
+pub(crate) fn about(same: &[Same], call: &Call) -> String {
+    let each = same.iter().map(|one| match one.mine.values(call) {
+        Some(values) => {
+            let values: Vec<String> = values.iter().map(|value| format!("`{}`", shortened(value))).collect();
+            format!(" with {} in `{}`", listed(&values), one.its)
+        }
+        None => format!(" (which nothing can show, as `{}` of this call is not known)", one.mine),
+    });
+    each.collect::<Vec<_>>().join(" and")
 }
 
 fn of_tests(result: TestsResult, selected: bool, of: &str) -> String {

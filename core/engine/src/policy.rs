@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::condition::Condition;
 use crate::example::Example;
 use crate::matcher::{Matcher, ServerPattern, Servers};
+use crate::object::Selector;
 use crate::tool::Labels;
 
 /// All skills that apply, named by the hash of their content.
@@ -122,6 +123,15 @@ impl Skill {
         own.unwrap_or((&self.unlisted_lines, self.unlisted))
     }
 
+    /// What `same` compares, in the conditions of all phases.
+    pub fn selectors(&self) -> impl Iterator<Item = &Selector> {
+        let mut found = Vec::new();
+        for condition in self.phases.iter().flat_map(Phase::conditions) {
+            condition.each_call(&mut |test| found.extend(test.same.iter().flat_map(|same| [&same.its, &same.mine])));
+        }
+        found.into_iter()
+    }
+
     /// The place of a phase, by name.
     #[must_use]
     pub fn phase_index(&self, name: &str) -> Option<usize> {
@@ -176,6 +186,9 @@ pub struct Phase {
     pub description: String,
     /// The calls that belong to the phase.
     pub allowed: Vec<Matcher>,
+    /// The lines of `allowed` that have a condition of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line_requires: Vec<LineRequires>,
     /// The calls that are a violation while the run is in it; stronger than `allowed`.
     pub forbidden: Vec<Matcher>,
     /// How calls that no line lists are answered in it; `None`: as the skill says.
@@ -195,7 +208,23 @@ pub struct Phase {
     pub back: Vec<Back>,
 }
 
+/// The condition of one line of `allowed`: the line lists a call only while it holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineRequires {
+    /// The index of the line.
+    pub line: usize,
+    /// What has to hold, over the evidence of the whole run.
+    pub condition: Condition,
+}
+
 impl Phase {
+    /// The condition of a line of `allowed`.
+    #[must_use]
+    pub fn required_by(&self, line: usize) -> Option<&Condition> {
+        self.line_requires.iter().find(|requires| requires.line == line).map(|requires| &requires.condition)
+    }
+
     /// Every condition of the phase, in the order of its fields.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let optional = match &self.optional {
@@ -204,7 +233,8 @@ impl Phase {
         };
         let edges = self.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = self.back.iter().filter_map(|back| back.when.as_ref());
-        self.requires.iter().chain(&self.done_when).chain(optional).chain(edges).chain(backs)
+        let lines = self.line_requires.iter().map(|line| &line.condition);
+        lines.chain(&self.requires).chain(&self.done_when).chain(optional).chain(edges).chain(backs)
     }
 }
 

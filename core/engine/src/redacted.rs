@@ -5,6 +5,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,6 +31,9 @@ pub struct Redacted {
     /// The result of each test that read redacted values, by the test as JSON.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, Fit>,
+    /// The values of the arguments that `same` compares, as far as the record leaves them out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, Vec<String>>,
 }
 
 impl Redacted {
@@ -51,7 +55,7 @@ impl Redacted {
             let key = if of_arguments(key) { Some(key.as_str()) } else { key.strip_prefix(&prefix) };
             Some((key?.to_string(), *fit))
         });
-        Self { digest: self.digest.clone(), outcomes: outcomes.collect() }
+        Self { digest: self.digest.clone(), outcomes: outcomes.collect(), values: self.values.clone() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Redaction: what the matchers of a policy say about arguments before a record leaves them out (rules 8.6).
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
@@ -13,7 +13,7 @@ use crate::tool::Call;
 /// them; an empty one is all of them.
 #[must_use]
 pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
-    let mut outcomes = BTreeMap::new();
+    let (mut outcomes, mut values) = (BTreeMap::new(), BTreeMap::new());
     let commands = parts_of(call);
     let reads = |path: &str| parts.iter().any(|part| overlap(part, path));
     for skill in policy.skills.iter().chain(&policy.earlier) {
@@ -30,8 +30,16 @@ pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
                 }
             }
         });
+        for selector in skill.selectors() {
+            let path = selector.to_string();
+            if reads(&path)
+                && let Some(found) = selector.values(call)
+            {
+                values.insert(path, found);
+            }
+        }
     }
-    Redacted { digest: digest(&call.input), outcomes }
+    Redacted { digest: digest(&call.input), outcomes, values }
 }
 
 /// Whether one of two names with dots lies in the other.

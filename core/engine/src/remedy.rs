@@ -11,12 +11,13 @@ use crate::analysis::{Access, CallAnalysis, PathUse, Word};
 use crate::builtin_tools::builtin_labels;
 use crate::decide::{Done, Line};
 use crate::decision::{Effect, NextCall};
-use crate::denial::{DecidingRun, Denial, DenialKind, Guidance, Standing, Stuck, WayBack};
+use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance, Standing, Stuck, WayBack};
 use crate::eval::{Missing, World, texts};
 use crate::example::Example;
 use crate::gate::Context;
 use crate::judge::may_go_back;
 use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern, same_server};
+use crate::object::{Same, Selector};
 use crate::phrase;
 use crate::pins::Pins;
 use crate::policy::{Phase, Skill, Unlisted};
@@ -96,6 +97,10 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
     let by = verdict.ruling.by.clone();
     match verdict.ruling.line {
         Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone(), by },
+        Line::NotDone if let (Some(unmet), Some(line)) = (verdict.ruling.unmet, by.clone()) => {
+            let phase = skill.phases.get(unmet.phase).map(|phase| phase.name.clone()).unwrap_or_default();
+            DenialKind::LineRequires { tool, phase, line }
+        }
         Line::NotDone => {
             let target = verdict.ruling.transition.as_ref().and_then(|transition| skill.phases.get(transition.to));
             DenialKind::NotDone {
@@ -142,7 +147,7 @@ fn guidance(
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
         phase: phase.name.clone(),
-        requires: blocking.is_some_and(|found| found.requires),
+        asks: blocking.map_or(Asks::Completion, |found| found.asks),
         needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
         uncounted: run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom)).map(|one| one.why),
         gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),
@@ -166,16 +171,21 @@ fn way_back(world: &mut World<'_>, skill: &Skill, run: &Run, here: &Phase) -> Op
 struct Blocking<'p> {
     phase: &'p Phase,
     missing: Missing<'p>,
-    /// Whether the phase is not entered yet, and what is missing is what it requires.
-    requires: bool,
+    /// What of the phase asks for what is missing.
+    asks: Asks,
 }
 
 fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> Option<Blocking<'p>> {
     let skill = verdict.skill;
     let here = skill.phases.get(skill.phase_index(&run.phase)?)?;
+    if let Some(unmet) = verdict.ruling.unmet {
+        let phase = skill.phases.get(unmet.phase)?;
+        let missing = world.missing_for(run, phase.required_by(unmet.line)?, verdict.call.decided(&verdict.ruling));
+        return Some(Blocking { phase, missing, asks: Asks::Line });
+    }
     let missing = world.missing_here(run, here);
     if !missing.words.is_empty() {
-        return Some(Blocking { phase: here, missing, requires: false });
+        return Some(Blocking { phase: here, missing, asks: Asks::Completion });
     }
     if verdict.ruling.line != Line::NotDone {
         return waits_for_person(world, skill, run, here);
@@ -185,12 +195,13 @@ fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> O
         let Some(phase) = skill.phases.get(*index) else { continue };
         let Some(condition) = &phase.done_when else { continue };
         if !world.optional(run, phase) {
-            return Some(Blocking { phase, missing: world.missing_there(run, condition), requires: false });
+            let missing = world.missing_there(run, condition);
+            return Some(Blocking { phase, missing, asks: Asks::Completion });
         }
     }
     let target = skill.phases.get(transition.to)?;
     let requires = target.requires.as_ref()?;
-    Some(Blocking { phase: target, missing: world.missing_there(run, requires), requires: true })
+    Some(Blocking { phase: target, missing: world.missing_there(run, requires), asks: Asks::Entry })
 }
 
 /// The phase after a done one, where only a person's word is missing for it.
@@ -198,7 +209,7 @@ fn waits_for_person<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run, here
     let phase = here.next.first().and_then(|edge| skill.phases.get(edge.to))?;
     let done = phase.requires.is_some() && world.done(run, here) == Done::Yes;
     let missing = world.missing_there(run, phase.requires.as_ref().filter(|_| done)?);
-    missing.is_persons().then_some(Blocking { phase, missing, requires: true })
+    missing.is_persons().then_some(Blocking { phase, missing, asks: Asks::Entry })
 }
 
 /// The calls that are suggested.
@@ -227,7 +238,7 @@ fn suggestions(
 ) -> Suggested {
     let skill = verdict.skill;
     let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
-    let wanted = blocking.into_iter().flat_map(|found| found.missing.calls.iter().map(|test| &test.matcher));
+    let wanted = blocking.into_iter().flat_map(|found| &found.missing.calls);
     let is_done = here.is_some_and(|phase| world.done(run, phase) == Done::Yes);
     let next = here.filter(|_| is_done).and_then(|phase| skill.phases.get(phase.next.first()?.to));
     let back = here.and_then(|phase| phase.back.iter().find(|back| back.on_failure && run.failed));
@@ -235,24 +246,55 @@ fn suggestions(
     // What a phase asks for is not asked for again once it is done.
     let own = next.into_iter().chain(here.filter(|_| !is_done)).chain(back).flat_map(|phase| &phase.allowed);
     let mut found = Suggested { searched: true, ..Suggested::default() };
-    for matcher in wanted {
-        suggest(world, context, skill, matcher, &mut found);
+    for test in wanted {
+        let about = object(&test.same, verdict.call.decided(&verdict.ruling));
+        suggest(world, context, skill, Sought { matcher: &test.matcher, about }, &mut found);
     }
     // A call of the phase, or of the one before or after, is the second choice: only where no call would supply what is missing.
     for matcher in own {
         if found.calls.is_empty() {
-            suggest(world, context, skill, matcher, &mut found);
+            suggest(world, context, skill, Sought { matcher, about: Map::new() }, &mut found);
         }
     }
     found
 }
 
+/// What a suggested call has to be.
+struct Sought<'m> {
+    matcher: &'m Matcher,
+    /// Arguments that name what it has to be about.
+    about: Map<String, Value>,
+}
+
+/// The arguments that make a call about the same as this one.
+fn object(same: &[Same], call: &Call) -> Map<String, Value> {
+    let mut about = Map::new();
+    for one in same {
+        if let (Selector::Argument(name), Some(values)) = (&one.its, one.mine.values(call)) {
+            about.insert(name.clone(), json!(values));
+        }
+    }
+    about
+}
+
+/// Puts them among other arguments, as a list unless an example has a single value.
+fn put(input: &mut Map<String, Value>, about: &Map<String, Value>) {
+    for (name, values) in about.iter().filter(|(name, _)| !name.contains('.')) {
+        let single = values.as_array().filter(|all| all.len() == 1).and_then(|all| all.first());
+        let one = input.get(name).is_some_and(Value::is_string);
+        input.insert(name.clone(), single.filter(|_| one).unwrap_or(values).clone());
+    }
+}
+
 /// Adds the likeliest call that the matcher stands for and that would be allowed.
-fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, matcher: &Matcher, found: &mut Suggested) {
+fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, sought: Sought<'_>, found: &mut Suggested) {
     if found.calls.len() == MAX_SUGGESTIONS {
         return;
     }
-    let candidates = complete(skill, matcher, context);
+    let mut candidates = complete(skill, sought.matcher, context);
+    for next in &mut candidates {
+        next.input.as_object_mut().into_iter().for_each(|input| put(input, &sought.about));
+    }
     found.untried |= candidates.is_empty();
     let mut candidates = candidates.into_iter();
     let allowed = candidates.find(|next| !found.calls.contains(next) && would_be_allowed(world, context, next));

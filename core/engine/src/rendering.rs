@@ -119,6 +119,7 @@ fn render(kind: &DenialKind) -> Rendered {
         },
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
+        | Kind::LineRequires { .. }
         | Kind::PhaseForbidden { .. }
         | Kind::Unlisted { .. }
         | Kind::Unfinished { .. } => render_violation(kind),
@@ -157,6 +158,15 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             } else {
                 format!("{tool} {belongs} the \"{target}\" phase, and the \"{blocking}\" phase is not done")
             };
+            by_remedy(Gate::Phase, Code::NotDone, reason)
+        }
+        Kind::LineRequires { tool, phase, line } => {
+            let may = if line.doubt.is_some() { "may be" } else { "is" };
+            let NamedLine { line: text, .. } = line;
+            let doubt = because(line);
+            let reason = format!(
+                "{tool} {may} what {text}{doubt} allows in the \"{phase}\" phase, and what that line requires does not hold"
+            );
             by_remedy(Gate::Phase, Code::NotDone, reason)
         }
         Kind::PhaseForbidden { tool, phase, by } => {

@@ -132,7 +132,13 @@ impl RunVerdict<'_> {
             wanted,
             lasting: used == Use::Forbid,
             as_of: test.unchanged.as_ref().map(|content| world.now(content)),
+            about: Vec::new(),
         }) {
+            // What nobody knows the object of proves nothing about any.
+            Some(proof) if !test.same.is_empty() => {
+                let values: Option<_> = test.same.iter().map(|same| self.call.values(&same.its)).collect();
+                proves.extend(values.map(|about| Proof { about, ..proof }));
+            }
             Some(proof) if proves.contains(&proof) => {}
             Some(proof) => proves.push(proof),
             None if used == Use::Permit && self.call.is_about(&test.matcher) => not_own.push(test.atom),

@@ -313,6 +313,27 @@ pub struct Evidence {
     /// The value then of the fact that has to be as it was, where the condition names one; `null` if it was unknown.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "stated")]
     pub as_of: Option<Value>,
+    /// What the call was about, where the condition compares that: the values of each comparison.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<Vec<String>>,
+}
+
+impl Evidence {
+    /// Whether it is of the same condition, visit and object.
+    pub(crate) fn is_of_the_same(&self, other: &Self) -> bool {
+        (self.phase, self.visit, self.atom) == (other.phase, other.visit, other.atom) && self.about == other.about
+    }
+
+    /// Whether it has a value of each comparison in common.
+    pub(crate) fn shares(&self, about: &[Vec<String>]) -> bool {
+        self.about.iter().zip(about).all(|(its, others)| its.iter().any(|value| others.contains(value)))
+    }
+
+    /// Whether it is about all of these values of each comparison.
+    pub(crate) fn covers(&self, mine: &[Vec<String>]) -> bool {
+        self.about.len() == mine.len()
+            && self.about.iter().zip(mine).all(|(its, mine)| mine.iter().all(|value| its.contains(value)))
+    }
 }
 
 /// A value that is written, `null` too.
@@ -475,6 +496,9 @@ pub struct Proof {
     /// As [`Evidence::as_of`], when the call was decided.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "stated")]
     pub as_of: Option<Value>,
+    /// As [`Evidence::about`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<Vec<String>>,
 }
 
 /// What an open call would prove, as states of format 1 hold it.
@@ -492,7 +516,9 @@ impl OpenCall {
         self.number = number;
         for OlderProof { run, atom, wanted } in core::mem::take(&mut self.older_proofs) {
             let visit = self.visits.iter_mut().find(|visit| visit.run == run);
-            visit.into_iter().for_each(|visit| visit.proves.push(Proof { atom, wanted, lasting: false, as_of: None }));
+            visit.into_iter().for_each(|visit| {
+                visit.proves.push(Proof { atom, wanted, lasting: false, as_of: None, about: Vec::new() })
+            });
         }
         self
     }

@@ -67,6 +67,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         description: String::new(),
         allowed: list(allowed),
         forbidden: list(forbidden),
+        line_requires: Vec::new(),
         requires: None,
         done_when: done.map(|place| {
             Condition::Call(CallTest {
@@ -74,6 +75,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
                 wanted: Wanted::Outcome(Outcome::Ok),
                 matcher: matcher(PATTERNS[place]),
                 unchanged: None,
+                same: Vec::new(),
             })
         }),
         optional: Optional::No,

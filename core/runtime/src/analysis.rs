@@ -6,6 +6,7 @@ mod copied;
 mod matched;
 mod rough;
 mod guarded;
+mod in_project;
 mod line;
 mod obeyed;
 mod patched;
@@ -62,6 +63,9 @@ pub(crate) fn complete<'a>(
         // A folder around the project is around all of its paths.
         let around = found.as_deref().is_some_and(|found| found != root && root.starts_with(found));
         path.resolved = if around { Some("/".to_string()) } else { found.and_then(|found| display(root, &found)) };
+    }
+    if judged.is_none() && analysis.paths.is_empty() {
+        analysis.in_project = in_project::paths(input, root);
     }
     let writes = |access| matches!(access, Access::Write | Access::Remove);
     let may_change = match &judged {

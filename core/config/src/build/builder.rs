@@ -15,13 +15,15 @@ pub(crate) struct Builder<'f> {
     pub(super) servers: &'f [String],
     /// How the skill answers calls that no line lists.
     pub(super) unlisted: Unlisted,
+    /// Whether a condition may compare what two calls are about: it is one of a line of `allowed`.
+    pub(super) may_compare: bool,
     /// The number of the next call test.
     pub(super) atoms: u32,
 }
 
 impl<'f> Builder<'f> {
     pub(crate) fn new(findings: &'f mut Vec<Finding>, lenient: bool) -> Self {
-        Self { findings, lenient, servers: &[], unlisted: Unlisted::ReadOnly, atoms: 0 }
+        Self { findings, lenient, servers: &[], unlisted: Unlisted::ReadOnly, may_compare: false, atoms: 0 }
     }
 
     pub(super) fn next_atom(&mut self) -> u32 {

@@ -5,6 +5,7 @@ use phasegate_core::FactKey;
 use phasegate_core::condition::{CallTest, Comparison, Condition, Content, FactTest, Gate, UnchangedTest, Wanted};
 use phasegate_core::event::CallOutcome;
 use phasegate_core::fact_test::times;
+use phasegate_core::object::Same;
 use serde_json::json;
 
 use super::builder::{Asked, Builder, child};
@@ -37,8 +38,10 @@ pub(super) fn build(
     if let Some(any) = &source.any {
         parts.push(Condition::Any(list(builder, any, child(node, "any"), seen)));
     }
-    if let Some(inner) = source.not.as_deref().and_then(|not| build(builder, not, child(node, "not"), seen)) {
-        parts.push(Condition::Not(Box::new(inner)));
+    if let Some(not) = source.not.as_deref() {
+        let may_compare = core::mem::replace(&mut builder.may_compare, false);
+        parts.extend(build(builder, not, child(node, "not"), seen).map(|inner| Condition::Not(Box::new(inner))));
+        builder.may_compare = may_compare;
     }
     file(builder, source, node, &mut parts);
     parts.extend(source.approved.iter().map(|name| {
@@ -70,6 +73,7 @@ fn calls(
         ("unknown", &source.unknown, Wanted::Outcome(CallOutcome::Unknown)),
         ("ended", &source.ended, Wanted::Ended),
     ];
+    let same = same(builder, source, node);
     for (key, matchers, wanted) in written {
         let Some(matchers) = matchers else { continue };
         let sources: &[MatcherSource] = match matchers {
@@ -81,11 +85,31 @@ fn calls(
             for matcher in matcher::each(builder, source, node) {
                 let atom = builder.next_atom();
                 seen.push(Asked { atom, matcher: matcher.clone(), span: node.span });
-                tests.push(Condition::Call(CallTest { atom, wanted, matcher, unchanged: unchanged.cloned() }));
+                let (unchanged, same) = (unchanged.cloned(), same.clone());
+                tests.push(Condition::Call(CallTest { atom, wanted, matcher, unchanged, same }));
             }
             parts.extend(if tests.len() > 1 { Some(Condition::Any(tests)) } else { tests.pop() });
         }
     }
+}
+
+/// What two calls have to have in common.
+fn same(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node) -> Vec<Same> {
+    if source.same.is_empty() {
+        return Vec::new();
+    }
+    let span = child(node, "same").span;
+    let of_calls = [&source.ok, &source.failed, &source.ended, &source.refused, &source.launched, &source.cancelled];
+    if !builder.may_compare {
+        let finding = Finding::error(Code::ConfigValue, span, "`same` compares with a call, and there is none here");
+        let cause = "it belongs to the `requires` of a line of `allowed`, outside of `not`";
+        builder.findings.push(finding.cause(cause).suggest("write it there, or remove it"));
+    } else if of_calls.iter().all(|calls| calls.is_none()) {
+        let finding = Finding::error(Code::ConfigMissing, span, "`same` says something about `ok`, which is missing");
+        builder.findings.push(finding.suggest("add `ok` with the call that is evidence"));
+    }
+    let each = source.same.iter();
+    each.map(|(its, mine)| Same { its: its.clone().into(), mine: mine.clone().into() }).collect()
 }
 
 /// The files that have to be as they were.

@@ -1,11 +1,13 @@
 //! Lists of matchers as written to matchers.
 
+use phasegate_core::Code;
 use phasegate_core::matcher::Matcher;
 
 use super::builder::{Builder, child};
 use super::{object, pattern};
 use crate::node::{Node, Span};
-use crate::source::MatcherSource;
+use crate::report::Finding;
+use crate::source::{MatcherObject, MatcherSource};
 
 /// Builds the matchers of a list with their places.
 pub(crate) fn list(builder: &mut Builder<'_>, sources: &[MatcherSource], nodes: &Node) -> (Vec<Matcher>, Vec<Span>) {
@@ -39,8 +41,21 @@ pub(crate) fn each(builder: &mut Builder<'_>, source: &MatcherSource, node: &Nod
             text.split('|').filter_map(|name| pattern::from_pattern(builder, name.trim(), node.span)).collect()
         }
         MatcherSource::Object(object) => {
+            refuse(builder, object, node);
             let (except, _) = list(builder, &object.except, child(node, "except"));
             object::matchers(builder, object, node, &except)
         }
+    }
+}
+
+/// Reports a condition of a line in a list that has none.
+fn refuse(builder: &mut Builder<'_>, object: &MatcherObject, node: &Node) {
+    if object.requires.is_some() {
+        let finding = Finding::error(
+            Code::ConfigValue,
+            child(node, "requires").span,
+            "`requires` belongs to a line of `allowed` of a skill or a phase",
+        );
+        builder.findings.push(finding.suggest("remove it, or list the call under `allowed`"));
     }
 }

@@ -4,6 +4,7 @@ use phasegate_core::Code;
 use phasegate_core::condition::Condition;
 use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, UnlistedRule};
 
+use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
 use super::{condition, matcher, unlisted};
 use crate::node::{Entry, Node, Span};
@@ -18,25 +19,28 @@ pub(super) fn phase(
     entry: &Entry,
     index: usize,
     names: &[&str],
+    everywhere: &AllowedLines,
 ) -> (Phase, PhasePlaces) {
     let node = &entry.node;
     let mut places = PhasePlaces { key: entry.key_span, ..PhasePlaces::default() };
-    let (allowed, allowed_places) = matcher::list(builder, &source.allowed, child(node, "allowed"));
+    let mut lines = allowed::lines(builder, &source.allowed, child(node, "allowed"), &mut places.asked);
+    places.allowed = core::mem::take(&mut lines.spans);
+    lines.append(everywhere);
     let (forbidden, forbidden_places) = matcher::forbidden(builder, &source.forbidden, child(node, "forbidden"));
-    (places.allowed, places.forbidden) = (allowed_places, forbidden_places);
-    let (lines, unlisted_places) = unlisted::lines(builder, source.unlisted.as_ref(), child(node, "unlisted"));
+    places.forbidden = forbidden_places;
+    let (unlisted_lines, unlisted_places) = unlisted::lines(builder, source.unlisted.as_ref(), child(node, "unlisted"));
     places.unlisted = unlisted_places;
-    let rule = source
-        .unlisted
-        .as_ref()
-        .map(|rule| Box::new(UnlistedRule { lines, otherwise: rule.word().unwrap_or(builder.unlisted) }));
+    let rule = source.unlisted.as_ref().map(|rule| {
+        Box::new(UnlistedRule { lines: unlisted_lines, otherwise: rule.word().unwrap_or(builder.unlisted) })
+    });
     places.requires = child(node, "requires").span;
     places.done_when = child(node, "done_when").span;
     let mut inner = Inner { builder, names, places };
     let phase = Phase {
         name: entry.key.clone(),
         description: source.description.clone(),
-        allowed,
+        allowed: lines.matchers,
+        line_requires: lines.requires,
         forbidden,
         unlisted: rule,
         requires: inner.condition(source.requires.as_ref(), child(node, "requires")),

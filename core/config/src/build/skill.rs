@@ -9,7 +9,7 @@ use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
-use super::{matcher, pattern, phase, unlisted};
+use super::{allowed, matcher, pattern, phase, unlisted};
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
@@ -31,7 +31,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     let (unlisted_lines, unlisted_places) =
         unlisted::lines(&mut builder, source.unlisted.as_ref(), child(node, "unlisted"));
     places.unlisted = unlisted_places;
-    let (everywhere, _) = matcher::list(&mut builder, &source.allowed, child(node, "allowed"));
+    let everywhere = allowed::lines(&mut builder, &source.allowed, child(node, "allowed"), &mut Vec::new());
     let (start, start_places) = start(&mut builder, source, child(node, "start"));
     places.start = start_places;
     let by_itself = start.iter().any(|start| matches!(start, Start::Before(_) | Start::Session));
@@ -44,8 +44,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     let mut phases = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let Some(source) = source.phases.get(&entry.key) else { continue };
-        let (mut phase, phase_places) = phase::phase(&mut builder, source, entry, index, &names);
-        phase.allowed.extend(everywhere.iter().cloned());
+        let (phase, phase_places) = phase::phase(&mut builder, source, entry, index, &names, &everywhere);
         phases.push(phase);
         places.phases.push(phase_places);
     }

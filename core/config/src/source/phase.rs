@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 use super::choices::LeaveSource;
-use super::condition::ConditionSource;
-use super::matcher::MatcherSource;
+use super::matcher::{ConditionSource, MatcherSource};
 use super::unlisted::UnlistedRuleSource;
 
 /// A phase: what it allows, what it forbids, what completes it.

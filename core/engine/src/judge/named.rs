@@ -1,6 +1,7 @@
 //! The lines of a policy that a denial names.
 
 use super::SkillPart;
+use super::listed::UnmetLine;
 use crate::decide::Line;
 use crate::doubt::NamedLine;
 use crate::graph::Transition;
@@ -33,6 +34,12 @@ impl SkillPart<'_> {
     pub(super) fn nearly_listed(&self, phase: &Phase) -> Option<NamedLine> {
         let mut lines = phase.allowed.iter().filter(|_| !self.skill.compat);
         lines.find_map(|matcher| Some(self.named_line(matcher, Use::Permit)).filter(|line| line.doubt.is_some()))
+    }
+
+    /// A line whose own condition does not hold.
+    pub(super) fn unmet_line(&self, unmet: UnmetLine) -> Option<NamedLine> {
+        let line = self.skill.phases.get(unmet.phase)?.allowed.get(unmet.line)?;
+        Some(self.named_line(line, Use::Forbid))
     }
 
     fn named_line(&self, matcher: &Matcher, used: Use) -> NamedLine {

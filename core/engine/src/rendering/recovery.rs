@@ -5,7 +5,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::decision::Decision;
-use crate::denial::{Guidance, Standing, Stuck, WayBack};
+use crate::denial::{Asks, Guidance, Standing, Stuck, WayBack};
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::state::Why;
@@ -53,14 +53,14 @@ fn strict(standing: &Standing) -> String {
         sentences.push(format!("The \"{done}\" phase is done."));
     }
     if standing.only_gates {
-        let verb = if standing.requires { "requires" } else { "needs" };
-        sentences.push(format!("The \"{phase}\" phase {verb} only: {}.", phrase::joined(needs)));
+        let asking = asking(standing.asks, phase, "needs");
+        sentences.push(format!("{asking} only: {}.", phrase::joined(needs)));
         sentences.push(format!("Show the user what is to be approved, and stop: {}.", approve(&standing.gates)));
         return sentences.join(" ");
     }
     if !needs.is_empty() {
-        let verb = if standing.requires { "requires" } else { "still needs" };
-        sentences.push(format!("The \"{phase}\" phase {verb}: {}.", phrase::joined(needs)));
+        let asking = asking(standing.asks, phase, "still needs");
+        sentences.push(format!("{asking}: {}.", phrase::joined(needs)));
     }
     // The way back says that it failed.
     let told = |why: &Why| back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
@@ -86,6 +86,15 @@ fn strict(standing: &Standing) -> String {
         None => {}
     }
     sentences.join(" ")
+}
+
+/// What asks for more, and how.
+fn asking(asks: Asks, phase: &str, completion: &str) -> String {
+    match asks {
+        Asks::Completion => format!("The \"{phase}\" phase {completion}"),
+        Asks::Entry => format!("The \"{phase}\" phase requires"),
+        Asks::Line => "That line requires".to_string(),
+    }
 }
 
 /// Why the last call that would have helped does not count.

@@ -1,0 +1,64 @@
+//! Lines of `allowed` as written to matchers, and the conditions that some of them have.
+
+use phasegate_core::matcher::Matcher;
+use phasegate_core::policy::LineRequires;
+
+use super::builder::{Builder, child};
+use super::condition::{self, Seen};
+use super::matcher;
+use crate::node::{Node, Span};
+use crate::source::{MatcherObject, MatcherSource};
+
+/// The lines of a list.
+#[derive(Default)]
+pub(super) struct AllowedLines {
+    pub(super) matchers: Vec<Matcher>,
+    pub(super) spans: Vec<Span>,
+    pub(super) requires: Vec<LineRequires>,
+}
+
+impl AllowedLines {
+    /// Adds lines that stand elsewhere, with their conditions.
+    pub(super) fn append(&mut self, others: &Self) {
+        let before = self.matchers.len();
+        self.matchers.extend(others.matchers.iter().cloned());
+        let moved = |one: &LineRequires| LineRequires { line: before + one.line, condition: one.condition.clone() };
+        self.requires.extend(others.requires.iter().map(moved));
+    }
+}
+
+/// Builds the lines of a list, each with its place. A line that stands for several matchers has one condition.
+pub(super) fn lines(
+    builder: &mut Builder<'_>,
+    sources: &[MatcherSource],
+    nodes: &Node,
+    seen: &mut Seen,
+) -> AllowedLines {
+    let mut lines = AllowedLines::default();
+    for (source, node) in sources.iter().zip(nodes.items()) {
+        let bound = match source {
+            MatcherSource::Object(object) if object.requires.is_some() => Some(object.as_ref()),
+            MatcherSource::Object(_) | MatcherSource::Pattern(_) => None,
+        };
+        let (matchers, condition) = match bound {
+            None => (matcher::each(builder, source, node), None),
+            Some(object) => {
+                let alone = MatcherObject { requires: None, ..object.clone() };
+                let matchers = matcher::each(builder, &MatcherSource::Object(Box::new(alone)), node);
+                builder.may_compare = true;
+                let requires = object.requires.as_ref();
+                let built =
+                    requires.and_then(|requires| condition::build(builder, requires, child(node, "requires"), seen));
+                builder.may_compare = false;
+                (matchers, built)
+            }
+        };
+        for matcher in matchers {
+            let line = lines.matchers.len();
+            lines.requires.extend(condition.clone().map(|condition| LineRequires { line, condition }));
+            lines.matchers.push(matcher);
+            lines.spans.push(node.span);
+        }
+    }
+    lines
+}

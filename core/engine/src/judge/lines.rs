@@ -1,0 +1,56 @@
+//! Lines of `allowed` that have a condition of their own (rules 3.2).
+
+use super::SkillPart;
+use super::listed::{Listed, Unmet};
+use crate::eval::World;
+use crate::graph::Transition;
+use crate::matcher::{Matcher, Use};
+use crate::policy::Phase;
+use crate::state::Run;
+
+impl SkillPart<'_> {
+    /// Whether the phase lists the call, by a line whose condition holds.
+    pub(super) fn listed(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Listed {
+        if phase.line_requires.is_empty() {
+            return if self.any(&phase.allowed, Use::Permit) { Listed::Yes } else { Listed::No };
+        }
+        let mut unmet = None;
+        let lines = phase.allowed.iter().enumerate();
+        for (line, _) in lines.filter(|(_, matcher)| self.one(matcher, Use::Permit)) {
+            if self.holds(world, run, phase, line) {
+                return Listed::Yes;
+            }
+            unmet = unmet.or(Some(line));
+        }
+        unmet.map_or(Listed::No, Listed::Unmet)
+    }
+
+    /// A way to a following phase is open only if the line there that lists the call asks for nothing more.
+    pub(super) fn bound(&self, world: &mut World<'_>, run: &Run, mut to: Transition, unmet: &mut Unmet) -> Transition {
+        if to.open
+            && let Some(phase) = self.skill.phases.get(to.to)
+        {
+            // What is missing there is what is told, whatever the phase lacks that the call is made in.
+            let mut there = Unmet::default();
+            to.open = there.note(to.to, self.listed(world, run, phase)) == Listed::Yes;
+            unmet.0 = there.0.or(unmet.0);
+        }
+        to
+    }
+
+    /// The first line of the phase that may mean the call and whose condition does not hold.
+    pub(super) fn doubted_line(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {
+        let bound = phase.line_requires.iter().map(|requires| requires.line);
+        let mut may = bound.filter(|line| phase.allowed.get(*line).is_some_and(|line| self.may_be(line)));
+        may.find(|line| !self.holds(world, run, phase, *line))
+    }
+
+    fn holds(&self, world: &mut World<'_>, run: &Run, phase: &Phase, line: usize) -> bool {
+        phase.required_by(line).is_none_or(|condition| world.holds_for(condition, run, &self.call))
+    }
+
+    /// Whether the line may mean the call, where a program that nobody can see into is doubt for no path.
+    fn may_be(&self, line: &Matcher) -> bool {
+        self.may_mean(core::slice::from_ref(line)).is_some()
+    }
+}
