@@ -49,6 +49,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let config = settings::planned(&setting)?;
     setting.mode = config.mode.max(setting.runtime.mode_without_answer(&setting.project));
+    if setting.writes_for_the_user() {
+        setting.mode = setting.mode.max(mode::of_guarded_projects(&setting.runtime));
+    }
     if let Some(file) = &args.print {
         return print::run(&setting, file);
     }

@@ -298,6 +298,38 @@ fn the_project_and_the_user_get_the_same_line_and_either_can_be_left_out() {
 }
 
 #[test]
+fn an_init_for_the_user_or_the_home_folder_keeps_what_a_project_in_block_mode_needs() {
+    let world = World::unguarded();
+    world.run(&["init", "claude-code", "--mode", "block"], 0);
+    assert!(is_strict(&world.home()));
+    // Status 1: the project's own mode holds here.
+    world.run(&["init", "claude-code", "--user", "--mode", "warn"], 1);
+    assert!(is_strict(&world.home()), "the settings of the user stand for the project, too");
+    let home = world.home();
+    let at_home = ["--project", home.to_str().unwrap(), "init", "claude-code", "--mode", "warn"];
+    world.run(&at_home, 0);
+    assert!(is_strict(&world.home()), "the project of the home folder has the same settings");
+}
+
+#[test]
+fn a_project_whose_folder_is_gone_needs_no_hooks() {
+    let world = World::unguarded();
+    let gone = world.root().join("gone");
+    fs::create_dir(&gone).unwrap();
+    world.run(&["--project", gone.to_str().unwrap(), "init", "claude-code", "--mode", "block"], 0);
+    world.run(&["init", "claude-code", "--mode", "warn"], 0);
+    let says = |args: &[&str]| String::from_utf8(world.phasegate(args).output().unwrap().stderr).unwrap();
+    let undo = ["init", "--undo", "--dry-run"];
+    let said = says(&undo);
+    assert!(said.contains(gone.to_str().unwrap()) && said.contains("init --undo --user"), "{said}");
+    fs::remove_dir_all(&gone).unwrap();
+    world.run(&["init", "claude-code", "--mode", "warn"], 0);
+    assert!(!is_strict(&world.home()), "no project in block mode is left");
+    world.run(&["init", "--undo"], 0);
+    assert!(!world.home().join(".claude/settings.json").exists());
+}
+
+#[test]
 fn the_users_hooks_stay_until_no_project_needs_them() {
     let world = World::unguarded();
     let inner = world.root().join("inner");

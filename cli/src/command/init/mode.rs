@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use phasegate_adapter::InstallScope;
 use phasegate_core::policy::Mode;
-use phasegate_runtime::Runtime;
 use phasegate_runtime::project::every_project;
+use phasegate_runtime::{Project, Runtime};
 
 use super::setting::{Args, Setting};
 use super::{apply, command_name, record};
@@ -13,9 +13,10 @@ use crate::context::Context;
 use crate::output::Failure;
 
 /// The strictest mode of the projects that are known as guarded: the user's settings stand for all of them. What cannot be
-/// read may be a project in block mode.
+/// read may be a project in block mode; one whose folder is gone is none.
 pub(crate) fn of_guarded_projects(runtime: &Runtime) -> Mode {
-    let guarded = every_project(&runtime.locations).into_iter().filter(|project| project.memory().exists());
+    let there = |project: &Project| !matches!(project.root.try_exists(), Ok(false)) && project.memory().exists();
+    let guarded = every_project(&runtime.locations).into_iter().filter(there);
     guarded.map(|project| runtime.mode_without_answer(&project)).max().unwrap_or(Mode::Warn)
 }
 
@@ -34,6 +35,9 @@ pub(crate) fn renew(context: &Context) -> Result<Vec<PathBuf>, Failure> {
     adapters.retain(|adapter| adapter.installer().writes_mode());
     let scope = InstallScope::Project;
     let mut setting = Setting { args: &args, context, runtime, project, adapters, scope, mode, command };
+    if setting.writes_for_the_user() {
+        setting.mode = mode.max(of_guarded_projects(&setting.runtime));
+    }
     let mut changed = renewed(&setting)?;
     setting.scope = InstallScope::User;
     setting.mode = mode.max(of_guarded_projects(&setting.runtime));

@@ -96,6 +96,11 @@ impl Setting<'_> {
         wanted.then(|| Self { adapters, scope: InstallScope::User, ..self.clone() })
     }
 
+    /// Whether the settings that are written are the user's, which stand for all projects: those of the home folder are.
+    pub(crate) fn writes_for_the_user(&self) -> bool {
+        self.scope == InstallScope::User || self.project.root == self.runtime.locations.home
+    }
+
     /// What an adapter is asked to install or uninstall.
     pub(crate) fn request(&self, adapter: &dyn Adapter) -> Result<InstallRequest, Failure> {
         let mut existing = BTreeMap::new();

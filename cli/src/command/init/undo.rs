@@ -23,6 +23,8 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     if let Some(user) = setting.for_user_too() {
         let mut record = record::read(&user)?;
         if record.projects.remove(&setting.project.root) {
+            // One whose folder is gone needs no guard.
+            record.projects.retain(|root| !matches!(root.try_exists(), Ok(false)));
             if record.projects.is_empty() && !record.for_user {
                 plans.push(Plan::new(user)?);
             } else {
@@ -41,8 +43,8 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
             record::save(user, record)?;
         }
     }
-    if let (Some(_), false) = (shared, setting.context.out.json) {
-        setting.context.out.note("the hooks in the user's settings stay: they guard other projects, too");
+    if let (Some((_, record)), false) = (shared, setting.context.out.json) {
+        setting.context.out.note(stays(&record));
     }
     finish(setting, &plans, counted);
     if !setting.args.dry_run && !setting.context.out.json && setting.runtime.discover(&setting.project).project_guards()
@@ -95,6 +97,20 @@ impl<'a> Plan<'a> {
         touched.retain(|path| !changes.contains_key(path));
         Ok(Self { setting, record, changes: changes.into_values().collect(), touched, committed })
     }
+}
+
+/// Why hooks in the user's settings stay, and how they go.
+fn stays(record: &Record) -> String {
+    let how = "`phasegate init --undo --user` removes them";
+    let Some(first) = record.projects.iter().next() else {
+        return format!("the hooks in the user's settings stay: `phasegate init --user` wrote them; {how}");
+    };
+    let others = match record.projects.len() - 1 {
+        0 => String::new(),
+        1 => " and another project".to_string(),
+        more => format!(" and {more} other projects"),
+    };
+    format!("the hooks in the user's settings stay: they guard `{}`{others}, too; {how}", first.display())
 }
 
 /// The platforms whose settings may hold what `init` wrote: those that it wired and those detected now.
