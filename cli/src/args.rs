@@ -2,7 +2,13 @@
 
 use anstream::ColorChoice;
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 use phasegate_core::policy::Mode;
+
+/// The platforms that this build has, as values of an argument.
+pub fn platform_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(phasegate_adapters::all().into_iter().map(|adapter| adapter.id()))
+}
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::adapters::signs;
 use super::init::{command_name, skill_file};
+use crate::args::platform_names;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -17,7 +18,7 @@ use crate::progress::Progress;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only this platform, as `phasegate adapters` lists it; default: those detected here
-    #[arg(long, value_name = "PLATFORM")]
+    #[arg(long, value_name = "PLATFORM", value_parser = platform_names(), hide_possible_values = true)]
     pub platform: Option<String>,
     /// Also list what each platform cannot enforce
     #[arg(long, short)]

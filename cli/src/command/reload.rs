@@ -16,7 +16,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate reload`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only this session; default: every session that was active in the last day
+    /// Only this session; default: every session that has not ended and was active in the last day
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Show what would change and change nothing

@@ -44,11 +44,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     // Those that go on come first.
     known.sort_by_key(|session| session.state.session.ended);
+    let older = runtime.reloads(&project, None).unwrap_or_default();
     let mut found = Vec::new();
     for session in known {
         let journal = project.session_journal(&session.id);
         match shown(&runtime, &project, session) {
-            Ok(shown) => found.push(shown),
+            Ok(mut shown) => {
+                shown.reload = older.iter().find(|reload| reload.session == shown.session.id).cloned();
+                found.push(shown);
+            }
             Err(problem) => damaged.push((journal, problem)),
         }
     }
@@ -78,7 +82,7 @@ fn shown(runtime: &Runtime, project: &Project, session: SessionInfo) -> Result<S
         _ => Vec::new(),
     };
     let (status, approvals) = (runtime.status(project, Some(&session))?, runtime.approvals(project, &session)?);
-    Ok(Shown { session, status, runs, approvals })
+    Ok(Shown { session, status, runs, approvals, reload: None })
 }
 
 fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {

@@ -155,7 +155,7 @@ fn a_session_that_goes_by_an_earlier_policy_is_noted() {
 fn a_platform_that_is_not_known_is_said() {
     let output = World::unguarded().phasegate(&["doctor", "--platform", "nothing"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("this build has: claude-code"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("possible values: claude-code"));
 }
 
 #[test]

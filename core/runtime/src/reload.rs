@@ -59,8 +59,8 @@ impl Reload {
 }
 
 impl Runtime {
-    /// What a reload would change, for the session with this id, else for each that was active in the last day.
-    /// Nothing is changed.
+    /// What a reload would change, for the session with this id, else for each that has not ended and was active in the
+    /// last day: one that is resumed reads the configs anyway. Nothing is changed.
     ///
     /// # Errors
     ///
@@ -80,9 +80,10 @@ impl Runtime {
             Current::Unguarded => (Policy::default(), KeptSettings::default()),
         };
         let recent = |active: SystemTime| active.elapsed().unwrap_or_default() < LIVE_FOR;
+        let live = |known: &SessionInfo| !known.state.session.ended && recent(known.active);
         let mut found = Vec::new();
         for known in sessions(project)?.known {
-            if session.map_or_else(|| recent(known.active), |id| id == known.id) {
+            if session.map_or_else(|| live(&known), |id| id == known.id) {
                 found.push(self.reload_of(project, &known, &policy, &settings)?);
             }
         }

@@ -8,7 +8,7 @@ use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, Parts};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
-use crate::args::ModeArg;
+use crate::args::{ModeArg, platform_names};
 use crate::command::adapters::signs;
 use crate::context::Context;
 use crate::output::Failure;
@@ -17,7 +17,7 @@ use crate::output::Failure;
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// The platforms, as `phasegate adapters` lists them; default: those detected here
-    #[arg(value_name = "PLATFORM")]
+    #[arg(value_name = "PLATFORM", value_parser = platform_names(), hide_possible_values = true)]
     pub platforms: Vec<String>,
     /// A skill to use, shipped or the project's own; may be given several times
     #[arg(long = "skill", value_name = "NAME")]

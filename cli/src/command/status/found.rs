@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
+use phasegate_runtime::reload::Reload;
 use phasegate_runtime::sessions::SessionInfo;
 use serde_json::{Value, json};
 
@@ -34,6 +35,8 @@ pub(super) struct Shown {
     pub(super) runs: Vec<Value>,
     /// What waits for a person, and what is approved.
     pub(super) approvals: Value,
+    /// What a reload would change, and the skills whose runs keep an older version; `None` for a session that ended.
+    pub(super) reload: Option<Reload>,
 }
 
 /// What guards the project.
@@ -80,6 +83,8 @@ impl Shown {
             "status": self.status,
             "runs": self.runs,
             "denied": self.session.state.session.denied.iter().map(|denied| json!({"tool": denied.tool, "times": denied.times})).collect::<Vec<_>>(),
+            "older_policy": self.reload.as_ref().is_some_and(|reload| !reload.is_empty()),
+            "older_skills": self.reload.as_ref().map(|reload| &reload.kept),
             "waiting": self.approvals.get("waiting"),
             "approved": self.approvals.get("approved"),
         })

@@ -66,11 +66,21 @@ fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
     let records = if session.records == 1 { "record" } else { "records" };
     let (when, count) = (ago(session.active), session.records);
     out.line(format_args!("\nsession {} ({ended} {when}, {count} {records})", session.id.bold()));
+    let older = "older configs:".yellow();
+    if shown.reload.as_ref().is_some_and(|reload| !reload.is_empty()) {
+        out.line(format_args!("  {older} the session began before they changed; `phasegate reload` applies them"));
+    }
     if runs.is_empty() {
         out.line("  no skill is active");
     }
     for one in runs {
         run(out, one, full);
+        let skill = text(one, "skill_name");
+        if shown.reload.as_ref().is_some_and(|reload| reload.kept.iter().any(|kept| kept == skill)) {
+            out.line(format_args!(
+                "    {older} the run keeps the version of {skill} that it began with; `phasegate deactivate {skill}` ends it"
+            ));
+        }
     }
     for denied in session.state.session.denied.iter().filter(|denied| denied.times > 1) {
         let again = "denied again:".yellow();
