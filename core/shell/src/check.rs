@@ -8,6 +8,7 @@ pub(crate) mod find;
 mod forge;
 pub(crate) mod git;
 mod network;
+pub(crate) mod program_text;
 mod other_folder;
 mod output;
 mod pager;
@@ -54,7 +55,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Trap => shell::trap(walk, command),
         Check::Alias => builtin::alias(command),
         Check::Date => date::check(command),
-        Check::Git => git::configuration(command),
+        Check::Git => git::configuration(walk, command),
         Check::Listing => git::listing(command),
         Check::GitConfig => git::config(walk, command),
         Check::GitTemplate => git::template(walk, command),

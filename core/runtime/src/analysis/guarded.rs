@@ -177,12 +177,21 @@ impl Place<'_> {
         let below = known
             .rsplit_once('/')
             .and_then(|(folder, _)| self.protected.part(&self.absolute(folder).join("\u{fffd}"), change));
+        let held = known.rsplit_once('/').and_then(|(folder, _)| self.holds(folder)).map(|held| held.part);
         let exists = || {
             let paths = matched(path, self.base, self.protected.home());
             paths.iter().find_map(|path| self.protected.part(&self.absolute(path.to_str()?), change))
         };
-        let part = below.or_else(|| self.protected.could_mean(path, change, self.base)).or_else(exists)?;
+        let part = below.or(held).or_else(|| self.protected.could_mean(path, change, self.base)).or_else(exists)?;
         Some(Guarded { part, path: shown(path) })
+    }
+
+    /// A folder below the one that the line starts in, or elsewhere, that holds something of the guard's own.
+    fn holds(&self, written: &str) -> Option<Guarded> {
+        let leads = self.absolute(written);
+        let around = self.base.starts_with(&leads) || Path::new(self.protected.home()).starts_with(&leads);
+        let part = if around { None } else { self.protected.part(&leads, Change::Remove) }?;
+        Some(Guarded { part, path: written.to_string() })
     }
 
     /// If the line has a program or a path that could be anything: by the names that it contains.
@@ -197,7 +206,14 @@ impl Place<'_> {
             texts.find_map(|text| speaks(text).or_else(|| names(text)))
         };
         if loose || judged.problem.is_some() {
-            return own(line);
+            return own(line).or_else(|| words_of(line).find_map(|word| self.holds(word)));
+        }
+        let unseen = judged.parts.iter().filter(|part| opaque(part.command.verdict) || part.unnamed);
+        let folders = unseen.clone().flat_map(|part| &part.folders).filter_map(Pattern::text);
+        let words = unseen.flat_map(|part| part.words.iter().skip(1)).filter_map(Pattern::text);
+        let named = |text: String| words_of(&text).find_map(|word| self.holds(word));
+        if let Some(guarded) = folders.chain(words).find_map(named) {
+            return Some(guarded);
         }
         let opaque: Vec<_> = judged.parts.iter().filter(|part| opaque(part.command.verdict)).collect();
         if opaque.is_empty() {
@@ -237,10 +253,15 @@ fn whole(text: &str, between: &str) -> Option<String> {
     joined.then_some(whole)
 }
 
-/// The words of a text that may be paths.
+/// The words of a text that are paths with a folder.
 fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+    words_of(text).filter(|word| word.contains('/'))
+}
+
+/// The words of a text, without the signs around them.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let ends = |sign: char| sign.is_whitespace() || "'\"`()<>|;,=&${}[]".contains(sign);
-    text.split(ends).filter(|word| word.contains('/') && word.len() < LONGEST).take(MAX_WORDS)
+    text.split(ends).filter(|word| !word.is_empty() && word.len() < LONGEST).take(MAX_WORDS)
 }
 
 /// The rest of a path through another process's folder or files, which this process cannot see.

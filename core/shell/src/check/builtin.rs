@@ -40,6 +40,7 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
         walk.hide(name);
         walk.scope.forget(name);
         let text = field.known().and_then(|text| text.split_once('=')).map(|(_, text)| text);
+        walk.program_of(name, text, field.span);
         if value && (walk.scope.arrays || command.has(&["a", "A"])) && is_list(field) {
             let because = "a value in brackets is expanded again where the name is an array";
             return Some(Finding::new(Verdict::Unknown, because, field.span));

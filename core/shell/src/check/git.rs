@@ -4,6 +4,7 @@ use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::find::bounds::pattern;
+use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::obeyed::is_harmless_key;
@@ -42,7 +43,8 @@ const WHOLE: [(&str, &[&str]); 9] = [
 const CONFIGURATION: &str = ".git/config";
 
 /// `git -c name=value`
-pub(super) fn configuration(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn configuration(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let mut worst = None;
     for given in command.scan.options.iter().filter(|given| given.name == "c") {
         let setting = given.value.as_ref().and_then(|value| value.known()).unwrap_or("");
         // A name alone is switched on.
@@ -53,10 +55,14 @@ pub(super) fn configuration(command: &Command<'_>) -> Option<Finding> {
         let pager = name.starts_with("pager.") && matches!(value, "false" | "cat");
         let known = looks || whole || pager;
         if !known {
-            return Some(Finding::new(Verdict::Execute, "`-c` can set a program that git runs", given.span));
+            let finding = Finding::new(Verdict::Execute, "`-c` can set a program that git runs", given.span);
+            worst.get_or_insert(finding);
+            if program_text::is_setting(&name) {
+                program_text::judge(walk, value, given.span);
+            }
         }
     }
-    None
+    worst
 }
 
 /// A format that asks for signatures has a program check them.

@@ -2,6 +2,7 @@
 
 use phasegate_core::analysis::Verdict;
 
+use crate::check::program_text;
 use crate::field::{Bit, Field, any};
 use crate::finding::Finding;
 use crate::tree::{Assignment, Piece, Span, Value, Word};
@@ -30,15 +31,26 @@ impl Walk<'_> {
                 assignment.index.is_none() && !assignment.append && matches!(assignment.value, Value::Scalar(_));
             let bits = if plain { shortened(field.bits.clone()) } else { any() };
             self.scope.assign(&assignment.name, bits);
-        } else if !is_harmless(&assignment.name, field.known()) {
+        } else {
+            self.program_of(&assignment.name, field.known(), assignment.span);
+        }
+        if !alone && !is_harmless(&assignment.name, field.known()) {
             let because = format!("`{}` can change what the command does", assignment.name);
             self.note(Finding::new(Verdict::Unknown, because, assignment.span));
         }
         field
     }
 
+    /// The command that another program runs by a variable.
+    pub(crate) fn program_of(&mut self, name: &str, value: Option<&str>, span: Span) {
+        if let Some(text) = value.filter(|_| program_text::is_variable(name)) {
+            program_text::judge(self, text, span);
+        }
+    }
+
     /// An assignment that lasts.
     pub(crate) fn assignment_alone(&mut self, name: &str, value: Option<&str>, span: Span) {
+        self.program_of(name, value, span);
         let number = value.is_some_and(|value| value.parse::<u32>().is_ok());
         if is_evaluated(name) && !number {
             let because = format!("what is assigned to `{name}` is read as arithmetic, which can run commands");

@@ -40,6 +40,7 @@ impl Walk<'_> {
         if fields.len() > MAX_WORDS {
             fields = vec![Field::any(simple.span)];
         }
+        let fields = self.with_git(fields);
         let alone = simple.words.is_empty();
         let mut assignments = Vec::new();
         for assignment in &simple.assignments {
@@ -92,6 +93,7 @@ impl Walk<'_> {
             return Finding::new(Verdict::Unknown, because, span);
         }
         self.wraps = self.wraps.saturating_add(1);
+        let fields = &self.with_git(fields.to_vec());
         // A program that runs another one knows no functions of this shell.
         let functions = std::mem::take(&mut self.scope.functions);
         let (finding, inner) = self.isolate(|walk| walk.run(fields, span));
@@ -101,6 +103,23 @@ impl Walk<'_> {
         let command = engine_command(fields, Vec::new(), Vec::new(), span);
         self.part(command, fields, worst.clone());
         worst
+    }
+
+    /// `git-push` is `git push`, as long as a folder of programs has it.
+    fn with_git(&self, mut fields: Vec<Field>) -> Vec<Field> {
+        let Some(program) = fields.first().and_then(Field::known) else { return fields };
+        let (folder, name) = program.rsplit_once('/').unwrap_or(("", program));
+        let of_git = folder.ends_with("/git-core") || bare_name(program).is_some();
+        let Some(command) = name.strip_prefix("git-").filter(|_| of_git && !self.scope.functions.contains(program))
+        else {
+            return fields;
+        };
+        if self.table.rule("git").is_some_and(|git| git.own.split_whitespace().any(|own| own == command)) {
+            let span = fields.first().map_or((0, 0), |field| field.span);
+            let two = ["git", command].map(|word| Field::text(word, span));
+            fields.splice(..1, two);
+        }
+        fields
     }
 
     /// What a program with its arguments does.

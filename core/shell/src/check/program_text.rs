@@ -1,0 +1,104 @@
+//! Settings and variables whose value is a command that another program runs (`git -c core.pager=...`, `GIT_PAGER`).
+
+use phasegate_core::analysis::Status;
+
+use crate::finding::Finding;
+use crate::parse::Dialect;
+use crate::tree::Span;
+use crate::walk::Walk;
+
+/// Settings of git, in lower case; a star stands for one name or several (git-config(1)).
+const SETTINGS: [&str; 38] = [
+    "alias.*",
+    "browser.*.cmd",
+    "browser.*.path",
+    "core.alternaterefscommand",
+    "core.askpass",
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitproxy",
+    "core.pager",
+    "core.sshcommand",
+    "credential.*.helper",
+    "credential.helper",
+    "diff.*.command",
+    "diff.*.textconv",
+    "diff.external",
+    "difftool.*.cmd",
+    "difftool.*.path",
+    "filter.*.clean",
+    "filter.*.process",
+    "filter.*.smudge",
+    "gpg.*.program",
+    "gpg.program",
+    "guitool.*.cmd",
+    "imap.tunnel",
+    "interactive.difffilter",
+    "man.*.cmd",
+    "man.*.path",
+    "merge.*.driver",
+    "mergetool.*.cmd",
+    "mergetool.*.path",
+    "pager.*",
+    "remote.*.receivepack",
+    "remote.*.uploadpack",
+    "sendemail.*",
+    "sequence.editor",
+    "submodule.*.update",
+    "trailer.*.cmd",
+    "trailer.*.command",
+];
+
+/// Variables of the environment.
+const VARIABLES: [&str; 24] = [
+    "BROWSER",
+    "EDITOR",
+    "FCEDIT",
+    "GH_BROWSER",
+    "GH_EDITOR",
+    "GH_PAGER",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "KUBE_EDITOR",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "RSYNC_RSH",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SUDO_EDITOR",
+    "VISUAL",
+];
+
+/// Whether a setting of git names a command.
+pub(crate) fn is_setting(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let fits = |pattern: &str| match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => name.len() > start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
+    };
+    SETTINGS.iter().any(|pattern| fits(pattern))
+}
+
+/// Whether a variable names a command.
+pub(crate) fn is_variable(name: &str) -> bool {
+    VARIABLES.contains(&name)
+}
+
+/// Judges the command, which may run or not.
+pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) -> Finding {
+    let text = text.trim_start_matches(['!', '|']).trim();
+    let status = std::mem::replace(&mut walk.status, Status::Lost);
+    let dialect = std::mem::replace(&mut walk.dialect, Dialect::Posix);
+    let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, span, &[]));
+    walk.dialect = dialect;
+    walk.status = status;
+    finding
+}
