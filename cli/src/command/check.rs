@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
-use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing};
+use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing, expanded};
 use phasegate_core::Code;
 use phasegate_runtime::discover::named;
 use phasegate_runtime::strays::strays;
@@ -22,6 +22,9 @@ pub struct Args {
     /// Files to check; default: all that apply to the project
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Print each skill with every default and short form written out
+    #[arg(long)]
+    pub expanded: bool,
 }
 
 /// Checks the configs.
@@ -43,11 +46,19 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         read_named(&args.files, context)?
     };
     let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
-    diagnostics.extend(compile_knowing(&files, &known).diagnostics);
+    let compiled = compile_knowing(&files, &known);
+    diagnostics.extend(compiled.diagnostics);
+    let skills: Vec<_> = compiled.policy.skills.iter().filter(|_| args.expanded).map(expanded).collect();
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if context.out.json {
         let list: Vec<_> = diagnostics.iter().map(as_json).collect();
-        context.out.value(&json!({"files": files.len(), "errors": errors, "diagnostics": list}));
+        let mut value = json!({"files": files.len(), "errors": errors, "diagnostics": list});
+        if let (true, Some(fields)) = (args.expanded, value.as_object_mut()) {
+            fields.insert("expanded".into(), json!(skills));
+        }
+        context.out.value(&value);
+    } else if args.expanded && errors == 0 {
+        context.out.line(skills.join("---\n").trim_end());
     } else {
         diagnostics.iter().for_each(|found| print(context, found, &files));
         let (mistakes, warnings) = (count(errors, "error"), count(diagnostics.len() - errors, "warning"));

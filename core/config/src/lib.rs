@@ -25,12 +25,14 @@ mod combine;
 mod mcp;
 mod compiled;
 mod shipped;
+mod expanded;
 mod settings_check;
 mod compile;
 
 pub use compile::{compile, compile_knowing, shipped_policy};
 pub use compiled::{Compiled, Settings};
 pub use diagnostic::{Diagnostic, Severity};
+pub use expanded::expanded;
 pub use front_matter::names_permissions;
 pub use input::{Kind, Known, KnownServers, Level, SourceFile, TOGETHER};
 pub use mcp::Mcp;

@@ -9,6 +9,7 @@
 
 mod agree;
 mod cases;
+mod expanded;
 mod levels;
 mod manual;
 mod scale;

@@ -1,0 +1,133 @@
+//! A skill with everything that its short forms stand for: every default written out, in the words of a config.
+
+mod calls;
+
+use std::fmt::Write as _;
+
+use phasegate_core::example::Example;
+use phasegate_core::policy::{
+    Back, Edge, Leave, LeaveSkill, Optional, Phase, Scope, Skill, Start, ToolNote, Unlisted, UnlistedLine,
+};
+use serde_json::{Map, Value, json};
+
+use calls::{condition, list, matcher};
+
+/// The skill as YAML. A config of this text is compiled to the same skill.
+#[must_use]
+pub fn expanded(skill: &Skill) -> String {
+    let mut text = String::new();
+    let mut keys = vec![("skill", json!(skill.name)), ("description", json!(skill.description))];
+    keys.push(("form", json!(if skill.compat { "compat" } else { "strict" })));
+    keys.extend(skill.mode.map(|mode| ("mode", json!(mode.word()))));
+    keys.push(("scope", json!(if skill.scope == Scope::Session { "session" } else { "project" })));
+    keys.push(("start", Value::Array(skill.start.iter().map(start).collect())));
+    keys.push(("finish", json!(finish(skill))));
+    keys.push(("locked", json!(skill.finish_required && skill.leave_skill == LeaveSkill::Human)));
+    keys.push(("unlisted", unlisted(&skill.unlisted_lines, skill.unlisted)));
+    keys.push(("servers", json!(skill.servers)));
+    keys.push(("tools", Value::Object(skill.tools.iter().map(tool).collect())));
+    keys.push(("forbidden", list(&skill.global_forbidden)));
+    keys.iter().for_each(|(key, value)| line(&mut text, 0, key, value));
+    text.push_str("phases:\n");
+    for phase in &skill.phases {
+        phase_lines(&mut text, skill, phase);
+    }
+    text
+}
+
+/// One key. Lists of what is more than a word, and maps of tools, have a line for each item; JSON is YAML.
+fn line(text: &mut String, indent: usize, key: &str, value: &Value) {
+    let long = |items: &[Value]| items.iter().any(|item| item.is_object() || items.len() > 4);
+    let start = " ".repeat(indent);
+    // Writing into a string cannot fail.
+    let _ = match value {
+        Value::Array(items) if long(items) => {
+            let lines: String = items.iter().map(|item| format!("{start}  - {item}\n")).collect();
+            write!(text, "{start}{key}:\n{lines}")
+        }
+        Value::Object(fields) if key == "tools" && !fields.is_empty() => {
+            let lines: String = fields.iter().map(|(name, value)| format!("  {}: {value}\n", json!(name))).collect();
+            write!(text, "{key}:\n{lines}")
+        }
+        value => writeln!(text, "{start}{key}: {value}"),
+    };
+}
+
+fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
+    let _ = writeln!(text, "  {}:", json!(phase.name));
+    let name = |to: usize| skill.phases.get(to).map(|phase| phase.name.clone()).unwrap_or_default();
+    let mut keys = vec![("description", json!(phase.description))];
+    keys.push(("allowed", calls::allowed(phase)));
+    keys.push(("forbidden", list(&phase.forbidden)));
+    keys.extend(phase.unlisted.as_ref().map(|rule| ("unlisted", unlisted(&rule.lines, rule.otherwise))));
+    keys.extend(phase.requires.as_ref().map(|requires| ("requires", condition(requires))));
+    keys.extend(phase.done_when.as_ref().map(|done| ("done_when", condition(done))));
+    keys.push(("optional", optional(&phase.optional)));
+    keys.push(("leave", json!(if phase.leave == Leave::OnCall { "on_call" } else { "on_done" })));
+    keys.push(("next", phase.next.iter().map(|edge| next(edge, &name(edge.to))).collect()));
+    let (failure, others): (Vec<&Back>, Vec<&Back>) = phase.back.iter().partition(|back| back.on_failure);
+    keys.push(("back", others.into_iter().map(|edge| back(edge, &name(edge.to))).collect()));
+    keys.extend(failure.first().map(|edge| ("on_failure", back(edge, &name(edge.to)))));
+    keys.iter().for_each(|(key, value)| line(text, 4, key, value));
+}
+
+fn start(start: &Start) -> Value {
+    match start {
+        Start::Invocation => json!("invocation"),
+        Start::Session => json!("session"),
+        Start::Prompt(text) => json!({"prompt": text}),
+        Start::Before(call) => json!({"before": matcher(call)}),
+    }
+}
+
+fn finish(skill: &Skill) -> &'static str {
+    match skill.leave_skill {
+        LeaveSkill::Finished | LeaveSkill::Human if skill.finish_required => "required",
+        LeaveSkill::Finished => "when_done",
+        LeaveSkill::Agent => "agent",
+        LeaveSkill::Human => "person",
+    }
+}
+
+fn unlisted(lines: &[UnlistedLine], otherwise: Unlisted) -> Value {
+    let word = match otherwise {
+        Unlisted::Allow => "allow",
+        Unlisted::ReadOnly => "read_only",
+        Unlisted::Deny => "deny",
+    };
+    if lines.is_empty() {
+        return json!(word);
+    }
+    let key = |line: &UnlistedLine| if line.passes { "allow" } else { "deny" };
+    let each = lines.iter().map(|line| json!({key(line): [matcher(&line.matcher)]}));
+    each.chain([json!(word)]).collect()
+}
+
+fn tool(note: &ToolNote) -> (String, Value) {
+    let example = note.example.as_ref().map(Example::arguments);
+    let mut value = json!({"labels": note.labels});
+    if let (Some(example), Some(fields)) = (example, value.as_object_mut()) {
+        fields.insert("example".into(), example);
+    }
+    (note.matcher.text.clone(), value)
+}
+
+fn optional(optional: &Optional) -> Value {
+    match optional {
+        Optional::No => json!(false),
+        Optional::Yes => json!(true),
+        Optional::When(when) => json!({"when": condition(when)}),
+    }
+}
+
+fn next(edge: &Edge, to: &str) -> Value {
+    let mut fields = Map::from_iter([("to".to_string(), json!(to)), ("early".to_string(), json!(edge.early))]);
+    fields.extend(edge.when.as_ref().map(|when| ("when".to_string(), condition(when))));
+    Value::Object(fields)
+}
+
+fn back(edge: &Back, to: &str) -> Value {
+    let mut fields = Map::from_iter([("to".to_string(), json!(to)), ("limit".to_string(), json!(edge.limit))]);
+    fields.extend(edge.when.as_ref().map(|when| ("when".to_string(), condition(when))));
+    Value::Object(fields)
+}

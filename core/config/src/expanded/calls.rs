@@ -1,0 +1,140 @@
+//! Matchers and conditions in the words of a config.
+
+use phasegate_core::analysis::Access;
+use phasegate_core::condition::{CallTest, Condition, Wanted};
+use phasegate_core::fact_test::{Comparison, FactTest};
+use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::Phase;
+use phasegate_core::tool::BASH;
+use serde_json::{Map, Value, json};
+
+/// The lines of a phase's `allowed`, those of the skill among them.
+pub(super) fn allowed(phase: &Phase) -> Value {
+    let line = |(at, call): (usize, &Matcher)| {
+        let Some(requires) = phase.required_by(at) else { return matcher(call) };
+        let mut fields = fields(call);
+        fields.insert("requires".into(), condition(requires));
+        Value::Object(fields)
+    };
+    phase.allowed.iter().enumerate().map(line).collect()
+}
+
+/// The lines of a list.
+pub(super) fn list(matchers: &[Matcher]) -> Value {
+    matchers.iter().map(matcher).collect()
+}
+
+/// A line: a text if it says no more than the tool.
+pub(super) fn matcher(matcher: &Matcher) -> Value {
+    let fields = fields(matcher);
+    match fields.get("tool") {
+        Some(tool) if fields.len() == 1 => tool.clone(),
+        _ => Value::Object(fields),
+    }
+}
+
+fn fields(matcher: &Matcher) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let tool = match &matcher.tool {
+        ToolPattern::Any => "*".to_string(),
+        ToolPattern::Exact(name) => name.clone(),
+        ToolPattern::Prefix(start) => format!("{start}*"),
+        ToolPattern::Label(label) => format!("@{label}"),
+    };
+    let implied = if matcher.commands.is_empty() { "*" } else { BASH };
+    let more = !(matcher.commands.is_empty() && matcher.paths.is_empty() && matcher.args.is_empty());
+    let server = match &matcher.server {
+        ServerPattern::Bare => None,
+        ServerPattern::Named(server) => Some(server),
+    };
+    if !more || tool != implied || server.is_some() {
+        fields.insert("tool".into(), json!(tool));
+    }
+    fields.extend(server.map(|server| ("server".to_string(), json!(server))));
+    match matcher.commands.as_slice() {
+        [] => {}
+        [one] => drop(fields.insert("command".into(), json!(one))),
+        several => drop(fields.insert("command".into(), json!(several))),
+    }
+    for path in &matcher.paths {
+        let key = match path.access {
+            Access::Read => "reads",
+            Access::Write | Access::Remove => "writes",
+            Access::Execute => "executes",
+        };
+        // A list of what is forbidden makes this of `**`.
+        let pattern = if path.pattern == "{**,/**}" { "**" } else { &path.pattern };
+        fields.insert(key.into(), json!(pattern));
+    }
+    if !matcher.args.is_empty() {
+        let test = |is: &ArgIs| match is {
+            ArgIs::Equal(value) => value.clone(),
+            ArgIs::OneOf(values) => json!({"one_of": values}),
+            ArgIs::Begins(start) => json!({"begins": start}),
+            ArgIs::Present(present) => json!({"present": present}),
+        };
+        let each: Map<String, Value> = matcher.args.iter().map(|arg| (arg.path.clone(), test(&arg.is))).collect();
+        fields.insert("args".into(), Value::Object(each));
+    }
+    let agent = matcher.agent.as_ref().map(|agent| match agent {
+        AgentTest::Main => "main",
+        AgentTest::Subagent => "subagent",
+        AgentTest::Kind(kind) => kind,
+    });
+    fields.extend(agent.map(|agent| ("agent".to_string(), json!(agent))));
+    if !matcher.except.is_empty() {
+        fields.insert("except".into(), list(&matcher.except));
+    }
+    fields
+}
+
+/// A condition, with each part of it on its own.
+pub(super) fn condition(condition: &Condition) -> Value {
+    let each = |parts: &[Condition]| parts.iter().map(self::condition).collect::<Value>();
+    match condition {
+        Condition::All(parts) => json!({"all": each(parts)}),
+        Condition::Any(parts) => json!({"any": each(parts)}),
+        Condition::Not(inner) => json!({"not": self::condition(inner)}),
+        Condition::Call(test) => call(test),
+        Condition::Fact(test) => fact(test),
+        Condition::Unchanged(test) => json!({"unchanged": test.content.text}),
+        Condition::Approved(gate) => match &gate.content {
+            None => json!({"approved": gate.name}),
+            Some(content) => json!({"approved": gate.name, "file": content.text}),
+        },
+    }
+}
+
+fn call(test: &CallTest) -> Value {
+    let mut fields = Map::new();
+    match test.wanted {
+        Wanted::Tests(tests) => {
+            fields.insert("tests".into(), json!(tests.result.word()));
+            let command = test.matcher.commands.first().filter(|_| tests.selected);
+            fields.extend(command.map(|command| ("command".to_string(), json!(command))));
+        }
+        wanted => drop(fields.insert(wanted.word().into(), matcher(&test.matcher))),
+    }
+    fields.extend(test.unchanged.as_ref().map(|files| ("unchanged".to_string(), json!(files.text))));
+    if !test.same.is_empty() {
+        let pair = |same: &phasegate_core::object::Same| (same.its.to_string(), json!(same.mine.to_string()));
+        fields.insert("same".into(), Value::Object(test.same.iter().map(pair).collect()));
+    }
+    Value::Object(fields)
+}
+
+fn fact(test: &FactTest) -> Value {
+    let args = test.fact.args();
+    let file = args.get(0).unwrap_or(&args);
+    match &test.is {
+        Comparison::Exists(exists) => json!({"file": file, "exists": exists}),
+        Comparison::Equals(digest) => json!({"file": file, "sha256": digest}),
+        Comparison::Within { at_least, at_most } => {
+            let mut fields = json!({"file": file, "contains": args.get(1), "at_least": at_least});
+            if let (Some(most), Some(fields)) = (at_most, fields.as_object_mut()) {
+                fields.insert("at_most".into(), json!(most));
+            }
+            fields
+        }
+    }
+}
