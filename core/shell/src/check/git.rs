@@ -57,12 +57,21 @@ pub(super) fn configuration(walk: &mut Walk<'_>, command: &Command<'_>) -> Optio
         if !known {
             let finding = Finding::new(Verdict::Execute, "`-c` can set a program that git runs", given.span);
             worst.get_or_insert(finding);
-            if program_text::is_setting(&name) {
-                program_text::judge(walk, value, given.span);
+            if let Some((field, at)) = set_program(given.value.as_ref()) {
+                program_text::value_of(walk, &field.after(at));
             }
         }
     }
     worst
+}
+
+/// A setting whose value is a command, with the place where that begins; or a text of which not even the name is known.
+fn set_program(setting: Option<&Field>) -> Option<(&Field, usize)> {
+    let setting = setting?;
+    match setting.start().split_once('=') {
+        Some((name, _)) => program_text::is_setting(name).then(|| (setting, name.len().saturating_add(1))),
+        None => setting.known().is_none().then_some((setting, 0)),
+    }
 }
 
 /// A format that asks for signatures has a program check them.
@@ -109,6 +118,11 @@ pub(super) fn config(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
         return Some(Finding::new(Verdict::Write, "`git config` sets what it is given a value for", span));
     }
     walk.touch(&Field::text(CONFIGURATION, span), Access::Write);
+    if let (Some(name), Some(value)) = (key.and_then(Field::known), operands.last())
+        && program_text::is_setting(name)
+    {
+        program_text::value_of(walk, value);
+    }
     Some(Finding::new(Verdict::Execute, "`git config` can set a program that git runs", span))
 }
 

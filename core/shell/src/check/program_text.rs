@@ -1,9 +1,14 @@
-//! Settings and variables whose value is a command that another program runs (`git -c core.pager=...`, `GIT_PAGER`).
+//! Settings, variables and options whose value is a command that another program runs (`git -c core.pager=...`, `GIT_PAGER`,
+//! `sort --compress-program=...`).
 
 use phasegate_core::analysis::Status;
 
-use crate::finding::Finding;
+use super::command::script;
+use crate::arguments::{Given, same};
+use crate::field::Field;
+use crate::finding::{Finding, keep_worse};
 use crate::parse::Dialect;
+use crate::table::Rule;
 use crate::tree::Span;
 use crate::walk::Walk;
 
@@ -89,7 +94,23 @@ pub(crate) fn is_setting(name: &str) -> bool {
 
 /// Whether a variable names a command.
 pub(crate) fn is_variable(name: &str) -> bool {
-    VARIABLES.contains(&name)
+    VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_")
+}
+
+/// Judges the commands that options of a program name.
+pub(crate) fn options(walk: &mut Walk<'_>, rule: &Rule, options: &[Given], worst: &mut Finding) {
+    let runs = |given: &&Given| rule.runs.split_ascii_whitespace().any(|option| same(option, &given.name));
+    for value in options.iter().filter(runs).filter_map(|given| given.value.as_ref()) {
+        keep_worse(worst, value_of(walk, value));
+    }
+}
+
+/// Judges the command that a value is; one that is not known may be any.
+pub(crate) fn value_of(walk: &mut Walk<'_>, value: &Field) -> Finding {
+    match script(value) {
+        Some(text) => judge(walk, &text, value.span),
+        None => walk.wrapped(&[Field::any(value.span), Field::any(value.span)], value.span),
+    }
 }
 
 /// Judges the command, which may run or not.

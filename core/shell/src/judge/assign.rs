@@ -31,8 +31,8 @@ impl Walk<'_> {
                 assignment.index.is_none() && !assignment.append && matches!(assignment.value, Value::Scalar(_));
             let bits = if plain { shortened(field.bits.clone()) } else { any() };
             self.scope.assign(&assignment.name, bits);
-        } else {
-            self.program_of(&assignment.name, field.known(), assignment.span);
+        } else if program_text::is_variable(&assignment.name) {
+            program_text::value_of(self, &field);
         }
         if !alone && !is_harmless(&assignment.name, field.known()) {
             let because = format!("`{}` can change what the command does", assignment.name);

@@ -6,7 +6,7 @@ use phasegate_core::analysis::{Access, Verdict};
 
 use crate::arguments::{Given, Scan, same, scan};
 use crate::check::command::Command;
-use crate::check::{self, find, git, tar};
+use crate::check::{self, find, git, program_text, tar};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
 use crate::judgement::Touch;
@@ -38,6 +38,7 @@ impl Walk<'_> {
         for finding in scan.findings.iter().cloned() {
             keep_worse(&mut worst, finding);
         }
+        program_text::options(self, rule, &scan.options, &mut worst);
         if let Some(finding) = excess(rule, &scan) {
             keep_worse(&mut worst, finding);
         }

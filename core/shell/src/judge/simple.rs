@@ -8,6 +8,7 @@ use crate::field::Field;
 use crate::finding::{Finding, keep_worse};
 use crate::obeyed::Readers;
 use crate::scope::COMMAND_STEPS;
+use crate::table::Rule;
 use crate::tree::{Assignment, Simple, Span};
 use crate::walk::Walk;
 
@@ -114,7 +115,11 @@ impl Walk<'_> {
         else {
             return fields;
         };
-        if self.table.rule("git").is_some_and(|git| git.own.split_whitespace().any(|own| own == command)) {
+        let own = |git: &Rule| git.own.split_whitespace().any(|own| own == command);
+        if folder.ends_with("/git-core")
+            || self.table.rule("git").is_some_and(|git| own(&git))
+            || self.table.rule(&format!("git {command}")).is_some()
+        {
             let span = fields.first().map_or((0, 0), |field| field.span);
             let two = ["git", command].map(|word| Field::text(word, span));
             fields.splice(..1, two);

@@ -4,6 +4,7 @@ use phasegate_core::analysis::{Status, Verdict};
 
 use super::simple::bare_name;
 use crate::arguments::{Scan, is_assignment, takes_anything};
+use crate::check::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::table::Rule;
@@ -26,6 +27,9 @@ impl Walk<'_> {
                 if !is_harmless(variable, known) {
                     let because = format!("`{variable}` can change what the command does");
                     keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, field.span));
+                }
+                if program_text::is_variable(variable) {
+                    program_text::value_of(self, &field.after(variable.len().saturating_add(1)));
                 }
             }
         }

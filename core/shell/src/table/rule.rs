@@ -29,6 +29,9 @@ pub struct Rule {
     /// Options that make it do worse, by what they make it do.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hurts: BTreeMap<Verdict, String>,
+    /// Options whose value is a line that it runs, as `hurts` or `options` lists them too.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub runs: String,
     /// Unlisted options and unknown words are harmless.
     #[serde(skip_serializing_if = "is_default")]
     pub any_option: bool,
@@ -59,7 +62,7 @@ pub struct Rule {
     /// Its first operand is a command with an entry of its own.
     #[serde(skip_serializing_if = "is_default")]
     pub dispatches: bool,
-    /// All commands that it has, where other words may be a user's own names for any of them, as an alias of git.
+    /// Its commands, where other words may be a user's own names for any of them, as an alias of git, or do what others do.
     #[serde(skip_serializing_if = "is_default")]
     pub own: String,
     /// Its first word, an option, or its first two may be a command with an entry of its own (`python -m json.tool`).
@@ -106,6 +109,7 @@ impl Default for Rule {
             style: Style::default(),
             options: String::new(),
             hurts: BTreeMap::new(),
+            runs: String::new(),
             any_option: false,
             only_with: String::new(),
             modes: String::new(),
