@@ -17,7 +17,6 @@ mod shell;
 mod statement;
 mod replace;
 pub(crate) mod tar;
-mod tool;
 mod verb;
 
 use crate::finding::Finding;
@@ -72,7 +71,6 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Verb => verb::verb(command),
         Check::Setting => verb::setting(command),
         Check::Statement => statement::check(walk, command),
-        Check::Tool => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),
         Check::Redis => statement::redis(command),
     }

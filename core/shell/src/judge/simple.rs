@@ -24,10 +24,11 @@ impl Walk<'_> {
             return;
         }
         let ((fields, command, own), mut finding) = self.isolate(|walk| walk.simple_parts(simple));
+        // What it redirects changes nothing about the shell.
+        self.builtin(&fields, own.verdict);
         if finding.verdict == Verdict::Read {
             finding = own;
         }
-        self.builtin(&fields, finding.verdict);
         self.part(command, &fields, finding);
     }
 
