@@ -1,5 +1,7 @@
 //! `phasegate check [FILE...]`: every mistake in the configs, each with its place.
 
+mod transcripts;
+
 use std::fmt;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
+use transcripts::{Mistake, Played};
 
 /// The arguments of `phasegate check`.
 #[derive(Debug, clap::Args)]
@@ -25,6 +28,9 @@ pub struct Args {
     /// Print each skill with every default and short form written out
     #[arg(long)]
     pub expanded: bool,
+    /// Also play the transcripts in `.phasegate/tests`, and compare the answers with what they expect
+    #[arg(long, conflicts_with_all = ["files", "expanded"])]
+    pub tests: bool,
 }
 
 /// Checks the configs.
@@ -48,6 +54,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
     let compiled = compile_knowing(&files, &known);
     diagnostics.extend(compiled.diagnostics);
+    let played = if args.tests && !compiled.policy.skills.is_empty() {
+        transcripts::play(&context.find_project(&runtime)?.root, &compiled.policy)?
+    } else {
+        Vec::new()
+    };
+    let failed = played.iter().any(|one| !one.mistakes.is_empty());
     let skills: Vec<_> = compiled.policy.skills.iter().filter(|_| args.expanded).map(expanded).collect();
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if context.out.json {
@@ -56,6 +68,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         if let (true, Some(fields)) = (args.expanded, value.as_object_mut()) {
             fields.insert("expanded".into(), json!(skills));
         }
+        if let (true, Some(fields)) = (args.tests, value.as_object_mut()) {
+            fields.insert("tests".into(), played.iter().map(Played::as_json).collect());
+        }
         context.out.value(&value);
     } else if args.expanded && errors == 0 {
         context.out.line(skills.join("---\n").trim_end());
@@ -63,14 +78,28 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         diagnostics.iter().for_each(|found| print(context, found, &files));
         let (mistakes, warnings) = (count(errors, "error"), count(diagnostics.len() - errors, "warning"));
         context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(files.len(), "file")));
+        played.iter().for_each(|one| told(context, one));
     }
-    Ok(if errors > 0 {
+    Ok(if errors > 0 || failed {
         Exit::No
     } else if files.is_empty() {
         Exit::Failed
     } else {
         Exit::Done
     })
+}
+
+/// Tells what became of a transcript.
+fn told(context: &Context, played: &Played) {
+    let Played { path, expectations, mistakes } = played;
+    for Mistake { line, message } in mistakes {
+        context.out.line(format_args!("{path}:{line}: {message}"));
+    }
+    let what = count(*expectations, "expectation");
+    match mistakes.len() {
+        0 => context.out.line(format_args!("{path}: {what}, all met")),
+        _ => context.out.line(format_args!("{path}: {what}, {}", count(mistakes.len(), "mistake"))),
+    }
 }
 
 /// In a wrong folder, nothing is right because there is nothing.

@@ -41,6 +41,7 @@ mod store;
 mod stress;
 mod support;
 mod tampering;
+mod transcripts;
 mod unchanged;
 mod unguarded_session;
 mod unjudged;

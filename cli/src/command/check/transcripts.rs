@@ -1,0 +1,105 @@
+//! `phasegate check --tests`: transcripts that say what they expect, played with the configs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use phasegate_core::Policy;
+use phasegate_runtime::locations::CONFIG_FOLDER;
+use phasegate_runtime::replay::{Options, Replay};
+use serde_json::{Value, json};
+
+use crate::output::Failure;
+
+/// The folder of a project's transcripts, in its config folder.
+const FOLDER: &str = "tests";
+/// The parts of an answer of which a transcript names a piece; all others are compared whole.
+const TEXTS: [&str; 2] = ["reason", "recovery"];
+
+/// What became of one transcript.
+pub(super) struct Played {
+    /// The file, relative to the project.
+    pub(super) path: String,
+    /// How many lines say what they expect.
+    pub(super) expectations: usize,
+    /// What is not as expected: the line, from 1, and what happened.
+    pub(super) mistakes: Vec<Mistake>,
+}
+
+/// A line that did not come out as it says.
+pub(super) struct Mistake {
+    pub(super) line: usize,
+    pub(super) message: String,
+}
+
+impl Played {
+    pub(super) fn as_json(&self) -> Value {
+        let mistake = |mistake: &Mistake| json!({"line": mistake.line, "message": mistake.message});
+        json!({
+            "path": self.path,
+            "expectations": self.expectations,
+            "mistakes": self.mistakes.iter().map(mistake).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Plays every transcript of the project.
+///
+/// # Errors
+///
+/// There is none, or one cannot be read.
+pub(super) fn play(root: &Path, policy: &Policy) -> Result<Vec<Played>, Failure> {
+    let folder = root.join(CONFIG_FOLDER).join(FOLDER);
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder).into_iter().flatten().flatten().map(|one| one.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    files.sort();
+    if files.is_empty() {
+        return Err(Failure::new(format!("there is no transcript in `{}`", folder.display()))
+            .with_help("write one as `NAME.jsonl` there, with `expect` in the lines that say what is to happen"));
+    }
+    files.iter().map(|path| play_one(root, path, policy)).collect()
+}
+
+fn play_one(root: &Path, path: &Path, policy: &Policy) -> Result<Played, Failure> {
+    let shown = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| Failure::new(format!("`{shown}` cannot be read: {error}")))?;
+    let mut replay =
+        Replay::new(policy.clone(), Options::default()).map_err(|error| Failure::new(error.to_string()))?;
+    let mut played = Played { path: shown, expectations: 0, mistakes: Vec::new() };
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let mut wrong = |message: String| played.mistakes.push(Mistake { line: number, message });
+        let output = match replay.line(line) {
+            Ok(output) => output,
+            Err(error) => {
+                wrong(error.to_string());
+                break;
+            }
+        };
+        let line: Value = serde_json::from_str(line).unwrap_or_default();
+        let Some(expect) = line.get("expect") else { continue };
+        let Some(fields) = expect.as_object().filter(|fields| !fields.is_empty()) else {
+            wrong("`expect` is not an object with what is expected".to_string());
+            continue;
+        };
+        for (key, wanted) in fields {
+            if let Some(got) = differs(key, wanted, &output) {
+                wrong(format!("expected {key} {wanted}, got {got}"));
+            }
+        }
+        played.expectations += 1;
+    }
+    if played.expectations == 0 && played.mistakes.is_empty() {
+        let message = "no line says what it expects, so nothing is tested".to_string();
+        played.mistakes.push(Mistake { line: 1, message });
+    }
+    Ok(played)
+}
+
+/// What the answer has instead; `None` if it is as expected.
+fn differs(key: &str, wanted: &Value, output: &Value) -> Option<Value> {
+    let got = output.get(key).cloned().unwrap_or_default();
+    let holds = match (wanted.as_str(), got.as_str()) {
+        (Some(piece), Some(text)) if TEXTS.contains(&key) => text.contains(piece),
+        _ => got == *wanted,
+    };
+    (!holds).then_some(got)
+}

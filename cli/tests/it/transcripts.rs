@@ -1,0 +1,53 @@
+//! `phasegate check --tests`: the transcripts of the shipped skills, and those that do not come out as they say.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::World;
+
+/// A project that uses a shipped skill and has transcripts of it.
+fn project(skill: &str, transcripts: &[(String, String)]) -> World {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", &format!("mode: block\nuse: [{skill}]\n"));
+    for (name, text) in transcripts {
+        world.write(&format!(".phasegate/tests/{name}"), text);
+    }
+    world
+}
+
+#[test]
+fn the_transcripts_of_the_shipped_skills_come_out_as_they_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../skills/tests");
+    let mut played = 0;
+    for skill in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let files = fs::read_dir(&skill).unwrap().map(|entry| entry.unwrap().path());
+        let text = |path: &Path| fs::read_to_string(path).unwrap();
+        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
+        let transcripts: Vec<_> = files.map(|path| (name(&path), text(&path))).collect();
+        assert!(transcripts.len() > 1, "{}: one of an honest agent, and one of another", skill.display());
+        played += transcripts.len();
+        project(&name(&skill), &transcripts).run(&["check", "--tests"], 0);
+    }
+    assert!(played > 1);
+}
+
+#[test]
+fn a_transcript_that_comes_out_otherwise_is_a_mistake_with_its_line() {
+    let push = r#"{"event": "skill", "name": "release", "by": "agent"}
+{"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": "git push"}, "expect": EXPECT}
+"#;
+    for (expect, status, says) in [
+        (r#"{"decision": "deny", "code": "not-done", "reason": "the \"push\" phase"}"#, 0, "1 expectation, all met"),
+        (r#"{"decision": "allow"}"#, 1, "one.jsonl:2: expected decision \"allow\", got \"deny\""),
+        ("3", 1, "one.jsonl:2: `expect` is not an object"),
+    ] {
+        let world = project("release", &[("one.jsonl".into(), push.replace("EXPECT", expect))]);
+        let text = world.run(&["check", "--tests"], status);
+        assert!(text.contains(says), "{expect}: {text}");
+    }
+    let nothing = project("release", &[("one.jsonl".into(), push.replace(", \"expect\": EXPECT", ""))]);
+    assert!(nothing.run(&["check", "--tests"], 1).contains("so nothing is tested"));
+    let wrong = project("release", &[("one.jsonl".into(), "{\"event\": \"sleep\"}".into())]);
+    assert!(wrong.run(&["check", "--tests"], 1).contains("one.jsonl:1: "));
+    project("release", &[]).run(&["check", "--tests"], 2);
+}
