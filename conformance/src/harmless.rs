@@ -21,6 +21,8 @@ use call::{Call, Calls};
 use host::{Host, Moment};
 
 const FOLDER: &str = "../harmless";
+/// What stands for the skills that the project uses.
+const SKILLS: &str = "${SKILLS}";
 /// How many calls each client makes at least.
 const LEAST: usize = 100;
 
@@ -103,6 +105,17 @@ fn add(loading: &mut Loading, session: &Arc<Session>, name: &str, skill: Option<
     loading.trials.push(Trial { id, check: Check::Session, adapter, area, run });
 }
 
+/// The shipped skills that begin by being asked for only: one that begins by itself is active with the first call that it
+/// waits for.
+fn asked_for() -> String {
+    let names = phasegate_config::shipped().iter().map(|shipped| shipped.name);
+    let begins = |name: &&str| {
+        let policy = phasegate_config::shipped_policy(name, None);
+        !policy.is_some_and(|policy| policy.skills.iter().any(phasegate_core::policy::Skill::starts_by_itself))
+    };
+    names.filter(begins).collect::<Vec<_>>().join(", ")
+}
+
 /// Both ways: what is denied is listed, and what is listed is denied.
 fn compare(calls: &[&Call], denied: &BTreeSet<String>, listed: impl Fn(&&Call) -> bool) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
@@ -134,7 +147,7 @@ impl Session {
     /// Plays all calls in one session without a skill. Those that were denied.
     fn free(&self) -> Result<BTreeSet<String>, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let mut stage = self.stage(folder.path())?;
+        let mut stage = self.stage(folder.path(), &asked_for())?;
         let mut denied = BTreeSet::new();
         for (at, call) in self.made().into_iter().enumerate() {
             if self.asked(&mut stage, call, at)?.stops() {
@@ -149,7 +162,7 @@ impl Session {
     /// Plays each call in the phase of a skill, always from the same state. Those that were denied.
     fn within(&self, name: &str, skill: &Skill) -> Result<BTreeSet<String>, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let mut stage = self.stage(folder.path())?;
+        let mut stage = self.stage(folder.path(), name)?;
         let mut phase = None;
         for (at, call) in std::iter::once(&Call::skill(name)).chain(&skill.before).enumerate() {
             let at = at + self.calls.len();
@@ -175,8 +188,10 @@ impl Session {
         Ok(denied)
     }
 
-    fn stage(&self, folder: &Path) -> Result<Stage, String> {
-        let mut stage = Stage::new(&self.host.session(&self.adapter, &self.files), folder)?;
+    /// A session of a project that uses these skills.
+    fn stage(&self, folder: &Path, skills: &str) -> Result<Stage, String> {
+        let files = self.files.iter().map(|(path, text)| (path.clone(), text.replace(SKILLS, skills))).collect();
+        let mut stage = Stage::new(&self.host.session(&self.adapter, &files), folder)?;
         stage.play(&self.host.started()?)?;
         Ok(stage)
     }

@@ -108,7 +108,7 @@ fn a_name_that_stands_for_two_skills_is_listed_once() {
         skill("own", Level::Project, "{skill: lsp-rename, phases: {mine: {allowed: [Read]}}}"),
     ]);
     let told = compiled.diagnostics[0].suggestion.as_deref().unwrap();
-    let skills = ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "review-only", "test-first"];
+    let skills = ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "release", "review-only", "test-first"];
     assert_eq!(told, format!("the skills are `{}`", skills.join("`, `")));
 }
 
@@ -190,7 +190,10 @@ fn lists_only_in_a_skill_md_mean_the_compat_form_and_anything_more_does_not() {
 #[test]
 fn shipped_skills_are_found_by_name_and_form() {
     let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
-    assert_eq!(names, ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "review-only", "test-first"]);
+    assert_eq!(
+        names,
+        ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "release", "review-only", "test-first"]
+    );
     for shipped in shipped() {
         for text in [Some(shipped.strict), shipped.compat].into_iter().flatten() {
             let compiled = compile(&[skill("shipped", Level::Project, text)]);
