@@ -716,6 +716,14 @@ function atTerminal(): boolean {
   return isatty(0) && isatty(1) && !words.some((word) => other.test(word))
 }
 
+/** How the agent's last message ended; `undefined` where the event tells of no such end. */
+function ending(event: Json): string | undefined {
+  const info: Json = event.properties?.info ?? {}
+  if (event.type !== "message.updated" || info.role !== "assistant") return undefined
+  if (info.error) return "error"
+  return info.summary ? "summary" : info.finish
+}
+
 /** Adds text to what a call answered, so that the agent reads it there. */
 function append(output: Json, text: string): void {
   if (Array.isArray(output.content)) output.content.push({ type: "text", text })
@@ -799,6 +807,13 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
   const notes = new Map<string, string>()
   /** Where a session stands, for an agent whose conversation was cut down. */
   const standing = new Map<string, string>()
+  /** How the last message of a session's agent ended, and who spoke to it in which way last. */
+  const endings = new Map<string, string>()
+  const voices = new Map<string, Json>()
+  /** The last prompt of a session that is the guard's own. */
+  const reminders = new Map<string, string>()
+  /** `run` ends its process at the end of the turn: nothing goes on there. */
+  const lasts = !process.argv.slice(1).includes("run")
   let latest: string | undefined
 
   const frame = (hook: string, session: Session, input: unknown, output?: unknown): Json => {
@@ -819,6 +834,20 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       }
       return [...servers]
     })
+  }
+  /** A turn of the main agent ended: it goes on where the guard says so. */
+  const idle = async (session: Session, native: Json): Promise<void> => {
+    const finish = lasts ? endings.get(session.id) : undefined
+    endings.delete(session.id)
+    const { deny, reply } = await bridge.ask(frame("event", session, { event: { ...native, properties: { ...native.properties, finish } } }))
+    // The end is recorded even if the bridge was lost meanwhile.
+    if (deny !== undefined) bridge.tell(frame("event", session, { event: native }))
+    if (reply?.tell) show(reply.tell, "warning")
+    const text: unknown = (reply as Json | null)?.go_on
+    if (typeof text !== "string") return
+    reminders.set(session.id, text)
+    const body: any = { ...voices.get(session.id), parts: [{ type: "text", text }] }
+    void within(client.session.promptAsync({ path: { id: session.id }, body }) as Promise<unknown>)
   }
   bridge.start()
 
@@ -893,6 +922,11 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       if (!session) return
       if (session.root && !session.agent) session.agent = input.agent ?? (output.message as Json).agent
       latest = session.root ?? session.id
+      const { agent, model } = output.message as Json
+      const own = reminders.get(session.id)
+      // It is no prompt of anybody's: nothing is counted anew.
+      if (own !== undefined && output.parts.length === 1 && (output.parts[0] as Json).text === own) return
+      voices.set(session.id, { agent, model })
       const parts = output.parts.map((part: Json) => ({ type: part.type, text: part.text, synthetic: part.synthetic }))
       const native = frame("chat.message", session, { agent: input.agent }, { message: { id: output.message.id }, parts })
       const answer = await bridge.ask(native)
@@ -922,6 +956,8 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
     },
 
     event: async ({ event }) => {
+      const ended = ending(event as Json)
+      if (ended !== undefined) endings.set(String(about(event as Json)), ended)
       const native = told(event as Json)
       if (!native || !claim(event)) return
       const info = (event as Json).properties?.info
@@ -930,6 +966,7 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       const found = id === undefined ? undefined : sessions.get(id)
       const session = found instanceof Promise ? await found : found
       if (!session) return
+      if (event.type === "session.idle" && !session.root) return idle(session, native)
       const message = frame("event", session, { event: native })
       if (event.type === "session.compacted") {
         const answer = await bridge.ask(message)

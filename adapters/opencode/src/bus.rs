@@ -7,13 +7,13 @@ use phasegate_core::event::{PermissionOutcome, SessionSource};
 use crate::call;
 use crate::decoding::Decoding;
 use crate::install;
-use crate::wire::{Asked, BusEvent, Created, FileChanged, MessageUpdated, Part, PartUpdated, Replied};
+use crate::wire::{Asked, BusEvent, Created, FileChanged, Idle, MessageUpdated, Part, PartUpdated, Replied};
 
 /// The events of one event of the bus. The bus has many kinds that mean nothing here.
 pub(crate) fn told(event: &BusEvent, decoding: &mut Decoding<'_>) -> Result<Vec<EventKind>, Problem> {
     Ok(match event.kind.as_str() {
         "session.created" => created(&event.fields::<Created>()?, decoding),
-        "session.idle" => idle(decoding),
+        "session.idle" => idle(&event.fields()?, decoding),
         "session.compacted" => vec![EventKind::SessionStart { source: SessionSource::Compact, parent: None }],
         "session.deleted" => deleted(decoding),
         "message.updated" => {
@@ -49,11 +49,16 @@ fn is_fork(title: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// A turn ended, and the session waits.
-fn idle(decoding: &Decoding<'_>) -> Vec<EventKind> {
+/// A turn ended, and the session waits. It can go on only where the agent ended it by itself: not after an interrupt or an
+/// error. A client that shows no terminal may serve a person elsewhere.
+fn idle(waits: &Idle, decoding: &Decoding<'_>) -> Vec<EventKind> {
     match decoding.subagent() {
         Some(_) => decoding.subagent_stopped().into_iter().collect(),
-        None => vec![EventKind::Stop { can_hold: false, interactive: None }, EventKind::Idle {}],
+        None => {
+            let can_hold = matches!(waits.finish.as_deref(), Some("stop" | "length"));
+            let interactive = decoding.told.head.terminal.filter(|terminal| *terminal);
+            vec![EventKind::Stop { can_hold, interactive }, EventKind::Idle {}]
+        }
     }
 }
 
@@ -117,6 +122,32 @@ fn changed(changed: FileChanged) -> Vec<EventKind> {
 
 #[cfg(test)]
 mod tests {
+    use phasegate_adapter::{Codec as _, Frame, Memory, SessionView};
+    use phasegate_core::EventKind;
+    use serde_json::{Value, json};
+
+    use crate::OpenCode;
+
+    #[test]
+    fn only_an_agent_that_stops_by_itself_can_go_on() {
+        for (finish, terminal, can_hold, interactive) in [
+            (json!("stop"), true, true, Some(true)),
+            (json!("length"), false, true, None),
+            (json!("error"), true, false, Some(true)),
+            (json!("tool-calls"), true, false, Some(true)),
+            (json!("summary"), true, false, Some(true)),
+            (Value::Null, false, false, None),
+        ] {
+            let event = json!({"type": "session.idle", "properties": {"sessionID": "s", "finish": finish}});
+            let frame =
+                json!({"hook": "event", "session": {"id": "s"}, "terminal": terminal, "input": {"event": event}});
+            let message = OpenCode.open(&Frame::new(frame.to_string())).unwrap();
+            let decoded = OpenCode.decode(&message, &SessionView::new(&Memory::Null, None)).unwrap();
+            let kinds: Vec<_> = decoded.events.into_iter().map(|event| event.kind).collect();
+            assert_eq!(kinds, [EventKind::Stop { can_hold, interactive }, EventKind::Idle {}], "{frame}");
+        }
+    }
+
     #[test]
     fn a_copy_is_told_by_its_title() {
         assert!(super::is_fork("Fix the bug (fork #2)"));

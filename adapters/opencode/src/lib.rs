@@ -74,8 +74,8 @@ impl Codec for OpenCode {
         decode::decode(message, session)
     }
 
-    fn reply(&self, _message: &Message, verdict: &Verdict) -> Reply {
-        encode::reply(verdict)
+    fn reply(&self, message: &Message, verdict: &Verdict) -> Reply {
+        encode::reply(message, verdict)
     }
 
     fn refuse(&self, _received: Received<'_>, problem: &Problem) -> Reply {

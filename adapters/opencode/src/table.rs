@@ -177,7 +177,9 @@ pub(crate) static TABLE: Table = Table {
     limits: &[
         LimitRow {
             way: "the agent ends its turn while a skill with `finish: required` is not done",
-            then: "nothing lets the guard keep the agent from stopping; the turn ends, and `phasegate status` shows the run as unfinished",
+            then: "the plugin has it go on, once a prompt; then the turn ends and the user is told what is missing. \
+               `opencode run` ends with its turn, and `phasegate status` shows the run as unfinished; a subagent \
+               is not kept",
             shown: &[],
         },
         LimitRow {

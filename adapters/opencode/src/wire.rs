@@ -227,6 +227,13 @@ pub(crate) struct CreatedInfo {
     pub(crate) title: String,
 }
 
+/// `session.idle`: a turn ended.
+#[derive(Deserialize)]
+pub(crate) struct Idle {
+    /// How the agent's last message ended, where the session can go on by itself.
+    pub(crate) finish: Option<String>,
+}
+
 /// `message.updated`: a message without its text.
 #[derive(Deserialize)]
 pub(crate) struct MessageUpdated {

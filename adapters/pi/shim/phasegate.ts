@@ -649,6 +649,8 @@ export default function phasegate(pi: ExtensionAPI): void {
 	let pending: string[] = [];
 	let status = "";
 	let changed: string | undefined;
+	/** The last prompt that is the guard's own. */
+	let reminder: string | undefined;
 	let bridge: Bridge | undefined;
 
 	shared.everywhere ||= isUsers();
@@ -849,6 +851,8 @@ export default function phasegate(pi: ExtensionAPI): void {
 	pi.on("input", async (event, ctx) => {
 		if (!mine()) return undefined;
 		const { type, text, source, streamingBehavior } = event;
+		// It is no prompt of anybody's: nothing is counted anew.
+		if (source === "extension" && text === reminder) return undefined;
 		const { deny, reply } = await guard(ctx).ask(frame({ type, text, source, streamingBehavior }, ctx));
 		later(taken(reply, ctx));
 		if (deny) notify(deny, "error", ctx);
@@ -880,8 +884,21 @@ export default function phasegate(pi: ExtensionAPI): void {
 		await hide(ctx);
 	});
 
-	for (const name of ["agent_end", "agent_settled", "session_before_compact", "session_compact", "session_tree"] as const) {
-		pi.on(name as "agent_end", (event, ctx) => {
+	pi.on("agent_end", async (event, ctx) => {
+		if (!mine()) return;
+		const { type, messages } = event;
+		const stopReason = (messages as unknown as Fields[]).filter(({ role }) => role === "assistant").at(-1)?.stopReason;
+		const { deny, reply } = await guard(ctx).ask(frame({ type, stopReason }, ctx));
+		// The end is recorded even if the bridge was lost meanwhile.
+		if (deny !== undefined) guard(ctx).tell(frame({ type }, ctx));
+		later(taken(reply, ctx));
+		if (typeof reply?.go_on !== "string") return;
+		reminder = reply.go_on;
+		pi.sendUserMessage(reminder, { deliverAs: "followUp" });
+	});
+
+	for (const name of ["agent_settled", "session_before_compact", "session_compact", "session_tree"] as const) {
+		pi.on(name as "agent_settled", (event, ctx) => {
 			if (mine()) guard(ctx).tell(frame({ type: event.type }, ctx));
 		});
 	}

@@ -53,7 +53,7 @@ impl Decoding<'_> {
             }
             Hook::SessionBeforeCompact | Hook::SessionTree => vec![EventKind::Compact {}],
             Hook::SessionCompact => vec![EventKind::SessionStart { source: SessionSource::Compact, parent: None }],
-            Hook::AgentEnd => vec![EventKind::Stop { can_hold: false, interactive: None }],
+            Hook::AgentEnd => vec![self.turn_over(&told.fields()?)],
             Hook::AgentSettled => vec![EventKind::Idle {}],
             Hook::Permission => vec![permission(told.fields()?)?],
             Hook::BeforeAgentStart | Hook::Other => Vec::new(),
@@ -74,6 +74,14 @@ impl Decoding<'_> {
         let ending = outcome::of_none(&over.result, over.is_error);
         self.session.open_call(&over.tool_call_id)?;
         Some(result(&over.tool_call_id, ending, &over.tool_name, Vec::new()))
+    }
+
+    /// The agent has done with a prompt. It can go on only where it ended by itself: not after an interrupt or an error.
+    /// Older versions, which do not say how they run, leave what they are given now until the next prompt.
+    fn turn_over(&self, end: &wire::AgentEnd) -> EventKind {
+        let ended = matches!(end.stop_reason.as_deref(), Some("stop" | "length"));
+        let can_hold = ended && self.told.head.mode.is_some();
+        EventKind::Stop { can_hold, interactive: self.told.head.sits() }
     }
 
     fn session_start(&self, start: &wire::SessionStart) -> Result<EventKind, Problem> {
@@ -354,6 +362,24 @@ mod tests {
         assert_eq!(play(&ran("1", "a")), Some(json!("unknown")), "once only");
         assert_eq!(play(&ran("2", "b")), Some(json!("unknown")));
         assert_eq!((play(&over("3")), play(&over("3"))), (Some(json!("refused")), None));
+    }
+
+    #[test]
+    fn only_an_agent_that_stops_by_itself_can_go_on() {
+        for (reason, mode, can_hold, interactive) in [
+            (json!("stop"), json!("tui"), true, Some(true)),
+            (json!("length"), json!("print"), true, Some(false)),
+            (json!("stop"), json!("json"), true, Some(false)),
+            (json!("stop"), json!("rpc"), true, None),
+            (json!("stop"), Value::Null, false, None),
+            (json!("aborted"), json!("tui"), false, Some(true)),
+            (json!("error"), json!("print"), false, Some(false)),
+            (Value::Null, json!("tui"), false, Some(true)),
+        ] {
+            let event = json!({"type": "agent_end", "stopReason": reason});
+            let frame = json!({"event": event, "session": "s", "mode": mode, "hasUI": true});
+            assert_eq!(kinds(&frame, &Memory::Null), [EventKind::Stop { can_hold, interactive }], "{frame}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! | `deny` | returns `{block, reason}` for a call; has nothing more done with what was typed |
 //! | `ends` | beside `deny`: also has the client end the turn |
 //! | `ask` | asks its user before it obeys `deny`; a yes lets the call go on |
+//! | `go_on` | has the agent go on with this text as its next prompt |
 //! | `context` | puts the text where the agent reads it next |
 //! | `tell` | shows the text to the user |
 //! | `status` | shows where the runs stand in the client's status line; empty: nothing |
@@ -13,7 +14,7 @@ use std::fmt::Write as _;
 
 use phasegate_adapter::{Message, Problem, Received, Reply, Verdict, text};
 use phasegate_core::policy::Mode;
-use phasegate_core::{Decision, Effect, RunPosition};
+use phasegate_core::{Code, Decision, Effect, RunPosition};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,6 +38,8 @@ struct Output {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ends: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    go_on: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tell: Option<String>,
@@ -46,9 +49,16 @@ struct Output {
 pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
     let mut output =
         Output { status: status(verdict), context: text::context(verdict, tools::native), ..Output::default() };
+    let hook = Hook::named(&message.event);
     match verdict.denial() {
+        Some(decision) if hook == Some(Hook::AgentEnd) => match decision.code {
+            Some(Code::Unfinished) => output.go_on = Some(text::denial(decision, tools::native)),
+            _ => output.tell = Some(text::denial(decision, tools::native)),
+        },
+        // What the user is told of the end of a turn is not for the agent.
+        None if hook == Some(Hook::AgentEnd) => output.tell = verdict.text().map(str::to_owned),
         Some(decision) => {
-            let called = Hook::named(&message.event) == Some(Hook::ToolCall);
+            let called = hook == Some(Hook::ToolCall);
             let head = Head::of(&message.body).ok();
             deny(&mut output, decision, head.as_ref().filter(|_| called));
         }

@@ -117,7 +117,9 @@ pub(crate) static TABLE: Table = Table {
     limits: &[
         LimitRow {
             way: "the agent ends its turn while a skill with `finish: required` is not done",
-            then: "nothing lets the guard keep the agent from stopping; the turn ends, and `phasegate status` shows the run as unfinished",
+            then: "with 0.87.1 and newer the extension has it go on, once a prompt, or three times in print and JSON \
+               mode; then the turn ends and the user is told what is missing. Under 0.73.1 the turn ends, and \
+               `phasegate status` shows the run as unfinished",
             shown: &[],
         },
         LimitRow {

@@ -49,6 +49,15 @@ impl<'a> Head<'a> {
             None => self.has_ui,
         }
     }
+
+    /// Whether a person sits at the session; `None` where that is not known.
+    pub(crate) fn sits(&self) -> Option<bool> {
+        match self.mode {
+            Some("tui") => Some(true),
+            Some("print" | "json") => Some(false),
+            Some(_) | None => None,
+        }
+    }
 }
 
 /// Parses a frame: one JSON object with at least an event's type and a session.
@@ -155,6 +164,14 @@ pub(crate) struct Said {
     pub(crate) response_id: Option<String>,
     #[serde(default)]
     pub(crate) timestamp: Value,
+}
+
+/// `agent_end`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentEnd {
+    /// Why the agent's last message ended: `stop`, `length`, `toolUse`, `error` or `aborted`.
+    pub(crate) stop_reason: Option<String>,
 }
 
 /// `session_start`.

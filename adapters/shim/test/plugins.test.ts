@@ -20,6 +20,10 @@ before(() => {
     join(project, ".phasegate/skills/careful.yaml"),
     "skill: careful\ndescription: look\nphases:\n  look: { allowed: [Read], forbidden: [Edit], done_when: { ok: Read } }\n  write: { allowed: [Edit] }\n",
   )
+  writeFileSync(
+    join(project, ".phasegate/skills/finished.yaml"),
+    "skill: finished\ndescription: read\nfinish: required\nstart: [{ prompt: 'Do it' }]\nphases:\n  only: { allowed: [Read], done_when: { ok: Read } }\n",
+  )
   Object.assign(process.env, {
     PATH: `${dirname(process.env.PHASEGATE ?? "phasegate")}${delimiter}${process.env.PATH}`,
     PHASEGATE_STATE_DIR: join(world, "state"),
@@ -33,6 +37,7 @@ after(() => rmSync(world, { recursive: true, force: true }))
 /** A client that loads the extension for one session. */
 function client(session: string, entries: unknown[], tools: string[]) {
   const handlers = new Map<string, (event: unknown, ctx: unknown) => any>()
+  const sent: { content: string; options: object }[] = []
   let active = tools
   const pi = {
     on: (name: string, handler: (event: unknown, ctx: unknown) => any) => handlers.set(name, handler),
@@ -42,6 +47,7 @@ function client(session: string, entries: unknown[], tools: string[]) {
     getCommands: () => [],
     appendEntry: (customType: string, data: unknown) => entries.push({ type: "custom", customType, data }),
     registerCommand: () => {},
+    sendUserMessage: (content: string, options: object) => sent.push({ content, options }),
   }
   const ctx = {
     cwd: project,
@@ -52,7 +58,7 @@ function client(session: string, entries: unknown[], tools: string[]) {
   }
   phasegate(pi as any)
   const says = async (type: string, fields: object = {}) => handlers.get(type)?.({ type, ...fields }, ctx)
-  return { says, tools: () => active }
+  return { says, sent, tools: () => active }
 }
 
 const skill = { toolName: "read", input: { path: join(project, ".pi/skills/careful/SKILL.md") } }
@@ -99,5 +105,65 @@ test("another plugin that changes a decided call is told so", async () => {
   assert.throws(() => (output.args.filePath = "b"), changed)
   assert.throws(() => (output.args.nested.deep = 2), changed)
   assert.throws(() => delete output.args.filePath)
+  await (hooks as any).dispose()
+})
+
+test("an agent that stops too early goes on by a prompt that counts as nobody's, and not after an interrupt", async () => {
+  const { says, sent } = client("stops", [], ["read"])
+  const stops = (stopReason: string) => says("agent_end", { messages: [{ role: "user" }, { role: "assistant", stopReason }] })
+  await says("session_start", { reason: "startup" })
+  await says("input", { text: "Do it", source: "interactive" })
+  await stops("aborted")
+  assert.equal(sent.length, 0)
+  for (const times of [1, 2, 3, 3]) {
+    await stops("stop")
+    assert.equal(sent.length, times)
+    const { content, options } = sent[times - 1] ?? assert.fail()
+    assert.match(content, /skill "finished" must be finished/)
+    assert.deepEqual(options, { deliverAs: "followUp" })
+    await says("input", { text: content, source: "extension" })
+  }
+  await says("input", { text: "Go on", source: "interactive" })
+  await stops("stop")
+  assert.equal(sent.length, 4, "a person's prompt counts anew")
+  await says("session_shutdown", { reason: "quit" })
+})
+
+test("a session that goes idle too early goes on once, as the agent that the user chose", async () => {
+  const sent: any[] = []
+  const answers = {
+    session: {
+      get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id } }),
+      promptAsync: async (prompt: unknown) => sent.push(prompt),
+    },
+    tui: { showToast: async () => ({}) },
+    mcp: { status: async () => ({ data: {} }) },
+  }
+  const hooks = await Phasegate({ client: answers, directory: project } as any)
+  const tells = (type: string, properties: object) => hooks.event?.({ event: { type, properties } as any })
+  const model = { providerID: "one", modelID: "two" }
+  const prompts = (text: string) => {
+    const message = { id: "msg_1", agent: "plan", model }
+    return hooks["chat.message"]?.({ sessionID: "ses_2", agent: "plan" } as any, { message, parts: [{ type: "text", text }] } as any)
+  }
+  const stops = async (end: object) => {
+    await tells("message.updated", { info: { id: "msg_2", sessionID: "ses_2", role: "assistant", ...end } })
+    await tells("session.idle", { sessionID: "ses_2" })
+  }
+  await tells("session.created", { info: { id: "ses_2", title: "" } })
+  await prompts("Do it")
+  await stops({ error: { name: "MessageAbortedError" } })
+  assert.equal(sent.length, 0)
+  for (let times = 0; times < 2; times += 1) {
+    await stops({ finish: "stop" })
+    assert.equal(sent.length, 1)
+    await prompts(sent[0].body.parts[0].text)
+  }
+  assert.deepEqual(sent[0].path, { id: "ses_2" })
+  assert.deepEqual({ agent: sent[0].body.agent, model: sent[0].body.model }, { agent: "plan", model })
+  assert.match(sent[0].body.parts[0].text, /skill "finished" must be finished/)
+  await prompts("Go on")
+  await stops({ finish: "stop" })
+  assert.equal(sent.length, 2, "a person's prompt counts anew")
   await (hooks as any).dispose()
 })
