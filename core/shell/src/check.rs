@@ -17,6 +17,7 @@ mod shell;
 mod statement;
 mod replace;
 pub(crate) mod tar;
+mod tool;
 mod verb;
 
 use crate::finding::Finding;
@@ -71,6 +72,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Verb => verb::verb(command),
         Check::Setting => verb::setting(command),
         Check::Statement => statement::check(walk, command),
+        Check::Tool => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),
         Check::Redis => statement::redis(command),
     }

@@ -70,7 +70,13 @@ fn folder_of(path: &Pattern) -> String {
         return if here { ".".to_owned() } else { UNKNOWN.to_owned() };
     };
     let rest = path.0.get(1..).unwrap_or(&[]);
-    if !rest.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob)) {
+    // What a search finds lies below the folder in which it starts.
+    let below = |piece: &Piece| match piece {
+        Piece::Text(text) => !text.contains(".."),
+        Piece::Glob | Piece::Tree => true,
+        Piece::Any | Piece::Home => false,
+    };
+    if !rest.iter().all(below) {
         return UNKNOWN.to_owned();
     }
     match start.rsplit_once('/') {

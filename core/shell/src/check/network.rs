@@ -10,6 +10,12 @@ use crate::walk::Walk;
 /// `curl`
 pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     saved(walk, command, &["o", "output"]);
+    if command.has(&["O", "remote-name", "remote-name-all"]) {
+        let named = command.scan.operands.iter().copied().chain(command.values(&["url"]));
+        fetched(walk, command, &named.collect::<Vec<_>>(), &["output-dir"]);
+    }
+    // A file of options can name any file; so can the server.
+    walk.unnamed |= command.has(&["K", "config", "J", "remote-header-name"]);
     for given in &command.scan.options {
         let Some(value) = &given.value else { continue };
         let text = value.known();
@@ -45,6 +51,21 @@ fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str]) {
     }
 }
 
+/// Takes note of the files that have the last names of addresses, or of the folder in which options of these names put them.
+fn fetched(walk: &mut Walk<'_>, command: &Command<'_>, addresses: &[&Field], folders: &[&str]) {
+    if let Some(folder) = command.values(folders).last() {
+        return walk.touch(folder, Access::Write);
+    }
+    for address in addresses {
+        let path = address.known().map(|text| text.split_once("://").map_or(text, |(_, rest)| rest));
+        let name = path.and_then(|path| path.split(['?', '#']).next()?.rsplit_once('/')).map(|(_, name)| name);
+        match name.filter(|name| !name.is_empty() && !name.contains(['{', '['])) {
+            Some(name) => walk.touch(&Field::text(name, address.span), Access::Write),
+            None => walk.unnamed = true,
+        }
+    }
+}
+
 fn addresses(command: &Command<'_>) -> Option<Finding> {
     let bad = command.scan.operands.iter().find(|field| !field.known().is_some_and(is_fetched))?;
     Some(Finding::new(Verdict::Send, "the address may send data", bad.span))
@@ -63,6 +84,14 @@ pub(super) fn wget(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
     saved(walk, command, &["O", "output-document"]);
     if command.has(&["version", "V", "help", "h"]) {
         return None;
+    }
+    let many = ["r", "recursive", "m", "mirror", "p", "page-requisites", "i", "input-file", "x", "force-directories"];
+    if command.has(&many) || command.has(&["content-disposition", "e", "execute", "config"]) {
+        let named = command.values(&["P", "directory-prefix"]).last().filter(|_| command.has(&many)).cloned();
+        walk.unnamed |= named.is_none();
+        named.iter().for_each(|folder| walk.touch(folder, Access::Write));
+    } else if !command.has(&["O", "output-document", "spider"]) {
+        fetched(walk, command, &command.scan.operands, &["P", "directory-prefix"]);
     }
     let prints =
         command.values(&["O", "output-document"]).any(|value| matches!(value.known(), Some("-" | "/dev/null")));

@@ -199,9 +199,15 @@ impl Walk<'_> {
         }
         // With its target as an option, no operand is the target.
         let last = scan.operands.len().saturating_sub(usize::from(into.is_none()));
+        let rewrites = rule.touches == Operands::Rewrite && rewrites(rule, scan);
+        if rewrites && scan.operands.is_empty() {
+            self.touch(&Field::text(".", scan.options.first().map_or((0, 0), |given| given.span)), Access::Write);
+        }
         for (number, field) in scan.operands.iter().enumerate() {
             let access = match rule.touches {
                 Operands::None => continue,
+                Operands::Rewrite if rewrites => Access::Write,
+                Operands::Rewrite => Access::Read,
                 Operands::Replace if does > Verdict::Read => Access::Remove,
                 Operands::Read | Operands::Replace => Access::Read,
                 Operands::Write => Access::Write,
@@ -237,6 +243,18 @@ impl Walk<'_> {
                 self.touch(field, Access::Write)
             }
         }
+    }
+}
+
+/// Whether a program that may change its operands does.
+fn rewrites(rule: &Rule, scan: &Scan<'_>) -> bool {
+    let given = |list: &str| {
+        let listed = |given: &Given| list.split_ascii_whitespace().any(|option| same(option, &given.name));
+        scan.options.iter().any(listed)
+    };
+    match rule.hurts.get(&Verdict::Write) {
+        Some(options) => given(options),
+        None => !given(&rule.only_with),
     }
 }
 

@@ -170,6 +170,9 @@ pub enum Operands {
     Move,
     /// Paths that it reads, unless it changes anything; then paths that it removes (`gzip`).
     Replace,
+    /// Paths that it reads, or changes: with an option of `hurts.write`, or without `only_with` where no such option is listed
+    /// (`gofmt -w`, `black`); the folder that it runs in, where it has none.
+    Rewrite,
     /// Something and then paths that it reads (`grep`).
     FirstNone,
     /// Something and then paths that it changes (`chmod`).
@@ -292,6 +295,8 @@ pub enum Check {
     Statement,
     /// `redis-cli`: a command.
     Redis,
+    /// A program that runs another one of the table as a part of itself (`npx prettier`).
+    Tool,
     /// A program that runs a command in a folder, below a root or for values that its other words name.
     OtherFolder,
 }

@@ -1,0 +1,24 @@
+//! `npx`, `uvx`, `poetry run`, `python -m`: a program that runs another one of the table as a part of itself. What that one
+//! changes counts; that it is fetched or found elsewhere is in the entry of the program that runs it.
+
+use phasegate_core::analysis::Verdict;
+
+use super::command::Command;
+use crate::field::Field;
+use crate::finding::Finding;
+use crate::walk::Walk;
+
+pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let operands: Vec<Field> = command.scan.operands.iter().map(|field| (*field).clone()).collect();
+    let module = command.values(&["m"]).next().and_then(Field::known);
+    let (name, rest) = match module {
+        Some(module) => (module, operands.as_slice()),
+        None if command.name.starts_with("py") => return None,
+        None => operands.split_first().and_then(|(first, rest)| Some((first.known()?, rest)))?,
+    };
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    let rule = walk.table.rule(name)?;
+    let finding = walk.apply(name, &rule, rest, command.span);
+    // Another program may have the name.
+    (finding.verdict > Verdict::Read).then_some(finding)
+}
