@@ -33,7 +33,8 @@ impl Walk<'_> {
         };
         let scan = scan(rule, &scanned);
         let before = self.touches().len();
-        self.talks(rule.network);
+        let sends = |field: &&Field| field.known().is_some_and(|word| is_sent(rule, word));
+        self.talks(rule.network || scan.operands.iter().any(sends));
         let mut worst = self.own_verdict(name, rule, &scan, span);
         for finding in scan.findings.iter().cloned() {
             keep_worse(&mut worst, finding);
@@ -256,6 +257,13 @@ fn rewrites(rule: &Rule, scan: &Scan<'_>) -> bool {
         Some(options) => given(options),
         None => !given(&rule.only_with),
     }
+}
+
+/// Whether an operand of a program says that it talks to another machine: a goal, with or without the project that it is for
+/// (`deploy`, `:lib:publish`).
+fn is_sent(rule: &Rule, word: &str) -> bool {
+    let goal = word.rsplit(':').next();
+    rule.sends.split_whitespace().any(|sends| sends == "*" || sends == word || Some(sends) == goal)
 }
 
 /// What a program that asks a service sends, where that is not in the line itself.

@@ -87,7 +87,8 @@ pub struct Rule {
     /// Commands that ask a service on the network and change nothing, separated by blanks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub asks: String,
-    /// Commands that talk to another machine and do more than ask, separated by blanks; `-` is the program without a command.
+    /// Commands that talk to another machine and do more than ask, separated by blanks; `-` is the program without a command,
+    /// and of a program that has no commands of its own, any operand counts, `*` for whatever it is.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub sends: String,
     /// It asks a service on the network.
