@@ -56,6 +56,7 @@ const SHIPPED: &[Shipped] = &[
     both!("lsp-rename"),
     both!("lsp-safe-edit"),
     both!("lsp-verify"),
+    strict!("migration"),
     strict!("release"),
     strict!("review-only"),
     strict!("test-first"),

@@ -108,7 +108,16 @@ fn a_name_that_stands_for_two_skills_is_listed_once() {
         skill("own", Level::Project, "{skill: lsp-rename, phases: {mine: {allowed: [Read]}}}"),
     ]);
     let told = compiled.diagnostics[0].suggestion.as_deref().unwrap();
-    let skills = ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "release", "review-only", "test-first"];
+    let skills = [
+        "lsp-refactor",
+        "lsp-rename",
+        "lsp-safe-edit",
+        "lsp-verify",
+        "migration",
+        "release",
+        "review-only",
+        "test-first",
+    ];
     assert_eq!(told, format!("the skills are `{}`", skills.join("`, `")));
 }
 
@@ -192,7 +201,16 @@ fn shipped_skills_are_found_by_name_and_form() {
     let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
     assert_eq!(
         names,
-        ["lsp-refactor", "lsp-rename", "lsp-safe-edit", "lsp-verify", "release", "review-only", "test-first"]
+        [
+            "lsp-refactor",
+            "lsp-rename",
+            "lsp-safe-edit",
+            "lsp-verify",
+            "migration",
+            "release",
+            "review-only",
+            "test-first"
+        ]
     );
     for shipped in shipped() {
         for text in [Some(shipped.strict), shipped.compat].into_iter().flatten() {
