@@ -150,7 +150,8 @@ impl Walk<'_> {
                         let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
                         self.talks(rule.network);
                         self.touch_unknown(name, rest);
-                        self.unnamed |= !rule.elsewhere;
+                        // Of a program that nobody can see into, that alone is in doubt.
+                        self.unnamed |= verdict == Verdict::Write && !rule.elsewhere;
                         Finding::new(verdict, format!("`{full}` is not known to only read"), command.span)
                     }
                 }
