@@ -88,3 +88,21 @@ fn init_says_that_it_changes_the_mode_of_no_config_that_is_there() {
     assert!(told.contains("the mode of the config is warn") && told.contains("write `mode` there"), "{told}");
     world.run(&["init", "claude-code", "--mode", "warn"], 0);
 }
+
+#[test]
+fn check_tells_of_agents_that_nobody_has_and_of_paths_from_the_root_of_the_system() {
+    let world = World::unguarded();
+    world.write(".claude/agents/reviewer.md", "---\nname: reviewer\n---\n");
+    let root = world.root().canonicalize().unwrap().display().to_string();
+    world.write(
+        ".phasegate/skills/own.yaml",
+        &format!(
+            "skill: own\nforbidden:\n  - {{tool: Edit, agent: reviewr}}\n  - {{tool: Write, agent: reviewer}}\n  - {{tool: \
+             Bash, agent: general-purpose}}\n  - {{writes: \"{root}/src/**\"}}\nphases:\n  only: {{allowed: [Read]}}\n"
+        ),
+    );
+    let text = world.run(&["check"], 0);
+    assert!(text.contains("subagent of the type `reviewr`, so this forbids nothing"), "{text}");
+    assert!(text.contains("did you mean `reviewer`?") && text.contains("did you mean `src/**`?"), "{text}");
+    assert!(text.contains("0 errors, 2 warnings"), "{text}");
+}

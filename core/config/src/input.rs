@@ -62,6 +62,10 @@ pub struct Known {
     /// The names in its folders, by the folder's path (`src/app`; the root is the empty text). A folder that is not listed
     /// is not known.
     pub folders: BTreeMap<String, BTreeSet<String>>,
+    /// Its root, as an absolute path; empty where it is not known.
+    pub root: String,
+    /// The types of subagents that files of the project or of the user define; `None` where nobody looked.
+    pub agents: Option<BTreeSet<String>>,
 }
 
 impl KnownServers {

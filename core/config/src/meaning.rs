@@ -1,5 +1,6 @@
 //! What a skill means, and whether that can be what its author meant.
 
+mod agents;
 mod conditions;
 mod contradiction;
 mod cover;
@@ -25,7 +26,8 @@ pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     let damaged = damaged(built, findings);
     contradiction::check(built, findings);
     hold::check(built, findings);
-    folders::check(built, &known.folders, findings);
+    folders::check(built, known, findings);
+    agents::check(built, known, findings);
     let misspelt = names::check(built, &known.servers, findings);
     let possible = possible::Possible::new(&built.skill);
     reach::check(built, &possible, &damaged, &misspelt, findings);

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::apply::obligation_prefix;
 use crate::cause::By;
 use crate::change::Change;
+use crate::condition::Condition;
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
@@ -123,8 +124,28 @@ fn announce(skill: &Skill, run: &Run) -> String {
         };
         text.push_str(&format!(" {alone} finishes the phase: {}.", phrase::wanted(condition)));
     }
-    if let Some(next) = phase.next.first().and_then(|edge| skill.phases.get(edge.to)) {
+    let next = phase.next.first().and_then(|edge| skill.phases.get(edge.to));
+    let approved = approved(run, phase.done_when.iter().chain(next.and_then(|next| next.requires.as_ref())));
+    if !approved.is_empty() {
+        text.push_str(&format!(" The user has approved {}.", approved.join(" and ")));
+    }
+    if let Some(next) = next {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text
+}
+
+/// What a person approved of what conditions ask for, as it was then.
+fn approved<'c>(run: &Run, conditions: impl Iterator<Item = &'c Condition>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for condition in conditions {
+        condition.each_gate(&mut |gate| {
+            let given = run.approvals.iter().any(|approval| approval.gate == *gate);
+            let name = format!("`{}`", gate.name);
+            if given && !names.contains(&name) {
+                names.push(name);
+            }
+        });
+    }
+    names
 }

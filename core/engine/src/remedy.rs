@@ -46,7 +46,8 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     };
     let tool = &context.call.tool.name;
     let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", phrase::shortened(command)));
-    let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty());
+    let several = verdict.skill.named_servers().len() > 1;
+    let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty() || several);
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
     let guidance = match typed {
         Some(typed) => Guidance::OfPeople(typed),

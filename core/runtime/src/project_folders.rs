@@ -10,6 +10,8 @@ use crate::runtime::Runtime;
 
 /// So many folders are read at most, the outer ones first; what lies in others is not known.
 const FOLDERS: usize = 500;
+/// How the folders end in which platforms look for types of subagents.
+const AGENTS: [&str; 2] = ["/agents/", "/agent/"];
 /// Folders that tools fill.
 const FILLED: [&str; 3] = [".git", "node_modules", "target"];
 
@@ -17,7 +19,30 @@ impl Runtime {
     /// What is known of a project beside its configs.
     #[must_use]
     pub fn known(&self, project: &Project) -> Known {
-        Known { servers: self.servers(project), folders: folders(&project.root) }
+        Known {
+            servers: self.servers(project),
+            folders: folders(&project.root),
+            root: project.root.to_str().unwrap_or_default().to_string(),
+            agents: Some(self.agents(&project.root)),
+        }
+    }
+
+    /// The types of subagents that files define where the platforms look for them: each file is named for its type.
+    fn agents(&self, root: &Path) -> BTreeSet<String> {
+        let places = self.platforms.places();
+        let folders = places.settings.iter().filter(|place| AGENTS.iter().any(|end| place.ends_with(end)));
+        let mut found = BTreeSet::new();
+        for place in folders {
+            let folder = match place.strip_prefix("~/") {
+                Some(own) => self.locations.home.join(own),
+                None => root.join(place),
+            };
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(FOLDERS);
+            let named =
+                entries.filter_map(|entry| entry.path().file_stem().and_then(|name| name.to_str()).map(Into::into));
+            found.extend(named.collect::<Vec<String>>());
+        }
+        found
     }
 }
 

@@ -6,14 +6,18 @@ use phasegate_core::Code;
 
 use super::uses;
 use crate::build::builder::Built;
+use crate::input::Known;
 use crate::report::Finding;
 use crate::typo::typo;
 
 /// Reports them: as warnings, because the folder may be one that the agent is to make.
-pub(super) fn check(built: &Built, folders: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
+pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
+    let folders = &known.folders;
     for used in uses::all(built) {
         for test in &used.matcher.paths {
-            if let Some((why, meant)) = no_file(&test.pattern, folders) {
+            if let Some((why, meant)) =
+                below_root(&test.pattern, &known.root).or_else(|| no_file(&test.pattern, folders))
+            {
                 let nothing = if used.place.forbids() { "forbids" } else { "means" };
                 let message = format!("`{}` {nothing} no file of the project", test.pattern);
                 findings.push(
@@ -35,6 +39,12 @@ pub(super) fn check(built: &Built, folders: &BTreeMap<String, BTreeSet<String>>,
             );
         }
     }
+}
+
+/// Why a pattern means no file of the project, where it begins with the project's own folder.
+fn below_root(pattern: &str, root: &str) -> Option<(&'static str, String)> {
+    let inside = pattern.strip_prefix(root)?.strip_prefix('/').filter(|_| !root.is_empty())?;
+    Some(("paths of the project are compared from its root on", inside.to_owned()))
 }
 
 /// Why a pattern means no file of the project, where it is a folder or has a slash too much, and what was probably meant.

@@ -1,0 +1,41 @@
+//! Types of subagents that nobody has.
+
+use phasegate_core::Code;
+use phasegate_core::matcher::AgentTest;
+
+use super::uses;
+use crate::build::builder::Built;
+use crate::input::Known;
+use crate::report::Finding;
+use crate::suggestion::{did_you_mean, listed};
+
+/// The types that agent hosts have without a file.
+const HOST_AGENTS: [&str; 9] = [
+    "Explore",
+    "Plan",
+    "build",
+    "explore",
+    "general",
+    "general-purpose",
+    "output-style-setup",
+    "plan",
+    "statusline-setup",
+];
+
+/// Reports them: as warnings, because a plugin or a teammate's folder may have one.
+pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
+    let Some(own) = &known.agents else { return };
+    for used in uses::all(built) {
+        let Some(AgentTest::Kind(kind)) = &used.matcher.agent else { continue };
+        if kind.is_empty() || own.contains(kind) || HOST_AGENTS.contains(&kind.as_str()) {
+            continue;
+        }
+        let nothing = if used.place.forbids() { "forbids nothing" } else { "means no call" };
+        let all = || own.iter().map(String::as_str).chain(["main", "subagent"]).chain(HOST_AGENTS);
+        let message = format!("no file defines a subagent of the type `{kind}`, so this {nothing} until one does");
+        findings.push(
+            Finding::warning(Code::MatcherNeverMatches, used.span, message)
+                .suggest(did_you_mean(kind, all()).unwrap_or_else(|| format!("the types here are {}", listed(all())))),
+        );
+    }
+}
