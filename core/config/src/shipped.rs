@@ -52,12 +52,14 @@ macro_rules! both {
 }
 
 const SHIPPED: &[Shipped] = &[
+    strict!("careful-feature"),
     both!("lsp-refactor"),
     both!("lsp-rename"),
     both!("lsp-safe-edit"),
     both!("lsp-verify"),
     strict!("migration"),
     strict!("release"),
+    strict!("review"),
     strict!("review-only"),
     strict!("test-first"),
 ];

@@ -109,12 +109,14 @@ fn a_name_that_stands_for_two_skills_is_listed_once() {
     ]);
     let told = compiled.diagnostics[0].suggestion.as_deref().unwrap();
     let skills = [
+        "careful-feature",
         "lsp-refactor",
         "lsp-rename",
         "lsp-safe-edit",
         "lsp-verify",
         "migration",
         "release",
+        "review",
         "review-only",
         "test-first",
     ];
@@ -202,12 +204,14 @@ fn shipped_skills_are_found_by_name_and_form() {
     assert_eq!(
         names,
         [
+            "careful-feature",
             "lsp-refactor",
             "lsp-rename",
             "lsp-safe-edit",
             "lsp-verify",
             "migration",
             "release",
+            "review",
             "review-only",
             "test-first"
         ]
