@@ -1,7 +1,7 @@
 //! What `init` reports: what it did, and what comes next.
 
 use phasegate_adapter::{Change, InstallScope};
-use phasegate_core::policy::Policy;
+use phasegate_core::policy::{Policy, Skill};
 use serde_json::json;
 
 use super::plan::Plan;
@@ -86,6 +86,13 @@ fn next(plans: &[Plan<'_>], policy: &Policy) {
     names.retain(|name| asked.is_empty() || asked.iter().any(|skill| skill == name));
     match names.as_slice() {
         [] => out.line("  no skill applies yet: `phasegate init --skill test-first` adds a shipped one"),
+        [first, ..] if names.iter().all(|name| policy.skill(name).is_some_and(Skill::starts_by_itself)) => {
+            let begins = if names.len() == 1 { "begins" } else { "begin" };
+            out.line(format_args!(
+                "  next: start the client anew; {} {begins} without being asked for, and `/{first}` starts it at once",
+                names.join(", ")
+            ));
+        }
         [first, ..] => out.line(format_args!(
             "  next: start the client anew and start a skill ({}), for example with `/{first}`",
             names.join(", ")
