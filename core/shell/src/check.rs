@@ -74,6 +74,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Statement => statement::check(walk, command),
         Check::Tool => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),
+        Check::Links => output::links(walk, command),
         Check::Redis => statement::redis(command),
     }
 }

@@ -21,6 +21,7 @@ fn is_nowhere(path: &str) -> bool {
 
 /// `dd`: without `of=` it prints.
 pub(super) fn dd(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let mut writes = None;
     for field in command.args {
         let operand = (!field.many).then(|| field.start().split_once('=')).flatten();
         match operand {
@@ -28,17 +29,36 @@ pub(super) fn dd(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> 
             Some(("of", _)) => {
                 let target = field.after("of=".len());
                 if !target.known().is_some_and(is_harmless_output) {
+                    // Of several the last one counts.
                     walk.touch(&target, Access::Write);
-                    return Some(Finding::new(Verdict::Write, "`dd` copies to a file or a device", field.span));
+                    writes = Some(Finding::new(Verdict::Write, "`dd` copies to a file or a device", field.span));
                 }
             }
             Some(("bs" | "ibs" | "obs" | "cbs" | "count" | "skip" | "status" | "conv" | "iflag", _)) => {}
             _ if matches!(field.known(), Some("--version" | "--help")) => {}
             _ => {
                 let because = "a word that is not known to only say what `dd` reads";
-                return Some(Finding::new(Verdict::Write, because, field.span));
+                writes.get_or_insert_with(|| Finding::new(Verdict::Write, because, field.span));
             }
         }
+    }
+    writes
+}
+
+/// `cp -l`, `cp -s`: what has a second name is written through it, with all that lies below.
+pub(super) fn links(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let links = |field: &Field| {
+        let word = field.start();
+        let long = |name: &str| word.len() > 2 && name.starts_with(word);
+        let short = word.starts_with('-') && !word.starts_with("--") && word.contains(['l', 's']);
+        short || (word.starts_with("--") && (long("--link") || long("--symbolic-link")))
+    };
+    if command.args.iter().take_while(|field| field.known() != Some("--")).any(links) {
+        command
+            .args
+            .iter()
+            .filter(|field| !field.start().starts_with('-'))
+            .for_each(|field| walk.touch(field, Access::Remove));
     }
     None
 }

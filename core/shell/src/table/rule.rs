@@ -300,6 +300,8 @@ pub enum Check {
     Tool,
     /// A program that runs a command in a folder, below a root or for values that its other words name.
     OtherFolder,
+    /// `cp`, whose `-l` and `-s` make second names of files.
+    Links,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
