@@ -54,14 +54,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
     let compiled = compile_knowing(&files, &known);
     diagnostics.extend(compiled.diagnostics);
-    let played = if args.tests && !compiled.policy.skills.is_empty() {
+    let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    let played = if args.tests && errors == 0 {
         transcripts::play(&context.find_project(&runtime)?.root, &compiled.policy)?
     } else {
         Vec::new()
     };
     let failed = played.iter().any(|one| !one.mistakes.is_empty());
     let skills: Vec<_> = compiled.policy.skills.iter().filter(|_| args.expanded).map(expanded).collect();
-    let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if context.out.json {
         let list: Vec<_> = diagnostics.iter().map(as_json).collect();
         let mut value = json!({"files": files.len(), "errors": errors, "diagnostics": list});

@@ -50,4 +50,9 @@ fn a_transcript_that_comes_out_otherwise_is_a_mistake_with_its_line() {
     let wrong = project("release", &[("one.jsonl".into(), "{\"event\": \"sleep\"}".into())]);
     assert!(wrong.run(&["check", "--tests"], 1).contains("one.jsonl:1: "));
     project("release", &[]).run(&["check", "--tests"], 2);
+
+    let unused = World::unguarded();
+    unused.write(".phasegate/config.yaml", "mode: block\n");
+    unused.write(".phasegate/tests/one.jsonl", &push.replace("EXPECT", r#"{"decision": "deny"}"#));
+    assert!(unused.run(&["check", "--tests"], 1).contains("one.jsonl:1: "), "no skill is left out in silence");
 }

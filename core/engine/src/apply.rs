@@ -15,8 +15,8 @@ use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::policy::Scope;
 use crate::state::{
-    AgentInfo, Children, DENIED, Evidence, HISTORY, KEPT, Obligation, ObligationKind, OpenCall, Project, Provisional,
-    Run, Session, Skipped, State, Status, Uncounted,
+    AgentInfo, Children, DENIED, Evidence, HISTORY, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
+    Provisional, Run, Session, Skipped, State, Status, Uncounted,
 };
 
 impl State {
@@ -239,6 +239,15 @@ impl Run {
         self.evidence.extend(as_of.iter().map(evidence));
     }
 
+    /// Drops the oldest evidence of a condition that compares objects, where there is more than is kept.
+    fn forget_oldest(&mut self, atom: u32) {
+        let mut places = (0..).zip(&self.evidence).filter(|(_, one)| one.atom == atom && !one.about.is_empty());
+        let oldest = places.next().map(|(place, _)| place);
+        if let Some(oldest) = oldest.filter(|_| places.count() >= OBJECTS) {
+            self.evidence.remove(oldest);
+        }
+    }
+
     fn prove(&mut self, proved: &Proved) {
         if proved.visit == self.visit {
             let known = |one: &Uncounted| proved.uncounted.iter().any(|new| new.atom == one.atom);
@@ -260,6 +269,7 @@ impl Run {
                 Some(known) => *known = evidence,
                 None => self.evidence.push(evidence),
             }
+            self.forget_oldest(*atom);
         }
         match proved.visit_is {
             None => {}

@@ -300,6 +300,14 @@ impl Condition {
         }
     }
 
+    /// Whether it compares what calls are about.
+    #[must_use]
+    pub fn compares_objects(&self) -> bool {
+        let mut compares = false;
+        self.each_call(&mut |test| compares |= !test.same.is_empty());
+        compares
+    }
+
     /// Calls `visit` with all that has to be as it was when the visit began, in order.
     pub fn each_unchanged<'a>(&'a self, visit: &mut dyn FnMut(&'a UnchangedTest)) {
         match self {

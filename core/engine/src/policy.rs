@@ -43,6 +43,13 @@ impl Policy {
         self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
     }
 
+    /// Whether a condition compares what calls are about.
+    #[must_use]
+    pub fn compares_objects(&self) -> bool {
+        let phases = self.skills.iter().chain(&self.earlier).flat_map(|skill| &skill.phases);
+        phases.flat_map(|phase| &phase.line_requires).any(|line| line.condition.compares_objects())
+    }
+
     /// The skill exactly as a run began with it.
     #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
@@ -124,12 +131,13 @@ impl Skill {
     }
 
     /// What `same` compares, in the conditions of all phases.
-    pub fn selectors(&self) -> impl Iterator<Item = &Selector> {
+    #[must_use]
+    pub fn selectors(&self) -> Vec<&Selector> {
         let mut found = Vec::new();
         for condition in self.phases.iter().flat_map(Phase::conditions) {
             condition.each_call(&mut |test| found.extend(test.same.iter().flat_map(|same| [&same.its, &same.mine])));
         }
-        found.into_iter()
+        found
     }
 
     /// The place of a phase, by name.

@@ -96,12 +96,12 @@ fn meant_servers(verdict: &RunVerdict<'_>, tool: &Tool) -> Vec<String> {
 fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase>) -> DenialKind {
     let (skill, tool, phase) = (verdict.skill, tool.to_string(), run.phase.clone());
     let by = verdict.ruling.by.clone();
+    if let (Line::NotDone, Some(unmet), Some(line)) = (verdict.ruling.line, verdict.ruling.unmet, by.clone()) {
+        let phase = skill.phases.get(unmet.phase).map(|phase| phase.name.clone()).unwrap_or_default();
+        return DenialKind::LineRequires { tool, phase, line };
+    }
     match verdict.ruling.line {
         Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone(), by },
-        Line::NotDone if let (Some(unmet), Some(line)) = (verdict.ruling.unmet, by.clone()) => {
-            let phase = skill.phases.get(unmet.phase).map(|phase| phase.name.clone()).unwrap_or_default();
-            DenialKind::LineRequires { tool, phase, line }
-        }
         Line::NotDone => {
             let target = verdict.ruling.transition.as_ref().and_then(|transition| skill.phases.get(transition.to));
             DenialKind::NotDone {

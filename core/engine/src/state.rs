@@ -19,6 +19,8 @@ use crate::redacted::digest;
 pub const HISTORY: usize = 64;
 /// The most open calls, agents and ended runs that are kept; the oldest go first.
 pub const KEPT: usize = 64;
+/// The most calls a condition that are kept where it compares what calls are about; the oldest go first.
+pub const OBJECTS: usize = 256;
 /// The most denied calls that are kept; the one that was denied least recently goes first.
 pub const DENIED: usize = 8;
 

@@ -80,11 +80,9 @@ fn program_fits(wanted: &str, program: &Word) -> Fit {
     if text_fits(wanted, program) {
         return Fit::Yes;
     }
-    let Some((folder, name)) = program.rfind('/').map(|at| program.split_at(at.saturating_add(1))) else {
-        return Fit::No;
-    };
+    let Some((_, name)) = program.rsplit_once('/') else { return Fit::No };
     match text_fits(wanted, name) {
-        true if SYSTEM_FOLDERS.contains(&folder) => Fit::Yes,
+        true if is_of_system(program) => Fit::Yes,
         true => Fit::Doubt,
         false => Fit::No,
     }

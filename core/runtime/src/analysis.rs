@@ -40,6 +40,14 @@ pub(crate) fn open(event: &mut Event) {
     }
 }
 
+/// Notes which arguments name paths of the project. Asked for only where a line compares what calls are about.
+pub(crate) fn name_paths(event: &mut Event, root: &Path) {
+    let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
+    if tool != BASH && analysis.paths.is_empty() && !analysis.open {
+        analysis.in_project = in_project::paths(input, root);
+    }
+}
+
 /// Resolves the paths that the adapter found in a call, relative to the event's folder, else to the project's root; reads
 /// the line of a shell call; and notes what of the guard's own the call would change. The commands of which the call would
 /// change what they obey.
@@ -63,9 +71,6 @@ pub(crate) fn complete<'a>(
         // A folder around the project is around all of its paths.
         let around = found.as_deref().is_some_and(|found| found != root && root.starts_with(found));
         path.resolved = if around { Some("/".to_string()) } else { found.and_then(|found| display(root, &found)) };
-    }
-    if judged.is_none() && analysis.paths.is_empty() {
-        analysis.in_project = in_project::paths(input, root);
     }
     let writes = |access| matches!(access, Access::Write | Access::Remove);
     let may_change = match &judged {

@@ -231,6 +231,9 @@ impl<'a> Driver<'a> {
         let protected = || self.runtime.protected(Some(root), &logs);
         let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted);
         self.changes = analysis::complete(&mut event, root, &shell, &protected);
+        if self.loaded.own.policy.compares_objects() {
+            analysis::name_paths(&mut event, root);
+        }
         let unproven = &self.loaded.own.snapshot.unproven;
         if !unproven.is_empty() {
             let server = event.call().and_then(|call| call.tool.server);

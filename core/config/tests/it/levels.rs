@@ -3,6 +3,20 @@
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, find_shipped, shipped, shipped_policy};
 use phasegate_core::policy::{LeaveSkill, Mode, Unlisted};
 
+/// The skills that are shipped, by name.
+const SKILLS: [&str; 10] = [
+    "careful-feature",
+    "lsp-refactor",
+    "lsp-rename",
+    "lsp-safe-edit",
+    "lsp-verify",
+    "migration",
+    "release",
+    "review",
+    "review-only",
+    "test-first",
+];
+
 fn file(path: &str, level: Level, kind: Kind, text: &str) -> SourceFile {
     SourceFile { path: path.into(), text: text.into(), level, kind }
 }
@@ -108,19 +122,7 @@ fn a_name_that_stands_for_two_skills_is_listed_once() {
         skill("own", Level::Project, "{skill: lsp-rename, phases: {mine: {allowed: [Read]}}}"),
     ]);
     let told = compiled.diagnostics[0].suggestion.as_deref().unwrap();
-    let skills = [
-        "careful-feature",
-        "lsp-refactor",
-        "lsp-rename",
-        "lsp-safe-edit",
-        "lsp-verify",
-        "migration",
-        "release",
-        "review",
-        "review-only",
-        "test-first",
-    ];
-    assert_eq!(told, format!("the skills are `{}`", skills.join("`, `")));
+    assert_eq!(told, format!("the skills are `{}`", SKILLS.join("`, `")));
 }
 
 #[test]
@@ -201,21 +203,7 @@ fn lists_only_in_a_skill_md_mean_the_compat_form_and_anything_more_does_not() {
 #[test]
 fn shipped_skills_are_found_by_name_and_form() {
     let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
-    assert_eq!(
-        names,
-        [
-            "careful-feature",
-            "lsp-refactor",
-            "lsp-rename",
-            "lsp-safe-edit",
-            "lsp-verify",
-            "migration",
-            "release",
-            "review",
-            "review-only",
-            "test-first"
-        ]
-    );
+    assert_eq!(names, SKILLS);
     for shipped in shipped() {
         for text in [Some(shipped.strict), shipped.compat].into_iter().flatten() {
             let compiled = compile(&[skill("shipped", Level::Project, text)]);

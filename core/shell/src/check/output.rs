@@ -54,11 +54,7 @@ pub(super) fn links(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         short || (word.starts_with("--") && (long("--link") || long("--symbolic-link")))
     };
     if command.args.iter().take_while(|field| field.known() != Some("--")).any(links) {
-        command
-            .args
-            .iter()
-            .filter(|field| !field.start().starts_with('-'))
-            .for_each(|field| walk.touch(field, Access::Remove));
+        command.scan.operands.iter().for_each(|field| walk.touch(field, Access::Remove));
     }
     None
 }
