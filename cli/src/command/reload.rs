@@ -109,6 +109,7 @@ fn print(context: &Context, reload: &Reload) {
     for readers in &reload.distrusted {
         let readers = match readers {
             Readers::Repository => "programs that obey files of the repository",
+            Readers::Modules => "`python3 -m` and what it loads",
             Readers::Programs => "programs",
             Readers::Commands => "commands",
         };

@@ -92,7 +92,9 @@ pub(crate) fn complete<'a>(
         None if analysis.paths.is_empty() => place.obeyed_by_arguments(input, &shell.table),
         None => place.obeyed_by_paths(&analysis.paths, input, &shell.table),
     };
-    if !changed.is_empty() && !labels.is_empty() {
+    // What a line changes its own commands may obey.
+    let runs = |readers: &Readers| judged.is_some() || *readers != Readers::Modules;
+    if changed.iter().any(runs) && !labels.is_empty() {
         given.get_or_insert(labels).insert(EXECUTE.to_string());
     }
     changed

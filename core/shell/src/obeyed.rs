@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub enum Readers {
     /// Programs that obey files of a repository: git, cargo, `python3 -m json.tool`.
     Repository,
+    /// `python3 -m`, which loads modules from the working folder. So many sources have their names that a file tool which
+    /// writes one runs nothing by that.
+    Modules,
     /// Every program.
     Programs,
     /// Every command, those of the shell itself included.
@@ -36,7 +39,7 @@ struct Row {
     paths: &'static [&'static str],
 }
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 7] = [
     Row {
         readers: Readers::Repository,
         text: Text::GitConfig,
@@ -62,6 +65,9 @@ const ROWS: [Row; 6] = [
             "~/.hgrc",
             "**/rust-toolchain{,.toml}",
             "~/.config/go/env",
+            "**/.mvn/{jvm.config,maven.config,extensions.xml}",
+            "~/.mavenrc",
+            "/etc/mavenrc",
         ],
     },
     Row {
@@ -72,6 +78,22 @@ const ROWS: [Row; 6] = [
             "**/{json,_json,argparse,gettext,locale,runpy,pkgutil}{,.py,.pyc,.so,.*.so,/__init__.*}",
             "**/{sitecustomize,usercustomize}{.py,.pyc,/__init__.*}",
             "**/site-packages/*.pth",
+        ],
+    },
+    Row {
+        readers: Readers::Modules,
+        text: Text::Any,
+        // What else `json.tool`, `zipfile` and `tarfile` load from there, with CPython 2.7 to 3.13.
+        paths: &[
+            "**/{re,sre_parse,sre_compile,sre_constants,enum,types,typing}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{functools,collections,operator,keyword,reprlib,copyreg}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{warnings,contextlib,weakref,_weakrefset,heapq,_heapq,copy}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{textwrap,string,math,shutil,fnmatch,glob,ntpath,pathlib}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{urllib,ipaddress,threading,struct,_struct,binascii,grp,pwd}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{zlib,gzip,bz2,_bz2,lzma,_lzma,_compression,compression}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{zipfile,tarfile,traceback,linecache,tokenize,token,importlib}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{encodings,tempfile,random,bisect,optparse,errno,calendar,time}{.py,.pyc,.so,.*.so,/__init__.*}",
+            "**/{datetime}{.py,.pyc,.so,.*.so,/__init__.*}",
         ],
     },
     Row {
@@ -238,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_change_of_what_commands_obey_is_known_by_its_path() {
-        use Readers::{Commands, Programs, Repository};
+        use Readers::{Commands, Modules, Programs, Repository};
         for (path, readers) in [
             ("/p/.git/config", Some(Repository)),
             ("/p/.GIT/Config", Some(Repository)),
@@ -251,6 +273,10 @@ mod tests {
             ("/p/json", Some(Repository)),
             ("/p/json/__init__.py", Some(Repository)),
             ("/p/argparse.py", Some(Repository)),
+            ("/p/re.py", Some(Modules)),
+            ("/p/src/types.py", Some(Modules)),
+            ("/p/.mvn/jvm.config", Some(Repository)),
+            ("/h/.mavenrc", Some(Repository)),
             ("/p/.venv/lib/python3.12/site-packages/a.pth", Some(Repository)),
             ("/h/.bashrc", Some(Commands)),
             ("/h/.zshenv", Some(Commands)),
@@ -261,7 +287,8 @@ mod tests {
             ("/p/.git/info/exclude", None),
             ("/p/data/json/a.txt", None),
             ("/p/data.json", None),
-            ("/p/src/types.py", None),
+            ("/p/src/types.ts", None),
+            ("/p/.mvn/wrapper/maven-wrapper.properties", None),
             ("/p/locale/de.po", None),
             ("/p/config", None),
         ] {

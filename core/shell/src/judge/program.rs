@@ -167,7 +167,9 @@ impl Walk<'_> {
 
     /// What runs through the repository's configuration where that is not trusted.
     fn unhardened(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
-        if self.trust.repository && !self.trust.lost.contains(&Readers::Repository) {
+        let lost = |readers| self.trust.lost.contains(&readers);
+        let module = name.starts_with("py") && lost(Readers::Modules);
+        if self.trust.repository && !module && !lost(Readers::Repository) {
             return None;
         }
         let wanted = rule.hardened_with.as_deref().unwrap_or("");
