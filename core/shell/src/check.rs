@@ -44,6 +44,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Mirror => network::mirror(walk, command),
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
+        Check::Rustc => output::rustc(walk, command),
         Check::Dd => output::dd(walk, command),
         Check::StandardOutput => output::standard_output(command),
         Check::Service => output::service(command),

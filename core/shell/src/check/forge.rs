@@ -1,9 +1,12 @@
-//! `gh api`: what method it uses.
+//! `gh api`: what method it uses, and whom it asks.
 
 use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
 use crate::finding::Finding;
+
+/// The service that `gh` asks where nothing names another one.
+const SERVICE: &str = "https://api.github.com/";
 
 /// `gh api`
 pub(super) fn api(command: &Command<'_>) -> Option<Finding> {
@@ -15,6 +18,10 @@ pub(super) fn api(command: &Command<'_>) -> Option<Finding> {
     if let Some(header) = command.values(&["H", "header"]).find(|header| header.known().is_none()) {
         return Some(Finding::new(Verdict::Send, "the request holds a value that is made at run time", header.span));
     }
-    let place = command.scan.operands.iter().find(|field| field.known().is_none_or(|place| place == "graphql"))?;
-    Some(Finding::new(Verdict::Send, "the request may send data", place.span))
+    let elsewhere = |place: &str| place.contains("://") && !place.starts_with(SERVICE);
+    let sends = |place: &str| place == "graphql" || elsewhere(place);
+    let place = command.scan.operands.iter().find(|field| field.known().is_none_or(sends))?;
+    let because =
+        if place.known().is_some_and(elsewhere) { "it asks another machine" } else { "the request may send data" };
+    Some(Finding::new(Verdict::Send, because, place.span))
 }

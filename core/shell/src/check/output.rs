@@ -1,4 +1,4 @@
-//! Programs that only read when their output goes nowhere else: `tee`, `dd`, `pdftotext`; and `service`.
+//! Programs that only read when their output goes nowhere else: `tee`, `dd`, `pdftotext`, `rustc --print`; and `service`.
 
 use phasegate_core::analysis::{Access, Verdict};
 
@@ -17,6 +17,15 @@ pub(super) fn tee(command: &Command<'_>) -> Option<Finding> {
 /// A place for output that changes nothing, or what a process substitution stands for; `-` is a file for `tee`.
 fn is_nowhere(path: &str) -> bool {
     is_harmless_output(path) || path == "/dev/fd/63"
+}
+
+/// `rustc --print KIND=FILE`
+pub(super) fn rustc(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let names_file = |field: &&Field| field.known().is_none_or(|kind| kind.contains('='));
+    let kind = command.values(&["print"]).find(names_file)?;
+    let name = kind.start().split_once('=').map_or(0, |(kind, _)| kind.len().saturating_add(1));
+    walk.touch(&kind.after(name), Access::Write);
+    Some(Finding::new(Verdict::Write, "`--print` with a file writes it", kind.span))
 }
 
 /// `dd`: without `of=` it prints.

@@ -14,18 +14,11 @@ const READS: &str = "list ls describe get show info version help search read get
 const READ_STARTS: [&str; 9] =
     ["list-", "describe-", "get-", "head-", "lookup-", "search-", "batch-get-", "filter-", "show-"];
 /// Verbs that start like verbs that read and write all the same.
-const WRITES_ALL_THE_SAME: [&str; 10] = [
-    "get-object",
-    "get-sdk",
-    "get-export",
-    "get-credentials",
-    "get-job-output",
-    "get-thing-shadow",
-    "get-snapshot-block",
-    "get-raw-message-content",
-    "get-media",
-    "get-clip",
-];
+const WRITES_ALL_THE_SAME: &str = "get-object get-object-torrent get-sdk get-export get-credentials get-job-output get-thing-shadow \
+    get-snapshot-block get-raw-message-content get-media get-media-for-fragment-list get-clip get-package-version-asset \
+    get-configuration get-hosted-configuration-version get-latest-configuration get-dicom-instance get-image-frame \
+    get-image-set-metadata get-work-unit-results get-map-glyphs get-map-sprites get-map-style-descriptor get-map-tile get-glyphs \
+    get-sprites get-static-map get-style-descriptor get-tile get-read-set get-reference get-chunk get-object-metadata";
 
 /// `gcloud`, `aws`, `az`
 pub(super) fn verb(command: &Command<'_>) -> Option<Finding> {
@@ -57,7 +50,9 @@ pub(super) fn verb(command: &Command<'_>) -> Option<Finding> {
         if number == 0 && !matches!(word, "version" | "help" | "info") || !options_known(field.span.0) {
             break;
         }
-        if WRITES_ALL_THE_SAME.contains(&word) {
+        let fetches =
+            word == "get" && number > 0 && command.scan.operands.iter().any(|field| field.known() == Some("emr"));
+        if fetches || WRITES_ALL_THE_SAME.split_ascii_whitespace().any(|verb| verb == word) {
             return Some(Finding::new(Verdict::Write, format!("`{word}` writes a file"), field.span));
         }
         return None;

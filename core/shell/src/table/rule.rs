@@ -244,6 +244,8 @@ pub enum Check {
     Archive,
     /// `tee`, whose operands are written.
     Tee,
+    /// `rustc`, whose `--print` may name a file.
+    Rustc,
     /// `dd`, which prints without `of=`.
     Dd,
     /// A program whose last operand must be `-`, for its output.
