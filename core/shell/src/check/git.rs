@@ -131,6 +131,11 @@ pub(super) fn template(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Fin
     if !command.has(&["template", "c", "config", "separate-git-dir", "u", "upload-pack"]) {
         return None;
     }
+    for setting in command.values(&["c", "config"]) {
+        if let Some((field, at)) = set_program(Some(setting)) {
+            program_text::value_of(walk, &field.after(at));
+        }
+    }
     walk.touch(&Field::text(CONFIGURATION, command.span), Access::Write);
     Some(Finding::new(Verdict::Execute, "the new repository can name a program that git runs", command.span))
 }

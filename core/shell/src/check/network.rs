@@ -3,6 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
+use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::walk::Walk;
@@ -156,8 +157,30 @@ pub(super) fn local_operands(command: &Command<'_>) -> Option<Finding> {
     Some(Finding::new(Verdict::Send, "what has an address is fetched", far.span))
 }
 
+/// Settings of ssh whose value is a command of this machine.
+const SSH_COMMANDS: [&str; 3] = ["proxycommand", "localcommand", "knownhostscommand"];
+
+/// `ssh -o`
+pub(super) fn ssh(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let mut found = None;
+    for setting in command.values(&["o"]) {
+        let text = setting.start();
+        let name = text.split(['=', ' ', '\t']).next().unwrap_or_default();
+        let value = text.get(name.len()..).unwrap_or_default().trim_start_matches(['=', ' ', '\t']);
+        if SSH_COMMANDS.contains(&name.to_ascii_lowercase().as_str()) {
+            program_text::value_of(walk, &setting.after(text.len().saturating_sub(value.len())));
+            found = Some(Finding::new(Verdict::Execute, "`-o` names a command that is run here", setting.span));
+        }
+    }
+    found
+}
+
 /// `rsync`
 pub(super) fn mirror(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    // The remote shell, which is `ssh` as a rule.
+    for shell in command.values(&["e", "rsh"]).filter(|shell| !shell.start().starts_with("ssh")) {
+        program_text::value_of(walk, shell);
+    }
     let (target, sources) = command.scan.operands.split_last()?;
     // `HOST:PATH` is on another machine; so may be a word that is made at run time.
     let remote = |field: &&Field| {

@@ -5,9 +5,13 @@ use std::borrow::Cow;
 use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
+use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
+use crate::walk::Walk;
 
+/// The action of a checkpoint that is a command.
+const ACTION: &str = "exec=";
 /// Short options of `tar` that take a value.
 const VALUED: &str = "fbCTXgIFKLNVH";
 
@@ -51,7 +55,14 @@ fn printed(args: &[Field]) -> Option<Vec<Field>> {
 }
 
 /// `tar`, `cpio`: an archive whose name has a colon is fetched by a remote shell.
-pub(super) fn check(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    for action in command.values(&["checkpoint-action"]) {
+        match action.start().strip_prefix(ACTION) {
+            Some(_) => drop(program_text::value_of(walk, &action.after(ACTION.len()))),
+            None if action.known().is_none() => drop(program_text::value_of(walk, action)),
+            None => {}
+        }
+    }
     if command.has(&["force-local"]) {
         return None;
     }

@@ -278,6 +278,8 @@ pub enum Check {
     Mirror,
     /// `gh api`.
     GhApi,
+    /// `ssh`, whose `-o` may name a command.
+    Ssh,
     /// `curl`.
     Curl,
     /// `wget`.
