@@ -7,6 +7,7 @@ mod builtin;
 mod compound;
 mod program;
 mod redirect;
+pub(crate) mod said;
 mod simple;
 mod text;
 mod value;
@@ -38,6 +39,7 @@ pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
         walk.note(Finding::new(Verdict::Unknown, because, span));
     }
     walk.lasting(&list);
+    walk.hear();
     walk.finish()
 }
 

@@ -42,6 +42,10 @@ pub(crate) struct Walk<'t> {
     pub(crate) globals: Vec<Given>,
     /// The text that the current simple command gets on its standard input, if the line contains it.
     pub(crate) stdin: Option<String>,
+    /// What programs of the line print, and the texts that they get.
+    pub(crate) said: Vec<Vec<Field>>,
+    /// Whether a shell of the line runs something that nobody can see.
+    pub(crate) listens: bool,
     /// Whether the current command may get local data on its standard input.
     pub(crate) fed: bool,
     /// Names that were given a value, and functions (with `()`) that were defined, where the walk did not expect it.
@@ -87,6 +91,8 @@ impl<'t> Walk<'t> {
             network: false,
             globals: Vec::new(),
             stdin: None,
+            said: Vec::new(),
+            listens: false,
             fed: false,
             hidden: BTreeSet::new(),
             status: Status::Own,
@@ -135,6 +141,16 @@ impl<'t> Walk<'t> {
         if finding.verdict > self.worst.verdict {
             self.worst = finding;
         }
+    }
+
+    /// The worst so far.
+    pub(crate) fn worst_so_far(&self) -> Finding {
+        self.worst.clone()
+    }
+
+    /// Forgets what was found since.
+    pub(crate) fn back_to(&mut self, worst: Finding) {
+        self.worst = worst;
     }
 
     /// Takes note that a name is given a value at a time that the walk does not follow.

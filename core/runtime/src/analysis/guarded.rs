@@ -273,7 +273,8 @@ fn beyond(written: &str) -> Option<String> {
 
 /// A message to the guard that its client did not send.
 pub(super) fn forged(words: &[Word]) -> Option<Guarded> {
-    if let [Word::Unknown, Word::Known(speaks), Word::Known(_), ..] = words
+    if let [Word::Unknown, Word::Known(speaks), Word::Known(_), ..]
+    | [Word::Unknown, Word::Unknown, Word::Known(speaks), Word::Known(_), ..] = words
         && speaks == "hook"
     {
         return Some(Guarded { part: Part::State, path: "* hook".to_owned() });

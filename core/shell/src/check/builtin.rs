@@ -3,6 +3,7 @@
 use phasegate_core::analysis::Verdict;
 
 use super::command::Command;
+use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::parse::Dialect;
@@ -223,7 +224,12 @@ pub(super) fn set(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding>
 }
 
 /// `alias`
-pub(super) fn alias(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn alias(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    for field in command.args {
+        if let Some((name, _)) = field.start().split_once('=') {
+            program_text::value_of(walk, &field.after(name.len().saturating_add(1)));
+        }
+    }
     let defines = command.args.iter().find(|field| field.known().is_none_or(|word| word.contains('=')))?;
     Some(Finding::new(Verdict::Unknown, "an alias changes what later commands mean", defines.span))
 }

@@ -3,8 +3,9 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
-use crate::field::Field;
+use crate::field::{Bit, Field};
 use crate::finding::Finding;
+use crate::judge::said::is_stream;
 use crate::parse::Dialect;
 use crate::tree::Span;
 use crate::walk::Walk;
@@ -25,24 +26,42 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let settings = command.values(&["o"]).filter(|value| !value.known().is_some_and(|name| SETTINGS.contains(&name)));
     let operands = command.scan.operands.as_slice();
     if let Some(odd) = settings.chain(operands.iter().take(1).copied().filter(switch)).next() {
+        walk.listens |= odd.bits.contains(&Bit::Any);
         return command.doubt(odd, "an option");
     }
     if command.has(&["n"]) && !command.has(&["c"]) {
         return None;
     }
     if command.has(&["c"]) {
-        let (field, parameters) = operands.split_first()?;
-        let Some(text) = script(field) else { return command.doubt(field, "the script") };
+        let Some((field, parameters)) = operands.split_first() else {
+            walk.listens |= command.args.iter().any(|field| field.bits.contains(&Bit::Any));
+            return None;
+        };
+        let Some(text) = script(field) else {
+            walk.listens |= field.bits.contains(&Bit::Any);
+            return command.doubt(field, "the script");
+        };
         return Some(run(walk, command, &text, field.span, parameters));
     }
-    if let Some(file) = operands.first().filter(|file| file.known() != Some("-")) {
+    let stream = |file: &Field| command.has(&["s"]) || file.known().is_some_and(|path| path == "-" || is_stream(path));
+    if let Some(file) = operands.first().filter(|file| !stream(file)) {
         walk.touch(file, Access::Execute);
         return Some(Finding::new(Verdict::Execute, format!("`{}` runs a script file", command.name), file.span));
     }
     match walk.stdin.take() {
         Some(text) => Some(run(walk, command, &text, command.span, &[])),
-        None => Some(Finding::new(Verdict::Execute, format!("`{}` runs what it reads", command.name), command.span)),
+        None => {
+            walk.listens = true;
+            Some(Finding::new(Verdict::Execute, format!("`{}` runs what it reads", command.name), command.span))
+        }
     }
+}
+
+/// What runs its standard input as a line later (`at`), or a file as a part of this line, which may be that input.
+pub(super) fn fed(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let sources = matches!(command.name, "source" | ".");
+    walk.listens |= !sources || command.args.first().is_some_and(|file| file.known().is_some_and(is_stream));
+    None
 }
 
 /// Reads a script as the shell of that name does.
@@ -74,6 +93,7 @@ pub(super) fn eval(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
         Ok(text) => text,
         Err(field) => {
             walk.scope.forget_all();
+            walk.listens |= field.bits.contains(&Bit::Any);
             return command.doubt(field, "the text");
         }
     };

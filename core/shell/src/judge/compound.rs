@@ -79,7 +79,10 @@ impl Walk<'_> {
         match command {
             Command::Simple(simple) => self.simple(simple),
             Command::Compound(compound, redirections, span) => {
-                self.redirections(redirections);
+                let kept = self.redirections(redirections);
+                if let Some(text) = super::redirect::said(redirections, &kept) {
+                    self.say_text(&text, *span);
+                }
                 let fed = self.fed;
                 self.fed = super::redirect::feeds(redirections).unwrap_or(fed);
                 self.compound(compound, *span);

@@ -60,6 +60,10 @@ impl Walk<'_> {
             && scan.options.iter().any(|given| matches!(given.name.as_str(), "v" | "V"));
         if rule.wraps.is_some() && !asks {
             keep_worse(&mut worst, self.wrap(name, rule, &scan, span));
+            let any = |field: &Field| field.many && field.bits.contains(&Bit::Any);
+            if scan.command.is_empty() && args.iter().any(any) {
+                self.wrapped(&[Field::any(span)], span);
+            }
         }
         self.touch_operands(name, rule, &scan, worst.verdict);
         let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
@@ -146,14 +150,7 @@ impl Walk<'_> {
                         let plain = Rule { dispatches: false, ..rule.clone() };
                         self.apply(name, &plain, args, span)
                     }
-                    None => {
-                        let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
-                        self.talks(rule.network);
-                        self.touch_unknown(name, rest);
-                        // Of a program that nobody can see into, that alone is in doubt.
-                        self.unnamed |= verdict == Verdict::Write && !rule.elsewhere;
-                        Finding::new(verdict, format!("`{full}` is not known to only read"), command.span)
-                    }
+                    None => self.unlisted(name, rule, command, rest),
                 }
             }
         };
@@ -163,6 +160,21 @@ impl Walk<'_> {
         self.talks(self.alias);
         self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
         worst
+    }
+
+    /// A command that the program's entry does not list.
+    fn unlisted(&mut self, name: &str, rule: &Rule, command: &Field, rest: &[Field]) -> Finding {
+        let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
+        self.talks(rule.network);
+        self.touch_unknown(name, rest);
+        if rule.check == Some(Check::OtherFolder) {
+            let scan = Scan::default();
+            check::run(Check::OtherFolder, self, &Command { name, rule, args: rest, scan: &scan, span: command.span });
+        }
+        // Of a program that nobody can see into, that alone is in doubt.
+        self.unnamed |= verdict == Verdict::Write && !rule.elsewhere;
+        let word = command.known().unwrap_or_default();
+        Finding::new(verdict, format!("`{name} {word}` is not known to only read"), command.span)
     }
 
     /// What runs through the repository's configuration where that is not trusted.

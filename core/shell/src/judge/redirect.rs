@@ -3,6 +3,7 @@
 use phasegate_core::analysis::Word as EngineWord;
 use phasegate_core::analysis::{Access, Verdict};
 
+use super::said::spoken;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::output::{is_connection, is_harmless_output};
@@ -130,7 +131,12 @@ fn is_output(redirection: &Redirection) -> bool {
 
 /// The redirection that the standard input comes from in the end.
 fn input(redirections: &[Redirection]) -> Option<&Redirection> {
-    redirections.iter().rev().find(|redirection| {
+    redirections.get(input_place(redirections)?)
+}
+
+/// Its number.
+fn input_place(redirections: &[Redirection]) -> Option<usize> {
+    redirections.iter().rposition(|redirection| {
         let standard = redirection.descriptor.as_deref().is_none_or(|descriptor| descriptor.parse() == Ok(0_u32));
         let zero = redirection.descriptor.is_some() && standard;
         zero || (standard && redirection.operator.starts_with('<'))
@@ -138,10 +144,21 @@ fn input(redirections: &[Redirection]) -> Option<&Redirection> {
 }
 
 /// The text of the line itself that a command gets on its standard input.
-pub(super) fn script(redirections: &[Redirection]) -> Option<String> {
+pub(super) fn script(redirections: &[Redirection], kept: &[(String, EngineWord)]) -> Option<String> {
     let input = input(redirections)?;
-    let body = input.body.as_ref()?.get()?;
-    body.literal().map(|(text, _)| text)
+    match kept.get(input_place(redirections)?) {
+        Some((_, EngineWord::Known(text))) if input.operator == "<<<" => Some(text.clone()),
+        _ => input.body.as_ref()?.get()?.literal().map(|(text, _)| text),
+    }
+}
+
+/// The same, with marks for what is not known of it.
+pub(super) fn said(redirections: &[Redirection], kept: &[(String, EngineWord)]) -> Option<String> {
+    let input = input(redirections)?;
+    script(redirections, kept).or_else(|| match input.operator {
+        "<<<" => Some(spoken(&input.target)),
+        _ => input.body.as_ref()?.get().map(spoken),
+    })
 }
 
 /// Whether redirections put local data on the standard input; `None` where they leave it alone.

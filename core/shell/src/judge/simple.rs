@@ -4,7 +4,7 @@ use phasegate_core::analysis::Word as EngineWord;
 use phasegate_core::analysis::{SimpleCommand, Status, Verdict};
 
 use super::builtin::is_builtin;
-use crate::field::Field;
+use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::obeyed::Readers;
 use crate::scope::COMMAND_STEPS;
@@ -54,7 +54,8 @@ impl Walk<'_> {
         }
         let redirections = self.redirections(&simple.redirections);
         let command = engine_command(&fields, assignments, redirections, simple.span);
-        self.stdin = super::redirect::script(&simple.redirections);
+        let script = super::redirect::script(&simple.redirections, &command.redirections);
+        self.stdin.clone_from(&script);
         let fed = self.fed;
         self.fed = super::redirect::feeds(&simple.redirections).unwrap_or(fed);
         let own = if alone {
@@ -63,7 +64,10 @@ impl Walk<'_> {
             self.run(&fields, simple.span)
         };
         self.note(own.clone());
-        self.stdin = None;
+        let unread = self.stdin.take().is_some() || script.is_none();
+        if unread && let Some(text) = super::redirect::said(&simple.redirections, &command.redirections) {
+            self.say_text(&text, simple.span);
+        }
         // What `exec` redirects lasts.
         self.fed = fed
             || fields.first().is_some_and(|field| matches!(field.known(), Some("exec" | "command" | "builtin")))
@@ -134,6 +138,7 @@ impl Walk<'_> {
             return Finding::new(Verdict::Unknown, "the program's name is made at run time", span);
         };
         let Some(name) = first.known().filter(|name| !name.is_empty()) else {
+            self.lines_in(args);
             return Finding::new(Verdict::Unknown, "the program's name is made at run time", first.span);
         };
         if self.scope.functions.contains(name) {
@@ -156,6 +161,7 @@ impl Walk<'_> {
         let Some(rule) = self.table.rule(bare) else {
             return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);
         };
+        self.say(bare, args);
         let mut worst = self.apply(bare, &rule, args, first.span);
         if self.is_lost(bare) {
             let because = format!("what `{bare}` runs was changed by earlier calls");
@@ -187,7 +193,9 @@ fn engine_command(
     redirections: Vec<(String, EngineWord)>,
     span: Span,
 ) -> SimpleCommand {
-    let words = fields.iter().map(Field::to_word).collect();
+    // A variable without quotes may be a program with words of its own.
+    let several = fields.first().filter(|first| first.many && first.bits.iter().all(|bit| *bit == Bit::Any));
+    let words = several.map(Field::to_word).into_iter().chain(fields.iter().map(Field::to_word)).collect();
     SimpleCommand {
         words,
         assignments,

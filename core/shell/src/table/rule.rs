@@ -218,6 +218,8 @@ pub enum Check {
     Plus,
     /// A shell and its script, or a program that gives its operands to a shell.
     Shell,
+    /// `at`, `source`: what it runs may be its standard input.
+    Fed,
     /// `eval`.
     Eval,
     /// `exec` and `command`.

@@ -1,0 +1,105 @@
+//! Lines that a line makes at run time: what its programs print, where a shell reads something that nobody can see, and the
+//! words after a program whose name is not known.
+
+use phasegate_core::analysis::Status;
+
+use crate::check::command::script;
+use crate::field::Field;
+use crate::guard;
+use crate::parse::{self, Dialect};
+use crate::tree::{Piece, Span, Word};
+use crate::walk::Walk;
+
+/// The most texts that are kept.
+const MAX_SAID: usize = 64;
+/// Programs that print what they are given.
+const SPEAKERS: [&str; 4] = ["echo", "printf", "print", "yes"];
+/// What stands for what is not known of a text.
+const VALUE: &str = "\"$VALUE\"";
+/// Places of a format that other words fill.
+const PLACES: [&str; 3] = ["%s", "%b", "%q"];
+
+impl Walk<'_> {
+    /// Keeps what a program prints.
+    pub(crate) fn say(&mut self, program: &str, words: &[Field]) {
+        if self.said.len() < MAX_SAID && SPEAKERS.contains(&program) {
+            let option = |field: &&Field| matches!(field.known(), Some("-e" | "-n" | "-E" | "-ne" | "-en" | "--"));
+            self.said.push(words.iter().skip_while(option).cloned().collect());
+        }
+    }
+
+    /// Keeps a text that a program gets on its standard input.
+    pub(crate) fn say_text(&mut self, text: &str, span: Span) {
+        if self.said.len() < MAX_SAID {
+            self.said.push(vec![Field::text(text, span)]);
+        }
+    }
+
+    /// Where a shell reads something that nobody can see: judges all that the line says, as what it may run.
+    pub(crate) fn hear(&mut self) {
+        let said = std::mem::take(&mut self.said);
+        if !self.listens {
+            return;
+        }
+        let worst = self.worst_so_far();
+        for words in said {
+            let Some(first) = words.first() else { continue };
+            let texts: Vec<Option<String>> = words.iter().map(script).collect();
+            if let Some(texts) = texts.into_iter().collect::<Option<Vec<_>>>() {
+                self.said_line(&texts.join(" "), first.span);
+            }
+            if words.len() > 1 {
+                self.lines_in(&words);
+            }
+        }
+        self.back_to(worst);
+    }
+
+    /// Judges every line that words may be: a text with blanks, and every end that begins with a known program.
+    pub(crate) fn lines_in(&mut self, words: &[Field]) {
+        let status = std::mem::replace(&mut self.status, Status::Lost);
+        let outer = self.wraps == 0;
+        for (at, word) in words.iter().enumerate() {
+            match script(word) {
+                Some(text) if text.trim().contains(' ') => self.said_line(&text, word.span),
+                _ if self.knows(word) => {
+                    let rest = words.get(at..).unwrap_or(&[]);
+                    let span = rest.last().map_or(word.span, |last| (word.span.0, last.span.1));
+                    self.wrapped(rest, span);
+                    if !outer {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.status = status;
+    }
+
+    /// Judges a text that may be run, if it is a line at all.
+    fn said_line(&mut self, text: &str, span: Span) {
+        let text = PLACES.iter().fold(text.replace("\\n", "\n"), |text, place| text.replace(place, VALUE));
+        if guard::check(&text).is_err() || parse::parse_inner(&text, Some(span), 0, Dialect::Bash).is_err() {
+            return;
+        }
+        let status = std::mem::replace(&mut self.status, Status::Lost);
+        let dialect = std::mem::replace(&mut self.dialect, Dialect::Bash);
+        self.isolate(|walk| walk.subshell_text(&text, span, &[]));
+        self.dialect = dialect;
+        self.status = status;
+    }
+}
+
+/// A text with a mark for what is not known of it.
+pub(super) fn spoken(word: &Word) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text { text, .. } => text.clone(),
+        _ => VALUE.to_owned(),
+    };
+    word.pieces.iter().map(piece).collect()
+}
+
+/// Whether a path stands for the standard input, or for what a process substitution prints.
+pub(crate) fn is_stream(path: &str) -> bool {
+    path == "/dev/stdin" || ["/dev/fd/", "/proc/self/fd/"].iter().any(|start| path.starts_with(start))
+}
