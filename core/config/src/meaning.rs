@@ -12,6 +12,7 @@ mod names;
 mod possible;
 mod reach;
 mod sample;
+mod starts;
 mod table;
 mod uses;
 
@@ -26,6 +27,7 @@ pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     let damaged = damaged(built, findings);
     contradiction::check(built, findings);
     hold::check(built, findings);
+    starts::check(built, findings);
     folders::check(built, known, findings);
     agents::check(built, known, findings);
     let misspelt = names::check(built, &known.servers, findings);

@@ -77,6 +77,17 @@ impl Node {
         }
     }
 
+    /// How many values it consists of, and how many levels they nest, both with itself.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        let add = |(size, depth): (usize, usize), (more, deep): (usize, usize)| (size + more, depth.max(deep));
+        let (size, depth) = match &self.content {
+            Content::List(items) => items.iter().map(Self::extent).fold((0, 0), add),
+            Content::Map(entries) => entries.iter().map(|entry| entry.node.extent()).fold((0, 0), add),
+            Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) => (0, 0),
+        };
+        (size + 1, depth + 1)
+    }
+
     fn child(&self, part: &str) -> Option<&Node> {
         match &self.content {
             Content::Map(_) => self.entry(part).map(|entry| &entry.node),

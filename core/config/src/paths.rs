@@ -1,6 +1,7 @@
 //! Paths in a config.
 
 use phasegate_core::Code;
+use phasegate_core::glob::choices;
 
 use crate::node::Span;
 use crate::report::Finding;
@@ -29,7 +30,9 @@ pub(crate) fn pattern(written: &str, span: Span) -> Result<String, Finding> {
     if open != written.chars().filter(|c| *c == '}').count() {
         return unsupported("a brace in a path has no partner", "write `{a,b}` for one of two texts".into());
     }
-    if let Some(part) = written.split('/').find(|part| part.contains("**") && *part != "**") {
+    let two_stars =
+        |choice: &String| choice.split('/').find(|part| part.contains("**") && *part != "**").map(ToString::to_string);
+    if let Some(part) = choices(written).iter().find_map(two_stars) {
         return unsupported(
             "two stars in a path stand for whole folders only",
             format!("write `{}`, or a `**` between slashes", part.replace("**", "*")),

@@ -1,5 +1,7 @@
 //! YAML and JSON to a tree of nodes. JSON is read by the same parser: it is YAML.
 
+use std::collections::BTreeMap;
+
 use phasegate_core::Code;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
@@ -12,6 +14,9 @@ use crate::text::Text;
 const DEPTH: usize = 64;
 /// How large a document may be, in bytes.
 const SIZE: usize = 1024 * 1024;
+
+/// How many values aliases may stand for in one document.
+const ALIASED: usize = 10_000;
 
 const QUOTE_STAR: &str = "put quotes around a text that begins with a star or an ampersand, such as `\"*\"`";
 const QUOTE_AT: &str = "put quotes around a text that begins with `@`, such as `\"@read\"`";
@@ -29,14 +34,14 @@ pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node>
     let plain = text.body();
     // A tab may indent JSON, which to YAML is a mistake; inside a JSON text it is never written raw.
     let untabbed = (plain.trim_start().starts_with('{') && plain.contains('\t')).then(|| plain.replace('\t', " "));
-    let mut reader = Reader { text, findings, open: Vec::new(), root: None };
+    let mut reader = Reader { text, findings, open: Vec::new(), root: None, anchors: BTreeMap::new(), aliased: 0 };
     for event in Parser::new_from_str(untabbed.as_deref().unwrap_or(plain)) {
         let failed = match event {
             Ok((event, span)) => reader.event(event, &span.start, &span.end).err(),
             Err(error) => {
                 let place = text.span(error.marker(), error.marker());
                 let finding = Finding::error(Code::ConfigSyntax, place, error.info().to_string());
-                let star = error.info().contains("alias");
+                let star = ["alias", "anchor"].iter().any(|word| error.info().contains(word));
                 let at = error.info().contains("character: `@'");
                 let help = [(star, QUOTE_STAR), (at, QUOTE_AT)].into_iter().find(|(found, _)| *found);
                 Some(match help {
@@ -59,12 +64,22 @@ struct Reader<'a> {
     findings: &'a mut Vec<Finding>,
     open: Vec<Open>,
     root: Option<Node>,
+    /// The values that have an anchor, by its number.
+    anchors: BTreeMap<usize, Node>,
+    /// How many values aliases stood for so far.
+    aliased: usize,
 }
 
-/// A list or mapping whose end has not been seen.
-enum Open {
-    List(Span, Vec<Node>),
-    Map { span: Span, entries: Vec<Entry>, key: Option<(String, Span)> },
+/// A list or mapping whose end has not been seen, and the number of its anchor; 0: it has none.
+struct Open {
+    anchor: usize,
+    span: Span,
+    within: Within,
+}
+
+enum Within {
+    List(Vec<Node>),
+    Map { entries: Vec<Entry>, key: Option<(String, Span)> },
 }
 
 impl Reader<'_> {
@@ -74,9 +89,9 @@ impl Reader<'_> {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) if self.root.is_some() => Err(unsupported(span, "a second document")),
             Event::DocumentStart(_) => Ok(()),
-            Event::Alias(_) => Err(unsupported(span, "an alias (`*name`)").suggest(QUOTE_STAR)),
+            Event::Alias(anchor) => self.alias(anchor, span),
             Event::Scalar(value, style, anchor, tag) => {
-                refuse(span, anchor, tag.as_deref())?;
+                refuse(span, tag.as_deref())?;
                 let content = match style {
                     ScalarStyle::Plain => scalar::plain(&value),
                     ScalarStyle::SingleQuoted
@@ -84,37 +99,68 @@ impl Reader<'_> {
                     | ScalarStyle::Literal
                     | ScalarStyle::Folded => Content::Text(value.into_owned()),
                 };
-                self.scalar(value_text(&content), Node { span, content })
+                let node = Node { span, content };
+                self.keep(anchor, &node);
+                self.scalar(value_text(&node.content), node)
             }
             Event::SequenceStart(anchor, tag) => {
-                refuse(span, anchor, tag.as_deref())?;
-                self.nest(span, Open::List(span, Vec::new()))
+                refuse(span, tag.as_deref())?;
+                self.nest(Open { anchor, span, within: Within::List(Vec::new()) })
             }
             Event::MappingStart(anchor, tag) => {
-                refuse(span, anchor, tag.as_deref())?;
-                self.nest(span, Open::Map { span, entries: Vec::new(), key: None })
+                refuse(span, tag.as_deref())?;
+                self.nest(Open { anchor, span, within: Within::Map { entries: Vec::new(), key: None } })
             }
-            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open::List(span, items)) => self.value(Node { span, content: Content::List(items) }),
-                Some(Open::Map { span, entries, .. }) => self.value(Node { span, content: Content::Map(entries) }),
-                None => Ok(()),
-            },
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(Open { anchor, span, within }) = self.open.pop() else { return Ok(()) };
+                let content = match within {
+                    Within::List(items) => Content::List(items),
+                    Within::Map { entries, .. } => Content::Map(entries),
+                };
+                let node = Node { span, content };
+                self.keep(anchor, &node);
+                self.value(node)
+            }
         }
     }
 
-    fn nest(&mut self, span: Span, open: Open) -> Result<(), Finding> {
-        if let Some(Open::Map { key: None, .. }) = self.open.last() {
-            return Err(unsupported(span, "a key that is not a text"));
+    fn keep(&mut self, anchor: usize, node: &Node) {
+        if anchor > 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+    }
+
+    /// What the anchor stands before, once more, in the place of the alias.
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Finding> {
+        let Some(node) = self.anchors.get(&anchor) else {
+            return Err(Finding::error(Code::ConfigSyntax, span, "an alias (`*name`) stands within its own anchor"));
+        };
+        let (size, depth) = node.extent();
+        self.aliased += size;
+        if self.aliased > ALIASED {
+            let message = format!("the aliases (`*name`) stand for more than {ALIASED} values");
+            return Err(Finding::error(Code::ConfigSyntax, span, message));
+        }
+        if self.open.len() + depth > DEPTH + 1 {
+            return Err(too_deep(span));
+        }
+        let node = Node { span, content: node.content.clone() };
+        self.scalar(value_text(&node.content), node)
+    }
+
+    fn nest(&mut self, open: Open) -> Result<(), Finding> {
+        if let Some(Within::Map { key: None, .. }) = self.open.last().map(|open| &open.within) {
+            return Err(unsupported(open.span, "a key that is not a text"));
         }
         if self.open.len() >= DEPTH {
-            return Err(Finding::error(Code::ConfigSyntax, span, format!("nested deeper than {DEPTH} levels")));
+            return Err(too_deep(open.span));
         }
         self.open.push(open);
         Ok(())
     }
 
     fn scalar(&mut self, as_key: Option<String>, node: Node) -> Result<(), Finding> {
-        if let Some(Open::Map { key: key @ None, .. }) = self.open.last_mut() {
+        if let Some(Within::Map { key: key @ None, .. }) = self.open.last_mut().map(|open| &mut open.within) {
             let Some(text) = as_key else { return Err(unsupported(node.span, "a key that is not a text")) };
             *key = Some((text, node.span));
             return Ok(());
@@ -123,10 +169,10 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, node: Node) -> Result<(), Finding> {
-        match self.open.last_mut() {
+        match self.open.last_mut().map(|open| &mut open.within) {
             None => self.root = Some(node),
-            Some(Open::List(_, items)) => items.push(node),
-            Some(Open::Map { entries, key, .. }) => {
+            Some(Within::List(items)) => items.push(node),
+            Some(Within::Map { entries, key }) => {
                 let Some((key, key_span)) = key.take() else {
                     return Err(unsupported(node.span, "a key that is not a text"));
                 };
@@ -164,14 +210,15 @@ fn value_text(content: &Content) -> Option<String> {
     }
 }
 
-fn refuse(span: Span, anchor: usize, tag: Option<&Tag>) -> Result<(), Finding> {
-    if anchor > 0 {
-        return Err(unsupported(span, "an anchor (`&name`)").suggest("write the value out where it is needed"));
-    }
+fn refuse(span: Span, tag: Option<&Tag>) -> Result<(), Finding> {
     if let Some(tag) = tag {
         return Err(unsupported(span, &format!("a tag (`{}{}`)", tag.handle, tag.suffix)).suggest("remove the tag"));
     }
     Ok(())
+}
+
+fn too_deep(span: Span) -> Finding {
+    Finding::error(Code::ConfigSyntax, span, format!("nested deeper than {DEPTH} levels"))
 }
 
 fn unsupported(span: Span, what: &str) -> Finding {

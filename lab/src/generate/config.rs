@@ -15,7 +15,7 @@ const HEAD: &str = "# Configs\n\n\
     Made by `cargo xtask gen` from the config types and `core/config/manual.toml`.\n\
     This page lists every key with its type, default, meaning and an example. A test compiles every example.\n\
     `phasegate check` finds mistakes in your own files, and `phasegate schema skill` and `phasegate schema settings` print the JSON Schemas.\n\n\
-    Files are YAML or JSON. An unknown key is an error.\n";
+    Files are YAML or JSON. An unknown key is an error. An anchor (`&tests \"tests/**\"`) names a value, and an alias (`*tests`) repeats it.\n";
 
 /// `manual.toml`.
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! Whether one matcher forbids everything that another allows.
 
 use phasegate_core::event::builtin_labels;
-use phasegate_core::glob::path_fits;
+use phasegate_core::glob::{choices, path_fits};
 use phasegate_core::matcher::{Matcher, PathTest, ServerPattern, ToolPattern};
 use phasegate_core::policy::Skill;
 use phasegate_core::words::covers as covers_words;
@@ -53,19 +53,13 @@ fn covers_path(outer: &PathTest, inner: &PathTest) -> bool {
 
 /// A path that a pattern selects and as few others as possible.
 pub(super) fn path_of(pattern: &str) -> String {
-    let mut path = String::new();
-    let mut rest = pattern;
-    while let Some(at) = rest.find(['*', '?', '{']) {
+    let one = choices(pattern).into_iter().next().unwrap_or_default();
+    let (mut path, mut rest) = (String::new(), one.as_str());
+    while let Some(at) = rest.find(['*', '?']) {
         let (before, after) = rest.split_at(at);
         path.push_str(before);
-        if let Some(inside) = after.strip_prefix('{') {
-            let (choices, after) = inside.split_once('}').unwrap_or((inside, ""));
-            path.push_str(choices.split(',').next().unwrap_or_default());
-            rest = after;
-        } else {
-            path.push(ANY);
-            rest = after.trim_start_matches(['*', '?']);
-        }
+        path.push(ANY);
+        rest = after.trim_start_matches(['*', '?']);
     }
     path + rest
 }

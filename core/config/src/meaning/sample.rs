@@ -84,8 +84,9 @@ impl Sample {
             agent_kind: &self.kind,
             named: false,
         };
-        // The arguments of a sample say nothing of what its own matcher excepts.
-        let own = used == Use::Permit && !matcher.except.is_empty() && self.of == *matcher;
+        // The arguments of a sample say nothing of what its own matcher excepts, nor its command of what it writes.
+        let untold = !matcher.except.is_empty() || (!matcher.commands.is_empty() && !matcher.paths.is_empty());
+        let own = used == Use::Permit && untold && self.of == *matcher;
         own || matcher.matches(subject, skill.permitted_servers(), used)
     }
 

@@ -1,0 +1,25 @@
+//! Lines of `start` that begin nothing.
+
+use phasegate_core::Code;
+use phasegate_core::policy::Start;
+use phasegate_core::tool::only_reads;
+
+use super::sample::Sample;
+use crate::build::builder::Built;
+use crate::report::Finding;
+
+/// Warns of each `before` that selects only calls that read, which begin no run.
+pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
+    let skill = &built.skill;
+    let before = skill.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None });
+    for (matcher, span) in before.zip(&built.places.start) {
+        if only_reads(&Sample::of(matcher, skill).labels) {
+            let message = format!("`before: {}` begins nothing", matcher.text);
+            findings.push(
+                Finding::warning(Code::MatcherNeverMatches, *span, message)
+                    .cause("a call that only reads begins no run")
+                    .suggest("name the first call that changes something, or write `session` or `prompt`"),
+            );
+        }
+    }
+}
