@@ -113,6 +113,7 @@ impl Decoding<'_> {
     }
 
     fn tool_call(&self, call: wire::ToolUse) -> Vec<EventKind> {
+        let always = self.dialect.background_tool == Some(call.tool_name.as_str());
         let named = tools::canonical(self.dialect, call.tool_name, call.mcp_server);
         let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&call.tool_input)).flatten();
         let analysis = tools::analysis(self.dialect, &named, &call.tool_input);
@@ -123,7 +124,7 @@ impl Decoding<'_> {
             tool,
             native,
             server,
-            background: call.tool_input.get(self.dialect.background).and_then(Value::as_bool) == Some(true),
+            background: always || call.tool_input.get(self.dialect.background).and_then(Value::as_bool) == Some(true),
             input: call.tool_input,
             labels,
             analysis,

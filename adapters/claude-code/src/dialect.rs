@@ -13,6 +13,8 @@ pub(crate) struct Dialect {
     pub(crate) patch_tool: Option<&'static str>,
     /// The argument that has a shell line run in the background.
     pub(crate) background: &'static str,
+    /// The tool whose shell lines always run in the background.
+    pub(crate) background_tool: Option<&'static str>,
     /// Whether what a call answers says how a program ended. If not, only the ends of file tools are known.
     pub(crate) tells_ends: bool,
 }

@@ -75,6 +75,7 @@ fn prompted(decoding: &Decoding<'_>) -> Result<Vec<EventKind>, Problem> {
     let typed = parts.iter().any(|part| !part.synthetic);
     let written = parts.into_iter().filter(|part| part.synthetic != typed).filter_map(|part| part.text);
     let text = written.collect::<Vec<_>>().join("\n");
+    let text = if decoding.told.head.terminal == Some(true) { text } else { as_typed(text) };
     if decoding.subagent().is_some() {
         let prompt = EventKind::Prompt { text, interactive: Some(false) };
         return Ok(decoding.subagent_started().into_iter().chain([prompt]).collect());
@@ -86,6 +87,14 @@ fn prompted(decoding: &Decoding<'_>) -> Result<Vec<EventKind>, Problem> {
         return Ok(vec![EventKind::Message { id: chat.message.id, role: "user".into(), text, complete: true }]);
     }
     Ok(vec![EventKind::Prompt { text, interactive }])
+}
+
+/// The argument of `opencode run`, which the client puts between quotes if it has a space.
+fn as_typed(text: String) -> String {
+    match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inside) if inside.contains(' ') => inside.replace("\\\"", "\""),
+        _ => text,
+    }
 }
 
 /// A `/name` that becomes a prompt: a skill's name, or a command's. The client makes no call for it.

@@ -49,13 +49,18 @@ pub fn builtin_labels(tool: &str) -> Labels {
         | "WaitForMcpServers"
         | "Sleep"
         | "ReportFindings"
+        // What ends the agent's own work in the background, and the answer itself.
+        | "TaskStop"
+        | "KillShell"
+        | "KillBash"
+        | "StructuredOutput"
         | "SendUserMessage"
         | "PushNotification" => &[READ],
         "WebFetch" | "WebSearch" => &[READ, NETWORK],
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => &[WRITE],
         BASH => &[WRITE, EXECUTE, SHELL],
-        // Starting a subagent changes nothing by itself: its calls are events of their own.
-        "Agent" => &["delegate", READ],
+        // Starting a subagent, or a message to one, changes nothing by itself: its calls are events of their own.
+        "Agent" | "SendMessage" => &["delegate", READ],
         _ => &[],
     };
     words.iter().map(|word| (*word).to_string()).collect::<BTreeSet<_>>()

@@ -1,7 +1,9 @@
 //! Doubt: why a call may be what a line of the policy means and is not surely so, in the words of a denial.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
+use core::cmp::Reverse;
 
 use crate::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict, Word};
 use crate::matcher::{ArgTest, Matcher, PathTest, Servers, Subject, Use};
@@ -21,8 +23,19 @@ pub struct NamedLine {
 impl NamedLine {
     /// A line, and why it may mean the call.
     pub(crate) fn of(matcher: &Matcher, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Self {
-        Self { line: phrase::quoted(matcher), doubt: why(matcher, subject, servers, used) }
+        Self { line: phrase::quoted(&narrowed(matcher, subject)), doubt: why(matcher, subject, servers, used) }
     }
+}
+
+/// The matcher with those of its commands first that fit the call best.
+fn narrowed<'m>(matcher: &'m Matcher, subject: Subject<'_>) -> Cow<'m, Matcher> {
+    if matcher.commands.len() < 2 {
+        return Cow::Borrowed(matcher);
+    }
+    let fit = |wanted: &String| Matcher::fits_one_command(wanted, subject.call, subject.labels);
+    let mut commands = matcher.commands.clone();
+    commands.sort_by_key(|wanted| Reverse(fit(wanted)));
+    Cow::Owned(Matcher { commands, ..matcher.clone() })
 }
 
 /// Why the matcher is in doubt about the call; `None`: it is not, or nothing more can be said.
@@ -56,7 +69,7 @@ fn of_command(matcher: &Matcher, subject: Subject<'_>) -> Option<String> {
 }
 
 fn of_words(command: &SimpleCommand) -> Option<String> {
-    if let Some((name, _)) = command.assignments.first() {
+    if let Some((name, _)) = command.assignments.iter().find(|(name, _)| !words::is_plain_variable(name)) {
         return Some(format!("the assignment of `{name}` stands before it"));
     }
     if !words::is_plain(command) {

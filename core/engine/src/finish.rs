@@ -12,7 +12,8 @@ use crate::denial::{Asks, Denial, DenialKind, Guidance};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::gate::Context;
-use crate::judge::Caller;
+use crate::hindered::is_hindered;
+use crate::judge::{Caller, Ruling};
 use crate::policy::{Mode, Policy, Scope, Skill};
 use crate::remedy;
 use crate::run_verdict::{is_done, verdicts};
@@ -131,7 +132,11 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
     let tool = Tool { name: String::new(), native: None, server: None, labels: Labels::new() };
     let call = Call { id: None, tool, input: Value::Null, analysis: CallAnalysis::default(), background: false };
     let caller = Caller { agent: None, kind: "" };
-    let verdicts = verdicts(world, policy, state, &call, caller);
+    let mut verdicts = verdicts(world, policy, state, &call, caller);
+    // No call is judged here: what a list forbids is no matter.
+    for verdict in &mut verdicts {
+        verdict.ruling = Ruling::outside();
+    }
     let context = Context { policy, state, call: &call, caller, is_own: false, verdicts: &verdicts };
     let mut open = Vec::new();
     for verdict in verdicts.iter().filter(|verdict| verdict.judges && verdict.skill.finish_required) {
@@ -151,6 +156,8 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
             }
             (waits, stuck) = (standing.only_gates, standing.stuck.is_some());
         }
+        let others = verdicts.len() > 1 && !waits;
+        stuck |= others && is_hindered(world, &context, run, verdict.skill);
         let skill = run.skill.clone();
         denial.kind = DenialKind::Unfinished { skill, phase: run.phase.to_string(), done };
         open.push(Missing {

@@ -50,6 +50,13 @@ pub(crate) struct Ruling {
     pub(crate) unmet: Option<UnmetLine>,
 }
 
+impl Ruling {
+    /// What the table says of a call that no line is about and that is denied.
+    pub(crate) fn outside() -> Self {
+        Self { line: Line::UnlistedDenied, transition: None, command: None, by: None, unmet: None }
+    }
+}
+
 /// A call as one skill sees it: the whole of it, and the parts of a shell line that are judged one by one.
 pub(crate) struct SkillCall<'a> {
     skill: &'a Skill,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::analysis::{Access, CallAnalysis, PathUse, Verdict};
 use crate::glob::{lies_below, path_fits};
 use crate::redacted::Fit;
-use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, WRITE};
+use crate::tool::{BASH, Call, EXECUTE, Labels, READ, SHELL, WRITE};
 use crate::words;
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
@@ -207,6 +207,8 @@ impl Matcher {
         };
         match &self.tool {
             ToolPattern::Any => Fit::Yes,
+            // Whether its line is one of the commands, the commands say.
+            ToolPattern::Exact(_) if self.is_asked_of_another_shell(subject.call) => Fit::Yes,
             ToolPattern::Exact(name) => fit(named(&|n| n == name) || shown(name, &|rest| rest == tool.name)),
             ToolPattern::Prefix(prefix) => {
                 let begins = |rest: &str| tool.name.starts_with(rest);
@@ -235,6 +237,12 @@ impl Matcher {
                 }
             },
         }
+    }
+
+    /// Whether commands are asked for, and the call is of another tool that runs lines.
+    fn is_asked_of_another_shell(&self, call: &Call) -> bool {
+        let asks = !self.commands.is_empty() && matches!(&self.tool, ToolPattern::Exact(name) if name == BASH);
+        asks && call.tool.name != BASH && call.input.get("command").is_some_and(Value::is_string)
     }
 
     /// Whether the name has this server before the tool's own, as clients show it: `fs__write_file`.
@@ -269,10 +277,16 @@ impl Matcher {
         if !matches!(call.input.get("command"), Some(Value::String(_))) {
             return Fit::Doubt;
         }
-        if is_whole_line(wanted, call) {
+        if wanted == ANY_COMMAND || is_whole_line(wanted, call) {
             return Fit::Yes;
         }
         let commands = &call.analysis.commands;
+        // A line of another shell, or one that no parser reads.
+        if commands.is_empty()
+            && call.input.get("command").and_then(Value::as_str).is_some_and(|line| words::mentions(line, wanted))
+        {
+            return Fit::Doubt;
+        }
         let best = commands.iter().map(|command| words::fits(command, wanted)).max().unwrap_or(Fit::No);
         // Among other commands it is not exactly this one, and may still be what a list forbids.
         if commands.len() == 1 && call.analysis.is_its_commands(labels) { best } else { best.min(Fit::Doubt) }
@@ -291,6 +305,9 @@ impl Matcher {
         self.paths.iter().map(|test| test.fits(subject)).min().unwrap_or(Fit::Yes)
     }
 }
+
+/// The pattern that stands for every line of the shell, whatever stands in it.
+const ANY_COMMAND: &str = "*";
 
 fn is_whole_line(wanted: &str, call: &Call) -> bool {
     let line = call.input.get("command").and_then(Value::as_str);

@@ -18,6 +18,9 @@ use crate::run_status;
 use crate::state::{Obligation, Run, Status};
 use crate::tool::SKILL;
 
+/// The most characters of what began a run.
+const MAX_BEGAN_CHARS: usize = 48;
+
 /// Drops what an event shows to have been taken up, before the event itself is answered.
 pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
     let result_of = match &event.kind {
@@ -106,9 +109,13 @@ fn announce(skill: &Skill, run: &Run) -> String {
     let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
     let began = run.began.as_ref().filter(|_| run.visits == 1);
-    let began = began.map(|line| format!(" began by itself (`{}`)", phrase::shortened(line))).unwrap_or_default();
+    let began =
+        began.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default();
     let mut text =
         format!("phasegate: skill {}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
+    if !phase.description.is_empty() {
+        text.push_str(&format!(" {}.", phase.description.trim_end_matches('.')));
+    }
     if !others.is_empty() {
         text.push_str(&format!(" Allowed: {}.", phrase::lines(&others)));
     }

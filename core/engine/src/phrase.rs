@@ -15,13 +15,18 @@ const MAX_LINE_CHARS: usize = 80;
 /// The most characters of the commands of one line, apart from the first.
 const MAX_COMMANDS_CHARS: usize = 40;
 /// The most characters of what is needed, apart from the first item.
-const MAX_NEEDS_CHARS: usize = 200;
+const MAX_NEEDS_CHARS: usize = 260;
 /// The most characters of a list, apart from its first item.
 const MAX_LIST_CHARS: usize = 160;
 
 /// The beginning of a text that is too long for a sentence.
 pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_LINE_CHARS) {
+    cut(text, MAX_LINE_CHARS)
+}
+
+/// The beginning of a text, as so many characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}\u{2026}", text.get(..end).unwrap_or_default()),
         None => text.to_string(),
     }

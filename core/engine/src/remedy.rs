@@ -24,6 +24,7 @@ use crate::policy::{Phase, Skill, Unlisted};
 use crate::run_verdict::{RunVerdict, verdicts};
 use crate::slash_command;
 use crate::state::Run;
+use crate::suggested::suggested_call;
 use crate::tool::{BASH, Call, Tool};
 use crate::words;
 
@@ -401,16 +402,10 @@ fn lists(pins: &Pins, server: &str, tool: &str) -> Option<bool> {
 
 /// Whether every live run would allow the call as things stand.
 fn would_be_allowed(world: &mut World<'_>, context: &Context<'_>, next: &NextCall) -> bool {
-    let labels = if next.server.is_none() { builtin_labels(&next.tool) } else { Default::default() };
     let line = next.input.get("command").and_then(Value::as_str).filter(|_| next.tool == BASH);
     let commands = line.and_then(words::sample).into_iter().collect();
-    let call = Call {
-        id: None,
-        tool: Tool { name: next.tool.clone(), native: None, server: next.server.clone(), labels },
-        input: next.input.clone(),
-        analysis: CallAnalysis { commands, ..CallAnalysis::default() },
-        background: false,
-    };
+    let analysis = CallAnalysis { commands, ..CallAnalysis::default() };
+    let call = suggested_call(&next.tool, next.server.clone(), next.input.clone(), analysis);
     let known = |run: &Run| context.policy.skill_version(&run.skill, &run.version).is_some();
     context.state.live_runs().all(known)
         && verdicts(world, context.policy, context.state, &call, context.caller)

@@ -153,10 +153,11 @@ impl RunnerRow {
         let is_in = |list: &str, word: &str| list.split_whitespace().any(|pattern| text_fits(pattern, word));
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
-            if is_in(self.harmless, word) {
-                continue;
-            }
-            if !is_in(self.with_value, word) || rest.next().is_none() {
+            let known = match self.with_value.split_whitespace().any(|option| option == word) {
+                true => rest.next().is_some(),
+                false => is_in(self.harmless, word),
+            };
+            if !known {
                 return false;
             }
         }

@@ -64,10 +64,17 @@ fn is_asked(start: &Start, skill: &Skill, state: &State, event: &Event) -> bool 
             !runs.any(|run| run.skill == skill.name)
         }
         (Start::Prompt(beginning), EventKind::Prompt { text, .. }) => {
-            event.subagent().is_none() && text.trim_start().starts_with(beginning.as_str())
+            event.subagent().is_none() && begins_with(text.trim_start(), beginning)
         }
         (Start::Invocation | Start::Before(_) | Start::Prompt(_), _) => false,
     }
+}
+
+/// Whether a text begins so, and the last word of the beginning ends there.
+fn begins_with(text: &str, beginning: &str) -> bool {
+    let Some(rest) = text.strip_prefix(beginning) else { return false };
+    let in_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    !(in_word(beginning.chars().next_back()) && in_word(rest.chars().next()))
 }
 
 /// Begins the runs that a call asks for, which no live run denies. Returns whether there were any: the call is then to be

@@ -20,6 +20,8 @@ pub const NETWORK: &str = "network";
 pub const SHELL: &str = "shell";
 /// The canonical name of the tool that runs shell lines.
 pub const BASH: &str = "Bash";
+/// The canonical name of the tool that writes a file.
+pub const WRITE_FILE: &str = "Write";
 /// The canonical name of the tool that starts a subagent.
 pub const AGENT: &str = "Agent";
 /// The canonical name of the tool that invokes a skill.

@@ -41,10 +41,38 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
     program_fits(wanted, program).min(whole.max(without).max(stands_for)).min(plain)
 }
 
-/// Whether a command has no assignments, and no redirection that reads or writes a file.
+/// Whether a text that was not read as a line of the shell has the program of a pattern as a word.
+pub(crate) fn mentions(text: &str, pattern: &str) -> bool {
+    let program = pattern.split_whitespace().next().unwrap_or_default();
+    let of_name = |letter: char| letter.is_alphanumeric() || ['-', '_', '.'].contains(&letter);
+    let mut words = text.split(|letter| !of_name(letter));
+    words.any(|word| !word.is_empty() && text_fits(&program.to_lowercase(), &word.to_lowercase()))
+}
+
+/// The variables that change how programs print or log in, and nothing of what they do.
+const PLAIN_VARIABLES: [&str; 11] = [
+    "CI",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_ALL",
+    "MYSQL_PWD",
+    "NO_COLOR",
+    "PGPASSWORD",
+    "RUST_BACKTRACE",
+    "TERM",
+    "TZ",
+    "COLUMNS",
+];
+
+/// Whether an assignment of the variable leaves a command what it is.
+pub(crate) fn is_plain_variable(name: &str) -> bool {
+    PLAIN_VARIABLES.contains(&name)
+}
+
+/// Whether a command has no assignments that may change what it does, and no redirection that reads or writes a file.
 #[must_use]
 pub fn is_plain(command: &SimpleCommand) -> bool {
-    command.assignments.is_empty()
+    command.assignments.iter().all(|(name, _)| is_plain_variable(name))
         && command.redirections.iter().all(|(operator, target)| is_harmless(operator, target))
 }
 

@@ -10,6 +10,9 @@ use crate::hosts::others::OTHERS;
 
 const COMMAND_FILES: [&str; 2] = [".claude/commands/phasegate.md", "~/.claude/commands/phasegate.md"];
 
+/// The tool whose shell lines always run in the background.
+const MONITOR: &str = "Monitor";
+
 const TOOLS: &[ToolRow] = &[
     tool("Read", "Read", Some(Access::Read)),
     tool("NotebookRead", "NotebookRead", Some(Access::Read)),
@@ -21,6 +24,8 @@ const TOOLS: &[ToolRow] = &[
     tool("Write", "Write", Some(Access::Write)),
     tool("NotebookEdit", "NotebookEdit", Some(Access::Write)),
     tool("Bash", "Bash", None),
+    // It runs a shell line in the background and tells the agent what it prints.
+    tool(MONITOR, "Bash", None),
     tool("PowerShell", "PowerShell", None),
     tool("Agent", "Agent", None),
     // The name before 2.1.
@@ -33,6 +38,7 @@ static DIALECT: Dialect = Dialect {
     path_arguments: &["file_path", "notebook_path", "path"],
     patch_tool: None,
     background: "run_in_background",
+    background_tool: Some(MONITOR),
     tells_ends: true,
 };
 

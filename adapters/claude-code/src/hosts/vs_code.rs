@@ -52,6 +52,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     path_arguments: &["filePath", "path", "files"],
     patch_tool: Some(PATCH),
     background: "isBackground",
+    background_tool: None,
     tells_ends: false,
 };
 
