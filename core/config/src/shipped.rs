@@ -62,6 +62,7 @@ const SHIPPED: &[Shipped] = &[
     strict!("review"),
     strict!("review-only"),
     strict!("test-first"),
+    strict!("test-first-beside"),
 ];
 
 /// Every shipped skill, sorted by name.

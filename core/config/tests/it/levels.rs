@@ -4,7 +4,7 @@ use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, fin
 use phasegate_core::policy::{LeaveSkill, Mode, Unlisted};
 
 /// The skills that are shipped, by name.
-const SKILLS: [&str; 10] = [
+const SKILLS: [&str; 11] = [
     "careful-feature",
     "lsp-refactor",
     "lsp-rename",
@@ -15,6 +15,7 @@ const SKILLS: [&str; 10] = [
     "review",
     "review-only",
     "test-first",
+    "test-first-beside",
 ];
 
 fn file(path: &str, level: Level, kind: Kind, text: &str) -> SourceFile {
