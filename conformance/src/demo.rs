@@ -45,13 +45,25 @@ pub fn show(session: &Session, say: &mut dyn FnMut(&str)) -> Result<Sum, String>
 
 impl Sum {
     fn add(&mut self, record: &Value) {
-        match record.pointer("/decision/effect").and_then(Value::as_str) {
+        match record.get("decision").map(|decision| effect(decision, record)) {
             Some("allow") => self.allowed += 1,
             Some("warn" | "ask") => self.warned += 1,
             Some(_) => self.blocked += 1,
             None => {}
         }
     }
+}
+
+/// The word of a decision's effect. A journal leaves out `allow`, and what repeats the record before; what a call led to
+/// stands there always.
+fn effect<'r>(decision: &'r Value, record: &Value) -> &'r str {
+    let changes = || record.get("changes").and_then(Value::as_array).into_iter().flatten();
+    let is = |name: &str| record.pointer("/event/event").and_then(Value::as_str) == Some(name);
+    let stops = match is("tool_call") {
+        true => !changes().any(|change| change.get("call_opened").is_some()),
+        false => changes().any(|change| change.pointer("/stop_held/held").is_some_and(Value::is_object)),
+    };
+    decision.get("effect").and_then(Value::as_str).unwrap_or(if stops { "deny" } else { "allow" })
 }
 
 fn told(record: &Value) -> String {
@@ -67,7 +79,7 @@ fn told(record: &Value) -> String {
         }
         _ => {}
     }
-    for change in record.get("records").and_then(Value::as_array).into_iter().flatten() {
+    for change in record.get("changes").and_then(Value::as_array).into_iter().flatten() {
         if let Some(line) = changed(change) {
             let _ = writeln!(text, "         {}", line.cyan());
         }
@@ -77,7 +89,7 @@ fn told(record: &Value) -> String {
 
 fn decided(decision: &Value, record: &Value) -> String {
     let of = |key: &str| decision.get(key).and_then(Value::as_str).unwrap_or_default();
-    let word = match of("effect") {
+    let word = match effect(decision, record) {
         "allow" => "allowed".green().to_string(),
         "warn" => " warned".yellow().to_string(),
         "ask" => "  asked".yellow().to_string(),
@@ -108,13 +120,21 @@ fn what(tool: &str, record: &Value) -> String {
 }
 
 fn changed(change: &Value) -> Option<String> {
-    let of = |key: &str| change.get(key).and_then(Value::as_str).unwrap_or_default();
-    Some(match of("record") {
-        "activate_skill" => format!("skill {} begins in phase {}, mode {}", of("skill"), of("phase"), of("mode")),
-        "deactivate_skill" => format!("skill {} ends in phase {}: {}", of("skill"), of("phase"), of("status")),
-        "phase_advance" => format!("phase {} -> {}, by {}", of("from"), of("phase"), of("triggered_by")),
-        "evidence_seen" => format!("seen: {} ended {} in phase {}", of("tool"), of("outcome"), of("phase")),
-        "approved" => format!("approved: {}", of("name")),
+    let (name, what) = change.as_object()?.iter().next()?;
+    let of = |key: &str| what.get(key).and_then(Value::as_str).unwrap_or_default();
+    Some(match name.as_str() {
+        "run_begun" => format!("skill {} begins in phase {}, mode {}", of("skill"), of("phase"), of("mode")),
+        "run_ended" => format!("the skill's run {} ends: {}", of("run"), of("status")),
+        "run_unfinished" => format!("the skill's run {} is left unfinished", of("run")),
+        "phase_entered" => format!("phase {} begins, by {}", of("phase"), of("by")),
+        "phase_back" => format!("back to phase {}", of("phase")),
+        "stop_held" => "the agent is kept from ending its turn".to_string(),
+        "approval_given" => format!("approved: {}", what.pointer("/approval/gate").map(plain).unwrap_or_default()),
         _ => return None,
     })
+}
+
+/// The name of what was approved, with or without what it was of.
+fn plain(gate: &Value) -> String {
+    gate.as_str().or_else(|| gate.get("name")?.as_str()).unwrap_or_default().to_string()
 }

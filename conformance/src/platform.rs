@@ -11,7 +11,8 @@ use crate::blessing::blessing;
 use crate::compare::subset;
 use crate::folders::cases;
 use crate::loading::Loading;
-use crate::player::Stage;
+use crate::outcome;
+use crate::player::{Played, Stage};
 use crate::session::{Answer, Recorded, Session};
 
 use crate::trial::{Check, Mismatch, Trial};
@@ -78,6 +79,7 @@ fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
 fn read(loading: &mut Loading, adapter: &str, name: &str) -> Result<Session, String> {
     let mut take = |file: &str| loading.take(&format!("{adapter}/sessions/{name}/{file}")).unwrap_or_default();
     let (about, frames) = (take("session.toml"), take("frames.jsonl"));
+    loading.unused.remove(&format!("{adapter}/sessions/{name}/outcome.json"));
     Session::parse(adapter, name, &about, &frames)
 }
 
@@ -105,16 +107,17 @@ pub fn all_sessions() -> Result<Vec<Session>, String> {
 }
 
 fn compare(session: &Session) -> Vec<Mismatch> {
-    let answers = match played(session) {
-        Ok(answers) => answers,
+    let played = match played(session) {
+        Ok(played) => played,
         Err(problem) => return vec![Mismatch::broken("session", problem)],
     };
     let mut mismatches = Vec::from_iter(script(session));
+    mismatches.extend(outcome::compare(session, &played));
     if blessing() {
-        mismatches.extend(bless(session, &answers));
+        mismatches.extend(bless(session, &played));
         return mismatches;
     }
-    for (recorded, (event, got)) in session.frames.iter().zip(&answers) {
+    for (recorded, Played { event, answer: got, .. }) in session.frames.iter().zip(&played) {
         let place = format!("frame {} ({event})", recorded.n);
         let whole =
             |answer: &Answer| json!({"stdout": answer.stdout, "stderr": answer.stderr, "status": answer.status});
@@ -132,21 +135,20 @@ fn script(session: &Session) -> Option<Mismatch> {
     (digest != *wanted).then(|| Mismatch::new("session.toml", "script_sha256", json!(wanted), json!(digest)))
 }
 
-fn played(session: &Session) -> Result<Vec<(String, Answer)>, String> {
+fn played(session: &Session) -> Result<Vec<Played>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut stage = Stage::new(session, folder.path())?;
-    let play = |line: &Recorded| stage.play(line).map(|played| (played.event, played.answer));
-    let answers = session.frames.iter().map(play).collect::<Result<_, _>>()?;
+    let played = session.frames.iter().map(|line| stage.play(line)).collect::<Result<_, _>>()?;
     stage.believed()?;
-    Ok(answers)
+    Ok(played)
 }
 
-fn bless(session: &Session, answers: &[(String, Answer)]) -> Option<Mismatch> {
+fn bless(session: &Session, played: &[Played]) -> Option<Mismatch> {
     let path = cases().join(&session.about.client).join("sessions").join(&session.name).join("frames.jsonl");
-    let line = |(recorded, (_, reply)): (&Recorded, &(String, Answer))| {
-        serde_json::to_string(&Recorded { reply: reply.clone(), ..recorded.clone() }).map(|line| line + "\n")
+    let line = |(recorded, played): (&Recorded, &Played)| {
+        serde_json::to_string(&Recorded { reply: played.answer.clone(), ..recorded.clone() }).map(|line| line + "\n")
     };
-    let text: Result<String, _> = session.frames.iter().zip(answers).map(line).collect();
+    let text: Result<String, _> = session.frames.iter().zip(played).map(line).collect();
     let written = text
         .map_err(|error| error.to_string())
         .and_then(|text| std::fs::write(&path, text).map_err(|error| error.to_string()));

@@ -8,6 +8,7 @@ mod config;
 mod crates;
 mod faults;
 mod harmless;
+mod outcomes;
 mod platforms;
 mod programs;
 mod schemas;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result {
 fn all() -> Result<Vec<Generated>> {
     let programs = programs::text()?;
     let mut files = vec![codes::page(), cli::page(), platforms::page(), faults::page()?, config::page()?];
-    files.extend([attacks::page()?, harmless::page()?, programs]);
+    files.extend([attacks::page()?, harmless::page()?, outcomes::page()?, programs]);
     files.extend(crates::pages()?);
     files.extend(schemas::files());
     files.extend(shims::files()?);

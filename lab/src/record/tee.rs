@@ -3,7 +3,6 @@
 mod log;
 mod bridge;
 
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use phasegate::exit::CONFIRMED;
 
 use super::frame::{Frame, Reply};
-use log::{environment, keep};
+use log::{environment, keep, own_files};
 
 /// A call of the recorded binary.
 #[derive(clap::Args)]
@@ -62,24 +61,6 @@ fn answer(binary: &Path, rest: &[String], input: &[u8]) -> std::io::Result<Outpu
         drop(stdin.write_all(input));
     }
     child.wait_with_output()
-}
-
-/// The texts of the project's files, without those of the guard, of clients and of version control.
-fn own_files(rest: &[String]) -> BTreeMap<String, String> {
-    let places =
-        rest.iter().find_map(|word| phasegate_adapters::find(word)).map(|adapter| adapter.installer().places());
-    let variables = places.map(|places| places.project_variables).unwrap_or_default();
-    let Some(project) = variables.iter().find_map(std::env::var_os).map(PathBuf::from) else { return BTreeMap::new() };
-    let own = |entry: &walkdir::DirEntry| {
-        let hidden = entry.file_name().to_string_lossy().starts_with('.') && entry.depth() > 0;
-        !hidden && entry.file_name() != "__pycache__"
-    };
-    let found = walkdir::WalkDir::new(&project).into_iter().filter_entry(own).flatten();
-    let text = |entry: walkdir::DirEntry| {
-        let path = entry.path().strip_prefix(&project).ok()?.to_string_lossy().into_owned();
-        Some((path, std::fs::read_to_string(entry.path()).ok()?))
-    };
-    found.filter(|entry| entry.file_type().is_file()).filter_map(text).collect()
 }
 
 fn note(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std::io::Result<()> {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::log::{environment, keep};
+use super::log::{environment, keep, own_files};
 use crate::record::bridged::as_hook;
 use crate::record::frame::Frame;
 
@@ -39,8 +39,8 @@ pub(super) fn pass(binary: &Path, log: &Path, rest: &[String]) -> std::io::Resul
     stdout.map_or(Ok(()), |guard| {
         answered(guard, open, |frame, reply| {
             log.lock()?;
-            let (args, environment) = (rest.to_vec(), environment(rest));
-            keep(&mut log, &Frame { args, environment, files: BTreeMap::new(), input: frame, reply: as_hook(reply) })?;
+            let (args, environment, files) = (rest.to_vec(), environment(rest), own_files(rest));
+            keep(&mut log, &Frame { args, environment, files, input: frame, reply: as_hook(reply) })?;
             File::unlock(&log)
         })
     })?;

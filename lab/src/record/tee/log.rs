@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use crate::record::drivers::driver;
 use crate::record::frame::Frame;
@@ -17,4 +18,25 @@ pub(super) fn environment(rest: &[String]) -> BTreeMap<String, String> {
 /// Appends a frame.
 pub(super) fn keep(log: &mut File, frame: &Frame) -> std::io::Result<()> {
     log.write_all(format!("{}\n", serde_json::to_string(frame)?).as_bytes())
+}
+
+/// The texts of the project's files, without those of the guard, of clients and of version control.
+pub(super) fn own_files(rest: &[String]) -> BTreeMap<String, String> {
+    let places =
+        rest.iter().find_map(|word| phasegate_adapters::find(word)).map(|adapter| adapter.installer().places());
+    let variables = places.map(|places| places.project_variables).unwrap_or_default();
+    let named = variables.iter().find_map(std::env::var_os).map(PathBuf::from);
+    // A plugin starts the bridge in the project.
+    let here = || std::env::current_dir().ok().filter(|folder| folder.join(".phasegate").is_dir());
+    let Some(project) = named.or_else(here) else { return BTreeMap::new() };
+    let own = |entry: &walkdir::DirEntry| {
+        let hidden = entry.file_name().to_string_lossy().starts_with('.') && entry.depth() > 0;
+        !hidden && entry.file_name() != "__pycache__"
+    };
+    let found = walkdir::WalkDir::new(&project).into_iter().filter_entry(own).flatten();
+    let text = |entry: walkdir::DirEntry| {
+        let path = entry.path().strip_prefix(&project).ok()?.to_string_lossy().into_owned();
+        Some((path, std::fs::read_to_string(entry.path()).ok()?))
+    };
+    found.filter(|entry| entry.file_type().is_file()).filter_map(text).collect()
 }
