@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::analysis::{Access, CallAnalysis, PathUse, Verdict};
-use crate::glob::{lies_below, path_fits};
+use crate::glob::{choices, lies_below, path_fits};
 use crate::redacted::Fit;
 use crate::tool::{BASH, Call, EXECUTE, Labels, READ, SHELL, WRITE};
 use crate::words;
@@ -306,6 +306,11 @@ impl Matcher {
     }
 }
 
+/// Whether a pattern selects all that lies in a folder, at any depth.
+fn all_below(pattern: &str, folder: &str) -> bool {
+    choices(pattern).iter().any(|choice| choice.strip_suffix("/**").is_some_and(|start| path_fits(start, folder)))
+}
+
 /// The pattern that stands for every line of the shell, whatever stands in it.
 const ANY_COMMAND: &str = "*";
 
@@ -358,6 +363,10 @@ impl PathTest {
     pub(crate) fn fits_path(&self, path: &PathUse) -> Fit {
         let Some(resolved) = &path.resolved else { return Fit::Doubt };
         if path_fits(&self.pattern, resolved) {
+            return Fit::Yes;
+        }
+        // A folder is read with what lies in it, as far as anything of it is.
+        if path.access == Access::Read && self.pattern.contains("/**") && all_below(&self.pattern, resolved) {
             return Fit::Yes;
         }
         // What is done to a folder may be done to what lies below it.
