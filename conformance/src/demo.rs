@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
+use crate::entry;
 use crate::player::Stage;
 use crate::session::{About, BASE, Session};
 
@@ -54,15 +55,9 @@ impl Sum {
     }
 }
 
-/// The word of a decision's effect. A journal leaves out `allow`, and what repeats the record before; what a call led to
-/// stands there always.
+/// The word of a decision's effect, which a journal may leave out.
 fn effect<'r>(decision: &'r Value, record: &Value) -> &'r str {
-    let changes = || record.get("changes").and_then(Value::as_array).into_iter().flatten();
-    let is = |name: &str| record.pointer("/event/event").and_then(Value::as_str) == Some(name);
-    let stops = match is("tool_call") {
-        true => !changes().any(|change| change.get("call_opened").is_some()),
-        false => changes().any(|change| change.pointer("/stop_held/held").is_some_and(Value::is_object)),
-    };
+    let stops = entry::is_denied(record) || entry::is_kept(record);
     decision.get("effect").and_then(Value::as_str).unwrap_or(if stops { "deny" } else { "allow" })
 }
 
@@ -79,7 +74,7 @@ fn told(record: &Value) -> String {
         }
         _ => {}
     }
-    for change in record.get("changes").and_then(Value::as_array).into_iter().flatten() {
+    for change in entry::changes(record) {
         if let Some(line) = changed(change) {
             let _ = writeln!(text, "         {}", line.cyan());
         }

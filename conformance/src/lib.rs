@@ -18,6 +18,7 @@ pub mod session;
 mod relay;
 mod bridge;
 pub mod player;
+mod entry;
 pub mod outcome;
 pub mod demo;
 pub mod expected;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::blessing::blessing;
 use crate::compare::subset;
+use crate::entry;
 use crate::folders::cases;
 use crate::player::Played;
 use crate::session::{Recorded, Session};
@@ -104,14 +105,10 @@ fn counted(claim: &Claim, frames: &[Recorded], played: &[Played]) -> Outcome {
         done |= mark.as_ref().is_some_and(|mark| frame.frame.get().contains(mark.as_str()));
         outcome.characters += serde_json::from_str(&played.answer.stdout).map_or(0, |answer| characters(&answer));
         for record in &played.records {
-            let is = |name: &str| record.pointer("/event/event").and_then(Value::as_str) == Some(name);
-            let changes = || record.get("changes").and_then(Value::as_array).into_iter().flatten();
-            outcome.calls += usize::from(is("tool_call"));
-            // A journal leaves out what repeats the record before; what a call led to stands there always.
-            let runs = changes().any(|change| change.get("call_opened").is_some());
-            outcome.denied += usize::from(is("tool_call") && !runs);
-            for change in changes() {
-                outcome.kept += usize::from(change.pointer("/stop_held/held").is_some_and(Value::is_object));
+            outcome.calls += usize::from(entry::is(record, "tool_call"));
+            outcome.denied += usize::from(entry::is_denied(record));
+            outcome.kept += usize::from(entry::is_kept(record));
+            for change in entry::changes(record) {
                 let ended = change.pointer("/run_ended/status").and_then(Value::as_str) == Some("finished");
                 outcome.finished += usize::from(ended);
                 outcome.false_done += usize::from(ended && !done);

@@ -79,8 +79,11 @@ fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
 fn read(loading: &mut Loading, adapter: &str, name: &str) -> Result<Session, String> {
     let mut take = |file: &str| loading.take(&format!("{adapter}/sessions/{name}/{file}")).unwrap_or_default();
     let (about, frames) = (take("session.toml"), take("frames.jsonl"));
-    loading.unused.remove(&format!("{adapter}/sessions/{name}/outcome.json"));
-    Session::parse(adapter, name, &about, &frames)
+    let session = Session::parse(adapter, name, &about, &frames)?;
+    if outcome::claims()?.contains_key(&session.about.story) {
+        let _ = loading.take(&format!("{adapter}/sessions/{name}/outcome.json"));
+    }
+    Ok(session)
 }
 
 /// Every recorded session of every adapter.

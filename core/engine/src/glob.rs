@@ -34,7 +34,10 @@ pub fn path_fits(pattern: &str, path: &str) -> bool {
         return false;
     }
     if let Some((before, choices, after)) = braces(pattern) {
-        return choices.iter().any(|choice| path_fits(&[before, choice, after].concat(), path));
+        // A plain end is compared before anything is put together.
+        let plain = |choice: &str| after.is_empty() && !choice.contains(['*', '?', '{', '/']);
+        let may = |choice: &&&str| !plain(choice) || path.ends_with(**choice);
+        return choices.iter().filter(may).any(|choice| path_fits(&[before, choice, after].concat(), path));
     }
     if pattern.starts_with('/') != path.starts_with('/') {
         return false;

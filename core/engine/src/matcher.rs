@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::analysis::{Access, CallAnalysis, PathUse, Verdict};
 use crate::glob::{choices, lies_below, path_fits};
 use crate::redacted::Fit;
-use crate::tool::{BASH, Call, EXECUTE, Labels, READ, SHELL, WRITE};
+use crate::tool::{BASH, Call, EXECUTE, Labels, READ, SHELL, WRITE, only_reads};
 use crate::words;
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
@@ -277,15 +277,15 @@ impl Matcher {
         if !matches!(call.input.get("command"), Some(Value::String(_))) {
             return Fit::Doubt;
         }
-        if wanted == ANY_COMMAND || is_whole_line(wanted, call) {
+        if is_whole_line(wanted, call) {
             return Fit::Yes;
         }
         let commands = &call.analysis.commands;
-        // A line of another shell, or one that no parser reads.
-        if commands.is_empty()
-            && call.input.get("command").and_then(Value::as_str).is_some_and(|line| words::mentions(line, wanted))
-        {
-            return Fit::Doubt;
+        if commands.is_empty() {
+            return unread(wanted, call, labels);
+        }
+        if wanted == ANY_COMMAND {
+            return Fit::Yes;
         }
         let best = commands.iter().map(|command| words::fits(command, wanted)).max().unwrap_or(Fit::No);
         // Among other commands it is not exactly this one, and may still be what a list forbids.
@@ -311,8 +311,16 @@ fn all_below(pattern: &str, folder: &str) -> bool {
     choices(pattern).iter().any(|choice| choice.strip_suffix("/**").is_some_and(|start| path_fits(start, folder)))
 }
 
-/// The pattern that stands for every line of the shell, whatever stands in it.
+/// The pattern that stands for every line of the shell that was read, whatever stands in it.
 const ANY_COMMAND: &str = "*";
+
+/// Whether a line of which no command is known may be one: a line that no parser reads may be any, a line of another shell
+/// one whose program it names.
+fn unread(wanted: &str, call: &Call, labels: &Labels) -> Fit {
+    let line = call.input.get("command").and_then(Value::as_str).unwrap_or_default();
+    let may_be = if call.tool.name == BASH { !only_reads(labels) } else { words::mentions(line, wanted) };
+    if may_be { Fit::Doubt } else { Fit::No }
+}
 
 fn is_whole_line(wanted: &str, call: &Call) -> bool {
     let line = call.input.get("command").and_then(Value::as_str);

@@ -52,6 +52,7 @@ pub(crate) fn mentions(text: &str, pattern: &str) -> bool {
 /// The variables that change how programs print or log in, and nothing of what they do.
 const PLAIN_VARIABLES: [&str; 11] = [
     "CI",
+    "COLUMNS",
     "FORCE_COLOR",
     "LANG",
     "LC_ALL",
@@ -61,7 +62,6 @@ const PLAIN_VARIABLES: [&str; 11] = [
     "RUST_BACKTRACE",
     "TERM",
     "TZ",
-    "COLUMNS",
 ];
 
 /// Whether an assignment of the variable leaves a command what it is.
