@@ -1,6 +1,7 @@
 //! A hook's input as neutral events.
 
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
+use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::state::OpenCall;
 use phasegate_core::test_report::TestReport;
@@ -117,6 +118,7 @@ impl Decoding<'_> {
         let named = tools::canonical(self.dialect, call.tool_name, call.mcp_server);
         let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&call.tool_input)).flatten();
         let analysis = tools::analysis(self.dialect, &named, &call.tool_input);
+        let analysis = CallAnalysis { invokes: invoked(&named, skill.as_ref(), &call.tool_input), ..analysis };
         let labels = tools::labels(self.dialect, &named);
         let Named { tool, native, server } = named;
         let call = EventKind::ToolCall {
@@ -190,6 +192,21 @@ fn skill(input: &Value) -> Option<EventKind> {
     let name = input.get("skill")?.as_str()?.trim_start_matches('/').to_owned();
     let args = input.get("args").filter(|args| !args.is_null()).cloned();
     Some(EventKind::Skill { name, args, by: By::Agent })
+}
+
+/// The type of subagent that is started where a call names none.
+const ANY_AGENT: &str = "general-purpose";
+
+/// The skill or the subagent that a call invokes. The client knows a type for calls that name none.
+fn invoked(named: &Named, skill: Option<&EventKind>, input: &Value) -> Option<Invocation> {
+    if let Some(EventKind::Skill { name, .. }) = skill {
+        return Some(Invocation::Skill(name.clone()));
+    }
+    let kind = match input.get("subagent_type") {
+        None | Some(Value::Null) => ANY_AGENT,
+        Some(kind) => kind.as_str()?,
+    };
+    (own(named) == AGENT).then(|| Invocation::Agent(kind.to_owned()))
 }
 
 /// The canonical name of one of the client's own tools; empty for a server's.

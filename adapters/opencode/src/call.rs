@@ -1,9 +1,10 @@
 //! Calls, before and after they run.
 
 use phasegate_adapter::Problem;
+use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::test_report::TestReport;
-use phasegate_core::tool::SKILL;
+use phasegate_core::tool::{AGENT, SKILL};
 use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 
@@ -28,7 +29,8 @@ pub(crate) fn before(decoding: &mut Decoding<'_>) -> Result<Vec<EventKind>, Prob
     let named = tools::canonical(&native, &decoding.told.head.servers, &input)?;
     decoding.memory.note_call(&call_id);
     let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&input)).flatten();
-    let analysis = tools::analysis(&named, &input);
+    let invokes = invoked(&named, skill.as_ref(), &input);
+    let analysis = CallAnalysis { invokes, ..tools::analysis(&named, &input) };
     let labels = tools::labels(&named);
     let background = native == "task" && input.get("background").and_then(Value::as_bool) == Some(true);
     let Named { tool, native, server } = named;
@@ -40,6 +42,15 @@ pub(crate) fn before(decoding: &mut Decoding<'_>) -> Result<Vec<EventKind>, Prob
 fn skill(input: &Value) -> Option<EventKind> {
     let name = input.get("name")?.as_str()?.to_owned();
     Some(EventKind::Skill { name, args: None, by: By::Agent })
+}
+
+/// The skill or the subagent that a call invokes.
+fn invoked(named: &Named, skill: Option<&EventKind>, input: &Value) -> Option<Invocation> {
+    if let Some(EventKind::Skill { name, .. }) = skill {
+        return Some(Invocation::Skill(name.clone()));
+    }
+    let kind = input.get("subagent_type")?.as_str()?;
+    (named.server.is_none() && named.tool == AGENT).then(|| Invocation::Agent(kind.to_owned()))
 }
 
 /// A call ran. If it ran with other arguments than those that were decided, it proves nothing, and nothing after it is

@@ -1,6 +1,7 @@
 //! The extension's messages as neutral events.
 
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
+use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
 use phasegate_core::test_report::TestReport;
 use phasegate_core::{Code, Event, EventKind};
@@ -118,7 +119,8 @@ fn tool_call(call: wire::ToolCall, message: &Told<'_>) -> Vec<EventKind> {
         Some(listed) => Some(listed.to_owned()).filter(|name| !name.is_empty()),
         None => tools::skill_of(&call.tool_name, &call.input),
     };
-    let analysis = tools::analysis(&call.tool_name, &call.input);
+    let invokes = skill.clone().map(Invocation::Skill);
+    let analysis = CallAnalysis { invokes, ..tools::analysis(&call.tool_name, &call.input) };
     let everywhere = message.beside("loaded").is_some_and(|how| how == "user");
     let Named { tool, native, server, labels } = tools::canonical(call.tool_name, everywhere, message.beside("server"));
     let call = EventKind::ToolCall {

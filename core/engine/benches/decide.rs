@@ -25,6 +25,7 @@ fn matcher(name: String) -> Matcher {
         args: vec![],
         commands: Vec::new(),
         paths: vec![],
+        invokes: None,
         agent: None,
         except: Vec::new(),
     }

@@ -1,5 +1,6 @@
 //! Call analysis: what the arguments of a call would do.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,7 +29,10 @@ pub struct CallAnalysis {
     /// What was found out about arguments that a record does not repeat; never given by a platform.
     #[serde(default, rename = "shortened", alias = "redacted", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
-    pub redacted: Option<Redacted>,
+    pub redacted: Option<Box<Redacted>>,
+    /// What the call has the client do beside the tool itself, where the adapter knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invokes: Option<Invocation>,
     /// The absolute paths of the project among the arguments of a call whose tool says nothing of paths, relative to the
     /// project.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -52,9 +56,22 @@ impl CallAnalysis {
             && self.paths.is_empty()
             && self.guarded.is_empty()
             && self.redacted.is_none()
+            && self.invokes.is_none()
             && self.in_project.is_empty()
             && !self.unproven
     }
+}
+
+/// What a call has the client do, by name, in whatever way the platform does it. In a matcher, a name with `*` for any
+/// characters.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Invocation {
+    /// The agent gets the text of the client's skill of this name.
+    Skill(String),
+    /// A subagent of this type is started.
+    Agent(String),
 }
 
 /// A protected path that a call would change or could change.

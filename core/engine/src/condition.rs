@@ -101,7 +101,7 @@ pub struct CallTest {
     pub matcher: Matcher,
     /// What has to be as it was when the call was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unchanged: Option<Content>,
+    pub unchanged: Option<Box<Content>>,
     /// What the call has to have in common with the one that is judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub same: Vec<Same>,

@@ -1,15 +1,16 @@
 //! Matchers: which calls a line of a policy means.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::analysis::{Access, CallAnalysis, PathUse, Verdict};
-use crate::glob::{choices, lies_below, path_fits};
+use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, Verdict};
+use crate::glob::{choices, lies_below, path_fits, text_fits};
 use crate::redacted::Fit;
-use crate::tool::{BASH, Call, EXECUTE, Labels, READ, SHELL, WRITE, only_reads};
+use crate::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
 use crate::words;
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
@@ -31,6 +32,9 @@ pub struct Matcher {
     /// What the paths of the reading must be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathTest>,
+    /// Which skill or subagent the call invokes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invokes: Option<Box<Invocation>>,
     /// Which agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentTest>,
@@ -82,6 +86,8 @@ pub enum ArgIs {
     OneOf(Vec<Value>),
     /// A text that begins so.
     Begins(String),
+    /// A text in which this one stands, or a list with this text as an item.
+    Contains(String),
     /// Present (`true`) or absent (`false`).
     Present(bool),
 }
@@ -174,6 +180,7 @@ impl Matcher {
             who.min(self.fits_tool(subject))
                 .min(self.fits_command(subject.call, subject.labels))
                 .min(self.fits_args(subject))
+                .min(self.fits_invocation(subject.call))
                 .min(self.fits_paths(subject))
         };
         // What is excepted is doubtful the other way round: a doubtful exception keeps a forbidding list as it is.
@@ -192,7 +199,7 @@ impl Matcher {
     }
 
     fn asks_for_arguments(&self) -> bool {
-        !self.commands.is_empty() || !self.args.is_empty() || !self.paths.is_empty()
+        !self.commands.is_empty() || !self.args.is_empty() || !self.paths.is_empty() || self.invokes.is_some()
     }
 
     fn fits_tool(&self, subject: Subject<'_>) -> Fit {
@@ -301,6 +308,18 @@ impl Matcher {
         self.args.iter().map(|test| test.fits(subject.call)).min().unwrap_or(Fit::Yes)
     }
 
+    fn fits_invocation(&self, call: &Call) -> Fit {
+        let Some(wanted) = &self.invokes else { return Fit::Yes };
+        match (&**wanted, &call.analysis.invokes) {
+            (Invocation::Skill(wanted), Some(Invocation::Skill(name)))
+            | (Invocation::Agent(wanted), Some(Invocation::Agent(name))) => fit(text_fits(wanted, name)),
+            // A call of the tool that does it, of which nobody can tell the name.
+            (Invocation::Skill(_), None) if call.tool.name == SKILL && call.tool.server.is_none() => Fit::Doubt,
+            (Invocation::Agent(_), None) if call.tool.name == AGENT && call.tool.server.is_none() => Fit::Doubt,
+            _ => Fit::No,
+        }
+    }
+
     fn fits_paths(&self, subject: Subject<'_>) -> Fit {
         self.paths.iter().map(|test| test.fits(subject)).min().unwrap_or(Fit::Yes)
     }
@@ -339,7 +358,9 @@ impl ArgTest {
             (ArgIs::Equal(wanted), Some(found)) => same(wanted, found),
             (ArgIs::OneOf(all), Some(found)) => all.iter().map(|wanted| same(wanted, found)).max().unwrap_or(Fit::No),
             (ArgIs::Begins(start), Some(Value::String(text))) => fit(text.starts_with(start.as_str())),
-            (ArgIs::Begins(_), Some(_)) => Fit::Doubt,
+            (ArgIs::Contains(part), Some(Value::String(text))) => fit(text.contains(part.as_str())),
+            (ArgIs::Contains(part), Some(Value::Array(items))) => fit(items.iter().any(|item| item == part.as_str())),
+            (ArgIs::Begins(_) | ArgIs::Contains(_), Some(_)) => Fit::Doubt,
         }
     }
 }

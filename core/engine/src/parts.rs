@@ -1,5 +1,6 @@
 //! Parts: the simple commands of a shell line, each as a call that is judged by itself (rules 3.3).
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::analysis::CallAnalysis;
@@ -38,7 +39,7 @@ pub(crate) fn of(call: &Call) -> Vec<Part> {
         let analysis = CallAnalysis {
             commands: alloc::vec![command.clone()],
             paths,
-            redacted: analysis.redacted.as_ref().map(|before| before.of_part(number)),
+            redacted: analysis.redacted.as_ref().map(|before| Box::new(before.of_part(number))),
             ..CallAnalysis::default()
         };
         let mut part: Labels = shell_labels(command.verdict).into_iter().chain(own.iter().cloned()).collect();

@@ -361,7 +361,7 @@ fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<Next
             let value = match &test.is {
                 ArgIs::Equal(value) => value.clone(),
                 ArgIs::OneOf(values) => values.first().cloned().unwrap_or(Value::Null),
-                ArgIs::Begins(text) => Value::String(text.clone()),
+                ArgIs::Begins(text) | ArgIs::Contains(text) => Value::String(text.clone()),
                 ArgIs::Present(_) => continue,
             };
             fields.insert(test.path.clone(), value);

@@ -35,6 +35,7 @@ fn matcher(text: &str) -> Matcher {
         args: vec![],
         commands: Vec::new(),
         paths: vec![],
+        invokes: None,
         agent: None,
         except: Vec::new(),
     }

@@ -85,7 +85,7 @@ fn calls(
             for matcher in matcher::each(builder, source, node) {
                 let atom = builder.next_atom();
                 seen.push(Asked { atom, matcher: matcher.clone(), span: node.span });
-                let (unchanged, same) = (unchanged.cloned(), same.clone());
+                let (unchanged, same) = (unchanged.cloned().map(Box::new), same.clone());
                 tests.push(Condition::Call(CallTest { atom, wanted, matcher, unchanged, same }));
             }
             parts.extend(if tests.len() > 1 { Some(Condition::Any(tests)) } else { tests.pop() });

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use phasegate_core::Code;
-use phasegate_core::analysis::Access;
+use phasegate_core::analysis::{Access, Invocation};
 use phasegate_core::glob::text_fits;
 use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, ServerPattern};
 use phasegate_core::tool::BASH;
@@ -41,15 +41,18 @@ pub(super) fn matchers(
     let commands = commands(builder, source, child(node, COMMAND));
     let paths = accesses(builder, source, node);
     let agent = source.agent.as_deref().map(agent_test);
-    let (Some(args), Some(commands), Some(paths)) = (args, commands, paths) else { return Vec::new() };
+    let invokes = invocation(builder, source, node);
+    let (Some(args), Some(commands), Some(paths), Some(invokes)) = (args, commands, paths, invokes) else {
+        return Vec::new();
+    };
     let mut matchers = Vec::new();
     for name in tools.split('|').map(str::trim) {
         let found = pattern(builder, name, child(node, "tool").span);
         let Some((tool, from_name)) = found else { continue };
         let Some(server) = server(builder, source, from_name, child(node, "server").span) else { continue };
         let (args, commands, paths, agent) = (args.clone(), commands.clone(), paths.clone(), agent.clone());
-        let except = except.to_vec();
-        let mut matcher = Matcher { text: String::new(), tool, server, args, commands, paths, agent, except };
+        let (invokes, except) = (invokes.clone(), except.to_vec());
+        let mut matcher = Matcher { text: String::new(), tool, server, args, commands, paths, invokes, agent, except };
         matcher.text = note(source, name, &matcher);
         matchers.push(matcher);
     }
@@ -82,6 +85,22 @@ fn server(
     }
 }
 
+/// What the calls invoke; `None` after a mistake.
+fn invocation(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Option<Option<Box<Invocation>>> {
+    match (&source.skill, &source.starts) {
+        (Some(_), Some(_)) => {
+            let message = "no call gives the text of a skill and starts a subagent at once";
+            let finding = Finding::error(Code::MatcherNeverMatches, child(node, "starts").span, message);
+            builder.findings.push(finding.suggest("write two lines, one with `skill` and one with `starts`"));
+            None
+        }
+        (skill, agent) => {
+            let skill = skill.clone().map(Invocation::Skill);
+            Some(skill.or_else(|| agent.clone().map(Invocation::Agent)).map(Box::new))
+        }
+    }
+}
+
 fn agent_test(agent: &str) -> AgentTest {
     match agent {
         "main" => AgentTest::Main,
@@ -99,14 +118,15 @@ fn arguments(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> 
             ArgSource::Bool(truth) => ArgIs::Equal(Value::Bool(*truth)),
             ArgSource::Number(number) => ArgIs::Equal(Value::Number(number.clone())),
             ArgSource::List(items) => ArgIs::Equal(Value::Array(items.clone())),
-            ArgSource::Test(test) => match (&test.one_of, &test.begins, test.present) {
-                (Some(all), _, _) => ArgIs::OneOf(all.clone()),
-                (_, Some(start), _) => ArgIs::Begins(start.clone()),
-                (_, _, present) => ArgIs::Present(present.unwrap_or(true)),
+            ArgSource::Test(test) => match (&test.one_of, &test.begins, &test.contains, test.present) {
+                (Some(all), ..) => ArgIs::OneOf(all.clone()),
+                (_, Some(start), ..) => ArgIs::Begins(start.clone()),
+                (_, _, Some(part), _) => ArgIs::Contains(part.clone()),
+                (.., present) => ArgIs::Present(present.unwrap_or(true)),
             },
         };
         let pattern = matches!(&is, ArgIs::Equal(Value::String(text)) if text.ends_with('*'));
-        if path == COMMAND && (pattern || matches!(is, ArgIs::Begins(_))) {
+        if path == COMMAND && (pattern || matches!(is, ArgIs::Begins(_) | ArgIs::Contains(_))) {
             builder.findings.push(equality_only(child(node, path).span));
             sound = false;
         }
@@ -216,6 +236,7 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         ArgIs::Equal(value) => format!("{} {value}", test.path),
         ArgIs::OneOf(values) => format!("{} one of {}", test.path, Value::Array(values.clone())),
         ArgIs::Begins(start) => format!("{} begins {}", test.path, Value::String(start.clone())),
+        ArgIs::Contains(part) => format!("{} contains {}", test.path, Value::String(part.clone())),
         ArgIs::Present(true) => format!("{} given", test.path),
         ArgIs::Present(false) => format!("{} not given", test.path),
     }));
@@ -226,6 +247,8 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         Access::Write | Access::Remove => format!("writes {}", test.pattern),
         Access::Execute => format!("executes {}", test.pattern),
     }));
+    parts.extend(source.skill.iter().map(|name| format!("the skill {name}")));
+    parts.extend(source.starts.iter().map(|kind| format!("starting the subagent {kind}")));
     parts.extend(source.agent.iter().map(|agent| format!("agent {agent}")));
     let except: Vec<&str> = matcher.except.iter().map(|other| other.text.as_str()).collect();
     parts.extend((!except.is_empty()).then(|| format!("except {}", except.join(" or "))));

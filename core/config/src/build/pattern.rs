@@ -21,6 +21,7 @@ pub(crate) fn from_pattern(builder: &mut Builder<'_>, text: &str, span: Span) ->
         args: Vec::new(),
         commands: Vec::new(),
         paths: Vec::new(),
+        invokes: None,
         agent: None,
         except: Vec::new(),
     })

@@ -57,7 +57,7 @@ pub(super) fn build(
         atom: builder.next_atom(),
         wanted,
         matcher: matcher(commands),
-        unchanged: unchanged.cloned(),
+        unchanged: unchanged.cloned().map(Box::new),
         same: Vec::new(),
     }));
 }
@@ -70,6 +70,7 @@ fn matcher(commands: Vec<String>) -> Matcher {
         args: Vec::new(),
         commands,
         paths: Vec::new(),
+        invokes: None,
         agent: None,
         except: Vec::new(),
     }

@@ -1,6 +1,6 @@
 //! Matchers and conditions in the words of a config.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::analysis::{Access, Invocation};
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::fact_test::{Comparison, FactTest};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, ToolPattern};
@@ -42,7 +42,8 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
         ToolPattern::Label(label) => format!("@{label}"),
     };
     let implied = if matcher.commands.is_empty() { "*" } else { BASH };
-    let more = !(matcher.commands.is_empty() && matcher.paths.is_empty() && matcher.args.is_empty());
+    let more = !(matcher.commands.is_empty() && matcher.paths.is_empty() && matcher.args.is_empty())
+        || matcher.invokes.is_some();
     let server = match &matcher.server {
         ServerPattern::Bare => None,
         ServerPattern::Named(server) => Some(server),
@@ -71,11 +72,17 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
             ArgIs::Equal(value) => value.clone(),
             ArgIs::OneOf(values) => json!({"one_of": values}),
             ArgIs::Begins(start) => json!({"begins": start}),
+            ArgIs::Contains(part) => json!({"contains": part}),
             ArgIs::Present(present) => json!({"present": present}),
         };
         let each: Map<String, Value> = matcher.args.iter().map(|arg| (arg.path.clone(), test(&arg.is))).collect();
         fields.insert("args".into(), Value::Object(each));
     }
+    let invoked = matcher.invokes.as_deref().map(|invoked| match invoked {
+        Invocation::Skill(name) => ("skill".to_string(), json!(name)),
+        Invocation::Agent(kind) => ("starts".to_string(), json!(kind)),
+    });
+    fields.extend(invoked);
     let agent = matcher.agent.as_ref().map(|agent| match agent {
         AgentTest::Main => "main",
         AgentTest::Subagent => "subagent",

@@ -1,6 +1,7 @@
 //! Types of subagents that nobody has.
 
 use phasegate_core::Code;
+use phasegate_core::analysis::Invocation;
 use phasegate_core::matcher::AgentTest;
 
 use super::uses;
@@ -26,8 +27,11 @@ const HOST_AGENTS: [&str; 9] = [
 pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     let Some(own) = &known.agents else { return };
     for used in uses::all(built) {
-        let Some(AgentTest::Kind(kind)) = &used.matcher.agent else { continue };
-        if kind.is_empty() || own.contains(kind) || HOST_AGENTS.contains(&kind.as_str()) {
+        let kind = match (&used.matcher.agent, used.matcher.invokes.as_deref()) {
+            (Some(AgentTest::Kind(kind)), _) | (_, Some(Invocation::Agent(kind))) => kind,
+            _ => continue,
+        };
+        if kind.is_empty() || kind.contains('*') || own.contains(kind) || HOST_AGENTS.contains(&kind.as_str()) {
             continue;
         }
         let nothing = if used.place.forbids() { "forbids nothing" } else { "means no call" };

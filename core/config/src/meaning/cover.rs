@@ -38,6 +38,7 @@ fn covers_conditions(outer: &Matcher, inner: &Matcher) -> bool {
     outer.args.iter().all(|test| inner.args.contains(test))
         && covers_commands(&outer.commands, &inner.commands)
         && outer.paths.iter().all(|test| inner.paths.iter().any(|other| covers_path(test, other)))
+        && (outer.invokes.is_none() || outer.invokes == inner.invokes)
         && (outer.agent.is_none() || outer.agent == inner.agent)
         && outer.except.iter().all(|other| inner.except.contains(other))
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, Verdict, Word};
+use phasegate_core::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, Verdict, Word};
 use phasegate_core::common::common;
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, Subject, ToolPattern, Use};
 use phasegate_core::policy::Skill;
-use phasegate_core::tool::{Call, Labels, READ, Tool, WRITE, shell_labels};
+use phasegate_core::tool::{AGENT, Call, Labels, READ, SKILL, Tool, WRITE, shell_labels};
 use phasegate_core::words;
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ impl Sample {
 
     fn running(command: Option<SimpleCommand>, matcher: &Matcher, skill: &Skill) -> Self {
         let (name, label) = match &matcher.tool {
-            ToolPattern::Any => (ANY.to_string(), None),
+            ToolPattern::Any => (matcher.invokes.as_deref().map_or(ANY.to_string(), tool_of), None),
             ToolPattern::Exact(name) => (name.clone(), None),
             ToolPattern::Prefix(prefix) => (format!("{prefix}{ANY}"), None),
             ToolPattern::Label(label) => (format!("@{label}"), Some(label.clone())),
@@ -100,6 +100,7 @@ impl Sample {
         let any_call = matcher.args.is_empty()
             && matcher.commands.is_empty()
             && matcher.paths.is_empty()
+            && matcher.invokes.is_none()
             && matcher.agent.is_none()
             && matcher.except.is_empty();
         let covered = |of: &Matcher| covers(matcher, of, skill);
@@ -109,6 +110,15 @@ impl Sample {
             covered(&self.of) || self.also.as_ref().is_some_and(covered)
         }
     }
+}
+
+/// The tool that invokes it on most platforms.
+fn tool_of(invoked: &Invocation) -> String {
+    let tool = match invoked {
+        Invocation::Skill(_) => SKILL,
+        Invocation::Agent(_) => AGENT,
+    };
+    tool.to_owned()
 }
 
 /// What a line of the shell can do, where it only reads.
@@ -138,7 +148,7 @@ fn input(matcher: &Matcher, in_words: bool) -> Value {
         let value = match &test.is {
             ArgIs::Equal(value) => value.clone(),
             ArgIs::OneOf(values) => values.first().cloned().unwrap_or_default(),
-            ArgIs::Begins(start) => Value::String(start.clone()),
+            ArgIs::Begins(start) | ArgIs::Contains(start) => Value::String(start.clone()),
             ArgIs::Present(true) => Value::Bool(true),
             ArgIs::Present(false) => continue,
         };
@@ -149,7 +159,7 @@ fn input(matcher: &Matcher, in_words: bool) -> Value {
         match &test.is {
             ArgIs::Equal(value) => put_other(&mut input, &test.path, value),
             ArgIs::OneOf(values) => values.iter().for_each(|value| put_other(&mut input, &test.path, value)),
-            ArgIs::Begins(_) => put(&mut input, &test.path, Value::String(ANY.to_string())),
+            ArgIs::Begins(_) | ArgIs::Contains(_) => put(&mut input, &test.path, Value::String(ANY.to_string())),
             ArgIs::Present(_) => {}
         }
     }
@@ -199,7 +209,12 @@ fn analysis(matcher: &Matcher, command: Option<SimpleCommand>) -> CallAnalysis {
         let path = path_of(&test.pattern);
         PathUse { resolved: Some(path.clone()), command, ..PathUse::new(path, test.access) }
     });
-    CallAnalysis { paths: paths.collect(), commands, ..CallAnalysis::default() }
+    let named = |name: &str| name.replace('*', &ANY.to_string());
+    let invokes = matcher.invokes.as_deref().map(|invoked| match invoked {
+        Invocation::Skill(name) => Invocation::Skill(named(name)),
+        Invocation::Agent(kind) => Invocation::Agent(named(kind)),
+    });
+    CallAnalysis { paths: paths.collect(), commands, invokes, ..CallAnalysis::default() }
 }
 
 /// One sample for each matcher of the skill: in lists, in conditions, in its table of tools.

@@ -43,6 +43,14 @@ pub struct MatcherObject {
     /// A path that the call must run, in the same form.
     #[serde(default)]
     pub executes: Option<String>,
+    /// The client's skill whose text the call gives the agent, by name, in whatever way the platform does it; `*` stands for any characters.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub skill: Option<String>,
+    /// The type of the subagent that the call starts; `*` stands for any characters.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub starts: Option<String>,
     /// The calling agent: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.
     #[serde(default)]
     pub agent: Option<String>,
@@ -95,6 +103,10 @@ pub struct ArgTestSource {
     /// A text that begins with this prefix. Not for shell commands.
     #[serde(default)]
     pub begins: Option<String>,
+    /// A text in which this one stands, or a list with this text as an item. Not for shell commands.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub contains: Option<String>,
     /// Present (`true`) or absent (`false`).
     #[serde(default)]
     pub present: Option<bool>,

@@ -60,7 +60,10 @@ fn the_exhaustive_configs_have_every_key_of_the_schemas() {
         }
         keys(&schema, &mut known);
         // What settings say of a matcher is the same as in a skill, and shown there.
-        let matcher_keys = ["args", "agent", "begins", "executes", "one_of", "present", "reads", "server", "writes"];
+        let matcher_keys = [
+            "args", "agent", "begins", "contains", "executes", "one_of", "present", "reads", "server", "skill",
+            "starts", "writes",
+        ];
         for key in known.iter().filter(|key| kind == Kind::Skill || !matcher_keys.contains(&key.as_str())) {
             assert!(text.contains(&format!("{key}:")), "{file} has no `{key}`");
         }
