@@ -93,8 +93,10 @@ pub enum DenialKind {
         phase: String,
         /// Whether a call that only reads would pass.
         read_only: bool,
-        /// The line of the phase that may mean the call, where it is in doubt.
+        /// The line of the phase that may mean the call, where it is in doubt; or the one of `unlisted` that denies it.
         may: Option<NamedLine>,
+        /// Whether a line of `unlisted` denies it.
+        denied: bool,
     },
     /// The agent wants to end its turn, and must finish the skill first.
     Unfinished {

@@ -49,7 +49,7 @@ fn asked(condition: &Condition) -> Vec<&CallTest> {
 
 /// A call for each command or path of a matcher; none where it asks for anything else.
 fn samples(matcher: &Matcher) -> Vec<Call> {
-    if !matcher.args.is_empty() || matcher.agent.is_some() {
+    if !matcher.args.is_empty() || matcher.agent.is_some() || matcher.invokes.is_some() {
         return Vec::new();
     }
     match (&matcher.tool, matcher.commands.as_slice(), matcher.paths.as_slice()) {

@@ -46,6 +46,8 @@ pub(crate) struct Ruling {
     /// The line of the policy that forbids the call, where it says more than the tool's name; or the one of a later phase
     /// or of this one that may mean it.
     pub(crate) by: Option<NamedLine>,
+    /// Whether a line of `unlisted` denies it: the one in `by`.
+    pub(crate) denied: bool,
     /// The line that lists the call and whose own condition does not hold, where that makes it a violation.
     pub(crate) unmet: Option<UnmetLine>,
 }
@@ -53,7 +55,7 @@ pub(crate) struct Ruling {
 impl Ruling {
     /// What the table says of a call that no line is about and that is denied.
     pub(crate) fn outside() -> Self {
-        Self { line: Line::UnlistedDenied, transition: None, command: None, by: None, unmet: None }
+        Self { line: Line::UnlistedDenied, transition: None, command: None, by: None, denied: false, unmet: None }
     }
 }
 
@@ -230,7 +232,7 @@ impl<'a> SkillCall<'a> {
 
 impl Ruling {
     fn of(line: Line) -> Self {
-        Self { line, transition: None, command: None, by: None, unmet: None }
+        Self { line, transition: None, command: None, by: None, denied: false, unmet: None }
     }
 }
 
@@ -339,14 +341,19 @@ impl<'a> SkillPart<'a> {
         graph::find(world, self.skill, run, here, may).filter(|transition| !transition.open)
     }
 
+    /// The line of `unlisted` that says how the call is answered.
+    fn unlisted_line<'p>(&'p self, phase: &'p Phase) -> Option<&'p UnlistedLine> {
+        let (lines, _) = self.skill.unlisted_in(phase);
+        let used = |line: &UnlistedLine| if line.passes { Use::Permit } else { Use::Forbid };
+        lines.iter().find(|line| self.one(&line.matcher, used(line)))
+    }
+
     /// How the call is answered as one that no line lists, and whether a line of its own says so.
     fn unlisted(&self, phase: &Phase) -> (bool, bool) {
-        let (lines, otherwise) = self.skill.unlisted_in(phase);
-        let used = |line: &UnlistedLine| if line.passes { Use::Permit } else { Use::Forbid };
-        if let Some(line) = lines.iter().find(|line| self.one(&line.matcher, used(line))) {
+        if let Some(line) = self.unlisted_line(phase) {
             return (line.passes, true);
         }
-        let passes = match otherwise {
+        let passes = match self.skill.unlisted_in(phase).1 {
             Unlisted::Allow => true,
             Unlisted::ReadOnly => only_reads(&self.labels),
             Unlisted::Deny => false,
@@ -411,10 +418,11 @@ impl<'a> SkillPart<'a> {
         let by = match &transition {
             _ if unmet.is_some() => unmet.and_then(|unmet| self.unmet_line(unmet)),
             Some(to) if line == Line::NotDone => self.doubted_by(to),
-            _ if line == Line::UnlistedDenied => self.nearly_listed(phase),
+            _ if line == Line::UnlistedDenied => self.denied_by(phase).or_else(|| self.nearly_listed(phase)),
             _ => self.forbidden_by(line, phase),
         };
-        Ruling { line, transition, command: None, by, unmet }
+        let denied = by_line && line == Line::UnlistedDenied;
+        Ruling { line, transition, command: None, by, denied, unmet }
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.

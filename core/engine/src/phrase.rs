@@ -96,6 +96,7 @@ pub(crate) fn quoted(matcher: &Matcher) -> String {
 /// The commands of a matcher that has no other condition.
 fn commands_alone(matcher: &Matcher) -> Option<(&String, &[String])> {
     let alone = matcher.args.is_empty() && matcher.paths.is_empty() && matcher.agent.is_none();
+    let alone = alone && matcher.invokes.is_none();
     matcher.commands.split_first().filter(|_| alone)
 }
 
@@ -137,7 +138,7 @@ fn call(test: &CallTest) -> String {
     let matcher = &test.matcher;
     if commands_alone(matcher).is_some() {
         format!("a {ending} run of {}", line(matcher))
-    } else if matcher.tool == ToolPattern::Any && !matcher.paths.is_empty() {
+    } else if matcher.tool == ToolPattern::Any && (!matcher.paths.is_empty() || matcher.invokes.is_some()) {
         format!("a {ending} call that {}", line(matcher))
     } else {
         format!("a {ending} call of {}", line(matcher))

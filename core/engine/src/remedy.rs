@@ -116,7 +116,8 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
         Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted | Line::UnlistedDenied => {
             let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
-            DenialKind::Unlisted { tool, phase, read_only: rule == Unlisted::ReadOnly, may: by }
+            let (read_only, denied) = (rule == Unlisted::ReadOnly, verdict.ruling.denied);
+            DenialKind::Unlisted { tool, phase, read_only, may: by, denied }
         }
     }
 }

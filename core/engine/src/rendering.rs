@@ -173,7 +173,14 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_ref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
         }
-        Kind::Unlisted { tool, phase, read_only, may } => {
+        Kind::Unlisted { tool, phase, may: by @ Some(_), denied: true, .. } => {
+            let reason = format!(
+                "{tool} is not listed for the \"{phase}\" phase, and is denied{} under `unlisted`",
+                by_line(by.as_ref())
+            );
+            by_remedy(Gate::Phase, Code::Unlisted, reason)
+        }
+        Kind::Unlisted { tool, phase, read_only, may, .. } => {
             let doubt = if *read_only { ", and is not known to only read" } else { "" };
             let near = may.as_ref().map(|may| format!("; it may be what {} means{}", may.line, but(may)));
             let near = near.unwrap_or_default();

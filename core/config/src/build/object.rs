@@ -247,8 +247,8 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         Access::Write | Access::Remove => format!("writes {}", test.pattern),
         Access::Execute => format!("executes {}", test.pattern),
     }));
-    parts.extend(source.skill.iter().map(|name| format!("the skill {name}")));
-    parts.extend(source.starts.iter().map(|kind| format!("starting the subagent {kind}")));
+    parts.extend(source.skill.iter().map(|name| format!("invokes the skill {name}")));
+    parts.extend(source.starts.iter().map(|kind| format!("starts the subagent {kind}")));
     parts.extend(source.agent.iter().map(|agent| format!("agent {agent}")));
     let except: Vec<&str> = matcher.except.iter().map(|other| other.text.as_str()).collect();
     parts.extend((!except.is_empty()).then(|| format!("except {}", except.join(" or "))));

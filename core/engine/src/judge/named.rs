@@ -26,8 +26,15 @@ impl SkillPart<'_> {
         let sure = lines.iter().find(|matcher| self.one(matcher, Use::Permit));
         let by = sure.or_else(|| lines.iter().find(|matcher| self.one(matcher, Use::Forbid)))?;
         let named = matches!(by.tool, ToolPattern::Exact(_));
-        let of_tool = named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty();
+        let of_tool =
+            named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty() && by.invokes.is_none();
         (!of_tool && !self.skill.compat).then(|| self.named_line(by, Use::Forbid))
+    }
+
+    /// The line of `unlisted` that denies the call.
+    pub(super) fn denied_by(&self, phase: &Phase) -> Option<NamedLine> {
+        let line = self.unlisted_line(phase).filter(|line| !line.passes && !self.skill.compat)?;
+        Some(self.named_line(&line.matcher, Use::Forbid))
     }
 
     /// The line of the phase that may mean the call and lists only what it surely means.
