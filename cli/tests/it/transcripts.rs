@@ -15,20 +15,42 @@ fn project(skill: &str, transcripts: &[(String, String)]) -> World {
     world
 }
 
+/// The files of a folder, by name.
+fn files(folder: &Path) -> Vec<(String, String)> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
+    files.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// The folders in a folder of this crate, by name, each with its files.
+fn folders(of: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(of);
+    let each = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let found: Vec<_> = each.map(|entry| (entry.file_name().into_string().unwrap(), files(&entry.path()))).collect();
+    assert!(!found.is_empty());
+    found
+}
+
 #[test]
 fn the_transcripts_of_the_shipped_skills_come_out_as_they_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../skills/tests");
-    let mut played = 0;
-    for skill in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        let files = fs::read_dir(&skill).unwrap().map(|entry| entry.unwrap().path());
-        let text = |path: &Path| fs::read_to_string(path).unwrap();
-        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
-        let transcripts: Vec<_> = files.map(|path| (name(&path), text(&path))).collect();
-        assert!(transcripts.len() > 1, "{}: one of an honest agent, and one of another", skill.display());
-        played += transcripts.len();
-        project(&name(&skill), &transcripts).run(&["check", "--tests"], 0);
+    for (skill, transcripts) in folders("../skills/tests") {
+        assert!(transcripts.len() > 1, "{skill}: one of an honest agent, and one of another");
+        project(&skill, &transcripts).run(&["check", "--tests"], 0);
     }
-    assert!(played > 1);
+}
+
+#[test]
+fn the_transcripts_of_the_examples_come_out_as_they_say() {
+    for (skill, files) in folders("tests/examples") {
+        let (skills, transcripts): (Vec<_>, Vec<_>) = files.into_iter().partition(|(name, _)| name.ends_with(".yaml"));
+        assert!(transcripts.len() > 1, "{skill}: one of an honest agent, and one of another");
+        let world = World::unguarded();
+        world.write(".phasegate/config.yaml", "mode: block\n");
+        skills.iter().for_each(|(name, text)| world.write(&format!(".phasegate/skills/{name}"), text));
+        transcripts.iter().for_each(|(name, text)| world.write(&format!(".phasegate/tests/{name}"), text));
+        let text = world.run(&["check", "--tests"], 0);
+        assert!(text.contains("0 errors, 0 warnings"), "{skill}: {text}");
+    }
 }
 
 #[test]

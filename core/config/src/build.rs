@@ -5,6 +5,8 @@ mod pattern;
 mod object;
 pub(crate) mod matcher;
 mod tests;
+mod bounds;
+mod artifact;
 pub(crate) mod condition;
 mod allowed;
 mod unlisted;

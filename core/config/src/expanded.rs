@@ -4,6 +4,7 @@ mod calls;
 
 use std::fmt::Write as _;
 
+use phasegate_core::artifact::Artifact;
 use phasegate_core::example::Example;
 use phasegate_core::policy::{
     Back, Edge, Leave, LeaveSkill, Optional, Phase, Scope, Skill, Start, ToolNote, Unlisted, UnlistedLine,
@@ -26,6 +27,10 @@ pub fn expanded(skill: &Skill) -> String {
     keys.push(("unlisted", unlisted(&skill.unlisted_lines, skill.unlisted)));
     keys.push(("servers", json!(skill.servers)));
     keys.push(("tools", Value::Object(skill.tools.iter().map(tool).collect())));
+    if !skill.artifacts.is_empty() {
+        let artifact = |one: &Artifact| (one.name.clone(), json!({"path": one.paths}));
+        keys.push(("artifacts", Value::Object(skill.artifacts.iter().map(artifact).collect())));
+    }
     keys.push(("forbidden", list(&skill.global_forbidden)));
     keys.iter().for_each(|(key, value)| line(&mut text, 0, key, value));
     text.push_str("phases:\n");
@@ -59,6 +64,8 @@ fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     let mut keys = vec![("description", json!(phase.description))];
     keys.push(("allowed", calls::allowed(phase)));
     keys.push(("forbidden", list(&phase.forbidden)));
+    let produced: Vec<&str> = skill.produced_in(phase).map(|artifact| artifact.name.as_str()).collect();
+    keys.extend((!produced.is_empty()).then(|| ("produces", json!(produced))));
     keys.extend(phase.unlisted.as_ref().map(|rule| ("unlisted", unlisted(&rule.lines, rule.otherwise))));
     keys.extend(phase.requires.as_ref().map(|requires| ("requires", condition(requires))));
     keys.extend(phase.done_when.as_ref().map(|done| ("done_when", condition(done))));

@@ -17,5 +17,5 @@ pub use matcher::{
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{BackSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource};
 pub use settings::{SettingsSource, UseObject, UseSource};
-pub use skill::{SkillSource, StartObject, StartSource, StartWord, ToolSource};
+pub use skill::{ArtifactSource, SkillSource, StartObject, StartSource, StartWord, ToolSource};
 pub use unlisted::{UnlistedCalls, UnlistedLineSource, UnlistedRuleSource};

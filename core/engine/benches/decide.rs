@@ -53,6 +53,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         leave: Leave::OnCall,
         next: if last { vec![] } else { vec![Edge { to: at + 1, when: None, early: false }] },
         back: vec![],
+        produces: vec![],
         unlisted: None,
     }
 }
@@ -72,6 +73,7 @@ fn policy(size: Size) -> Policy {
         start: Start::by_default(),
         servers: vec![],
         tools: vec![],
+        artifacts: vec![],
         global_forbidden: vec![],
         phases: (0..size.1).map(|at| phase(at, size)).collect(),
     };

@@ -13,7 +13,6 @@ use crate::decide::Done;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::eval::World;
-use crate::fact::FactValue;
 use crate::graph::{self, Here};
 use crate::pinning;
 use crate::policy::{Phase, Policy, Skill};
@@ -41,8 +40,12 @@ pub(crate) fn waiting<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) ->
         });
     }
     gates.retain(|gate| !world.passed(gate, run).holds());
+    let of_lines = asked_by_lines(world, skill, run);
     let all: BTreeSet<Gate> = gates.iter().map(|gate| (*gate).clone()).collect();
     gates.retain(|gate| {
+        if of_lines.contains(gate) {
+            return true;
+        }
         let mut others = all.clone();
         others.remove(*gate);
         [others, BTreeSet::new()].into_iter().any(|mut assumed| {
@@ -51,6 +54,22 @@ pub(crate) fn waiting<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) ->
             without != world.assuming(assumed, |world| ways(world, skill, run))
         })
     });
+    gates
+}
+
+/// The gates that lines ask for, in the phase and in those that can be entered now.
+fn asked_by_lines<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) -> Vec<&'p Gate> {
+    let mut gates = Vec::new();
+    if skill.phases.iter().all(|phase| phase.line_requires.is_empty()) {
+        return gates;
+    }
+    let Ways { forward, .. } = ways(world, skill, run);
+    let here = skill.phase_index(&run.phase);
+    for (index, phase) in skill.phases.iter().enumerate() {
+        if here == Some(index) || forward.get(index) == Some(&true) {
+            phase.line_requires.iter().for_each(|line| line.condition.each_gate(&mut |gate| gates.push(gate)));
+        }
+    }
     gates
 }
 
@@ -129,12 +148,12 @@ pub(crate) fn approve(
     for gate in gates {
         let content = match &gate.content {
             None => None,
-            Some(content) => match world.fact(&content.fact) {
-                Some(FactValue::Known(value)) => Some(value),
-                Some(FactValue::Absent | FactValue::Unknown) | None => {
+            Some(content) => match world.in_run(content, &run) {
+                value if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) => {
                     let what = content.text.clone();
                     return Err(invalid(InvalidCommand::NothingToApprove { name: name.to_string(), what }));
                 }
+                value => Some(value),
             },
         };
         given.push(Approval { gate, content, by: By::Human, at, phase, visit: run.visit });

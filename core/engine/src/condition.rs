@@ -1,18 +1,18 @@
 //! Conditions over facts: what completes a phase, opens an edge or admits to a phase.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fact::FactKey;
+use crate::artifact::ArtifactTest;
 use crate::matcher::{Matcher, Use};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
 use crate::test_report::{Runner, TestReport};
 
+pub use crate::content::{Content, Gate};
 pub use crate::fact_test::{Comparison, FactTest, Truth};
 
 /// A condition as compiled.
@@ -34,6 +34,8 @@ pub enum Condition {
     Approved(Gate),
     /// Something is as it was when the visit began.
     Unchanged(UnchangedTest),
+    /// An artifact of the run is there.
+    Artifact(ArtifactTest),
 }
 
 /// A condition on what has not changed since the visit of a phase began.
@@ -43,51 +45,6 @@ pub struct UnchangedTest {
     pub atom: u32,
     /// What has to be as it was.
     pub content: Content,
-}
-
-/// What a person approves. It is stored as its name alone where that is all.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "StoredGate", into = "StoredGate")]
-pub struct Gate {
-    /// The name that the person gives.
-    pub name: String,
-    /// What the approval is of: it holds while that is what it was.
-    pub content: Option<Content>,
-}
-
-/// What has to be as it was: what an approval is of, or the files that a proof is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Content {
-    /// The fact that tells whether it changed.
-    pub fact: FactKey,
-    /// It in words, for example `plan.md` or `src/**`.
-    pub text: String,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-enum StoredGate {
-    Name(String),
-    Content { name: String, content: Content },
-}
-
-impl From<StoredGate> for Gate {
-    fn from(stored: StoredGate) -> Self {
-        match stored {
-            StoredGate::Name(name) => Self { name, content: None },
-            StoredGate::Content { name, content } => Self { name, content: Some(content) },
-        }
-    }
-}
-
-impl From<Gate> for StoredGate {
-    fn from(Gate { name, content }: Gate) -> Self {
-        match content {
-            None => Self::Name(name),
-            Some(content) => Self::Content { name, content },
-        }
-    }
 }
 
 /// A condition on the outcome of a call.
@@ -296,7 +253,7 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_use(used, visit)),
             Self::Not(inner) => inner.each_use(used.turned(), visit),
             Self::Call(test) => visit(test, used),
-            Self::Fact(_) | Self::Approved(_) | Self::Unchanged(_) => {}
+            Self::Fact(_) | Self::Approved(_) | Self::Unchanged(_) | Self::Artifact(_) => {}
         }
     }
 
@@ -314,7 +271,7 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_unchanged(visit)),
             Self::Not(inner) => inner.each_unchanged(visit),
             Self::Unchanged(test) => visit(test),
-            Self::Call(_) | Self::Fact(_) | Self::Approved(_) => {}
+            Self::Call(_) | Self::Fact(_) | Self::Approved(_) | Self::Artifact(_) => {}
         }
     }
 
@@ -325,7 +282,7 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::compares_files),
             Self::Not(inner) => inner.compares_files(),
             Self::Call(test) => test.unchanged.is_some(),
-            Self::Unchanged(_) => true,
+            Self::Unchanged(_) | Self::Artifact(_) => true,
             Self::Fact(_) | Self::Approved(_) => false,
         }
     }
@@ -336,7 +293,7 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_gate(visit)),
             Self::Not(inner) => inner.each_gate(visit),
             Self::Approved(gate) => visit(gate),
-            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) => {}
+            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) | Self::Artifact(_) => {}
         }
     }
 }
@@ -368,6 +325,7 @@ impl fmt::Display for Condition {
             Self::Unchanged(test) => write!(f, "unchanged: {}", test.content.text),
             Self::Approved(Gate { name, content: None }) => write!(f, "approved: {name}"),
             Self::Approved(Gate { name, content: Some(content) }) => write!(f, "approved: {name} ({})", content.text),
+            Self::Artifact(test) => test.fmt(f),
             Self::Fact(test) => f.write_str(&test.text),
         }
     }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use crate::artifact::{ArtifactTest, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
@@ -82,7 +83,7 @@ impl<'a> World<'a> {
         match self.fact(&content.fact) {
             None | Some(FactValue::Unknown) => Truth::Unknown,
             Some(FactValue::Absent) => Truth::No,
-            Some(FactValue::Known(value)) => Truth::of(given.content.as_ref() == Some(&value)),
+            Some(FactValue::Known(_)) => Truth::of(given.content.as_ref() == Some(&self.in_run(content, run))),
         }
     }
 
@@ -91,6 +92,26 @@ impl<'a> World<'a> {
         match self.fact(&content.fact) {
             Some(FactValue::Known(value)) => value,
             None | Some(FactValue::Absent | FactValue::Unknown) => Value::Null,
+        }
+    }
+
+    /// As `now`: where only what is new or changed counts, that is what changed since a phase that produces it was entered.
+    pub(crate) fn in_run(&mut self, content: &Content, run: &Run) -> Value {
+        let now = self.now(content);
+        let Some(atom) = content.since else { return now };
+        let before = newest_of(run, atom, |_| true).map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null));
+        new_or_changed(now, before)
+    }
+
+    fn artifact(&mut self, test: &ArtifactTest, run: &Run) -> Truth {
+        let Value::Object(files) = self.in_run(&test.content, run) else { return Truth::Unknown };
+        match (files.is_empty(), &test.marks) {
+            (true, _) => Truth::No,
+            (false, None) => Truth::Yes,
+            (false, Some(marks)) => match self.fact(&marks.fact) {
+                Some(FactValue::Known(counts)) => marks.truth(&files, &counts),
+                None | Some(FactValue::Absent | FactValue::Unknown) => Truth::Unknown,
+            },
         }
     }
 
@@ -203,6 +224,7 @@ impl<'a> World<'a> {
                 };
                 test.truth(fact)
             }
+            Condition::Artifact(test) => self.artifact(test, run),
             Condition::Approved(gate) if self.assumed.contains(gate) => Truth::Yes,
             Condition::Approved(gate) => self.passed(gate, run),
         }
@@ -240,7 +262,7 @@ impl<'a> World<'a> {
                 out.phrases.push(format!("{}{since}", phrase::wanted(condition)));
                 out.gates.push(gate);
             }
-            Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) => {
+            Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) | Condition::Artifact(_) => {
                 out.words.push(condition.to_string());
                 out.phrases.push(phrase::wanted(condition));
                 out.more = true;

@@ -3,6 +3,7 @@
 mod listed;
 mod lines;
 mod named;
+mod reserved;
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 pub(crate) use self::listed::UnmetLine;
 use self::listed::{Listed, Unmet};
-use crate::analysis::{Access, PathUse, SimpleCommand, Status, UNNAMED, Word};
+use crate::analysis::Status;
 use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::doubt::NamedLine;
@@ -144,7 +145,7 @@ impl<'a> SkillCall<'a> {
     pub(crate) fn is_for(&self, world: &mut World<'_>, run: &Run) -> bool {
         let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
         phase.is_some_and(|phase| {
-            let listed = |part: &SkillPart<'_>| part.any(&phase.allowed, Use::Permit);
+            let listed = |part: &SkillPart<'_>| part.any(&phase.allowed, Use::Permit) && !part.is_reserved(phase);
             self.judged(phase).into_iter().all(listed) && world.done(run, phase) != Done::Yes
         })
     }
@@ -307,32 +308,14 @@ impl<'a> SkillPart<'a> {
 
     /// Whether a phase that is not current lists the call. In the compat form its `forbidden` list does not count.
     fn belongs_to(&self, phase: &Phase) -> bool {
-        self.any(&phase.allowed, Use::Permit) && (self.skill.compat || !self.any(&phase.forbidden, Use::Forbid))
+        let lists = self.any(&phase.allowed, Use::Permit) && !self.is_reserved(phase);
+        lists && (self.skill.compat || !self.any(&phase.forbidden, Use::Forbid))
     }
 
     /// The line by which a phase that is not current may list the call.
     fn may_belong_to<'m>(&self, phase: &'m Phase) -> Option<&'m Matcher> {
-        self.may_mean(&phase.allowed).filter(|_| !self.any(&phase.forbidden, Use::Permit))
-    }
-
-    /// The first line that may mean the call. A program that nobody can see into is doubt for no path.
-    fn may_mean<'m>(&self, lines: &'m [Matcher]) -> Option<&'m Matcher> {
-        // What a command writes without naming it is doubt for no path, as for a program that nobody can see into.
-        // A line with a word that is not known may name any path.
-        let mut call = Cow::Borrowed(self.call.as_ref());
-        let known = |command: &SimpleCommand| {
-            let of = |word: &Word| matches!(word, Word::Known(_));
-            command.words.iter().all(of) && command.redirections.iter().all(|(_, word)| of(word))
-        };
-        let known = call.analysis.commands.iter().all(known);
-        let unnamed =
-            |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == UNNAMED;
-        if call.analysis.paths.iter().any(unnamed) {
-            call.to_mut().analysis.paths.retain(|path| !unnamed(path));
-        }
-        let subject = Subject { call: &call, named: self.labels.contains(SHELL), ..self.subject(Use::Forbid) };
-        let servers = self.skill.permitted_servers();
-        lines.iter().find(|matcher| matcher.matches(subject, servers, Use::Forbid))
+        let reserved = || self.skill.reserved_in(phase).any(|writes| self.one(writes, Use::Permit));
+        self.may_mean(&phase.allowed).filter(|_| !self.any(&phase.forbidden, Use::Permit) && !reserved())
     }
 
     /// The transition that the call may ask for, where the skill lets pass what it does not list: doubt closes the way.
@@ -364,19 +347,20 @@ impl<'a> SkillPart<'a> {
     fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
         let skill = self.skill;
         let listed = self.listed(world, run, phase);
-        let allowed = listed == Listed::Yes;
+        let reserved = self.is_reserved(phase);
+        let allowed = listed == Listed::Yes && !reserved;
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
         let settled = global_forbidden || (allowed && !forbidden);
         let mut unmet = Unmet::default();
-        unmet.note(here, if forbidden { Listed::No } else { listed });
+        unmet.note(here, if forbidden || reserved { Listed::No } else { listed });
         let here = Here { index: here, done: None };
         let transition =
             if settled { None } else { graph::find(world, skill, run, here, &mut |next| self.belongs_to(next)) };
         let transition = transition.map(|to| self.bound(world, run, to, &mut unmet));
         let back = if settled { None } else { self.rollback(world, run, phase, &mut unmet) };
         let (unlisted_passes, by_line) = self.unlisted(phase);
-        let found = settled || forbidden || transition.is_some() || back.is_some();
+        let found = settled || forbidden || reserved || transition.is_some() || back.is_some();
         let in_doubt = !(found || by_line || !unlisted_passes || self.skill.compat || only_reads(&self.labels));
         let doubtful = if in_doubt { self.doubtful(world, run, here) } else { None };
         if in_doubt && doubtful.is_none() {
@@ -403,8 +387,10 @@ impl<'a> SkillPart<'a> {
                 Some(_) => Next::Closed,
             },
             back: back.is_some(),
-            unlisted_passes,
+            unlisted_passes: unlisted_passes && !reserved,
         });
+        // What writes an artifact is forbidden, unless a way leads to a phase that produces it.
+        let line = if reserved && line == Line::UnlistedDenied { Line::Forbidden } else { line };
         let transition = if line == Line::Back {
             before.filter(|_| returns == Returns::Back).or(back).map(|to| Transition {
                 to,
@@ -415,11 +401,9 @@ impl<'a> SkillPart<'a> {
             transition
         };
         let unmet = unmet.0.filter(|_| line == Line::NotDone);
-        let by = match &transition {
-            _ if unmet.is_some() => unmet.and_then(|unmet| self.unmet_line(unmet)),
-            Some(to) if line == Line::NotDone => self.doubted_by(to),
-            _ if line == Line::UnlistedDenied => self.denied_by(phase).or_else(|| self.nearly_listed(phase)),
-            _ => self.forbidden_by(line, phase),
+        let by = match unmet {
+            Some(unmet) => self.unmet_line(unmet),
+            None => self.decided_by(line, phase, transition.as_ref()),
         };
         let denied = by_line && line == Line::UnlistedDenied;
         Ruling { line, transition, command: None, by, denied, unmet }
@@ -429,7 +413,7 @@ impl<'a> SkillPart<'a> {
     fn phase_before(&self, world: &mut World<'_>, run: &Run, unmet: &mut Unmet) -> Option<usize> {
         let before = run.provisional.as_ref().and_then(|before| self.skill.phase_index(&before.phase))?;
         let phase = self.skill.phases.get(before)?;
-        if self.any(&phase.forbidden, Use::Forbid) {
+        if self.any(&phase.forbidden, Use::Forbid) || self.is_reserved(phase) {
             return None;
         }
         (unmet.note(before, self.listed(world, run, phase)) == Listed::Yes).then_some(before)

@@ -72,6 +72,8 @@ pub mod object;
 mod parts;
 pub mod fact;
 pub mod fact_test;
+pub mod content;
+pub mod artifact;
 pub mod condition;
 pub mod policy;
 mod phrase;

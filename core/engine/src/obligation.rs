@@ -104,6 +104,8 @@ fn announce(skill: &Skill, run: &Run) -> String {
             }
         });
     }
+    let produced = skill.produced_in(phase).flat_map(|artifact| &artifact.writes);
+    finishing.extend(produced.map(|writes| writes.text.as_str()));
     let finishes = |matcher: &&Matcher| finishing.contains(&&*matcher.text);
     let others: Vec<Matcher> = phase.allowed.iter().filter(|line| !finishes(line)).cloned().collect();
     let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());

@@ -4,7 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
+use crate::artifact::ArtifactTest;
 use crate::condition::{CallTest, Condition, TestsResult, Wanted};
+use crate::fact_test::times;
 use crate::matcher::{Matcher, ToolPattern};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
@@ -108,8 +110,16 @@ pub(crate) fn wanted(condition: &Condition) -> String {
         Condition::All(parts) => parts.iter().map(wanted).collect::<Vec<_>>().join(" and "),
         Condition::Any(parts) => either(&parts.iter().map(wanted).collect::<Vec<_>>()),
         Condition::Unchanged(test) => format!("`{}` as it was when the phase began", test.content.text),
+        Condition::Artifact(test) => artifact(test),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
     }
+}
+
+fn artifact(test: &ArtifactTest) -> String {
+    let new = if test.content.since.is_some() { "a new or changed file" } else { "a file" };
+    let files = format!("{new} of the artifact `{}` ({})", test.name, shortened(&test.content.text));
+    let Some(marks) = &test.marks else { return files };
+    format!("{files}, with `{}` {} in it", shortened(&marks.text), times(marks.at_least, marks.at_most))
 }
 
 /// One of several things that would do.

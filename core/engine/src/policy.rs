@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::artifact::Artifact;
 use crate::condition::Condition;
 use crate::example::Example;
 use crate::matcher::{Matcher, ServerPattern, Servers};
@@ -91,6 +92,9 @@ pub struct Skill {
     pub servers: Vec<String>,
     /// What the policy says about single tools.
     pub tools: Vec<ToolNote>,
+    /// The artifacts that it names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<Artifact>,
     /// The calls that every phase forbids.
     pub global_forbidden: Vec<Matcher>,
     /// The phases, in order. Never empty.
@@ -128,6 +132,17 @@ impl Skill {
     pub fn unlisted_in<'p>(&'p self, phase: &'p Phase) -> (&'p [UnlistedLine], Unlisted) {
         let own = phase.unlisted.as_deref().map(|rule| (rule.lines.as_slice(), rule.otherwise));
         own.unwrap_or((&self.unlisted_lines, self.unlisted))
+    }
+
+    /// The artifacts that a phase produces.
+    pub fn produced_in<'p>(&'p self, phase: &'p Phase) -> impl Iterator<Item = &'p Artifact> {
+        phase.produces.iter().filter_map(|at| self.artifacts.get(*at))
+    }
+
+    /// The calls that write an artifact of other phases: no line of this phase lists them.
+    pub fn reserved_in<'p>(&'p self, phase: &'p Phase) -> impl Iterator<Item = &'p Matcher> {
+        let others = self.artifacts.iter().enumerate().filter(|(at, _)| !phase.produces.contains(at));
+        others.filter(|(_, artifact)| artifact.is_produced()).flat_map(|(_, artifact)| &artifact.writes)
     }
 
     /// What `same` compares, in the conditions of all phases.
@@ -199,6 +214,9 @@ pub struct Phase {
     pub line_requires: Vec<LineRequires>,
     /// The calls that are a violation while the run is in it; stronger than `allowed`.
     pub forbidden: Vec<Matcher>,
+    /// The artifacts that it produces, by their places in the skill: it alone, and others that produce them, may write them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub produces: Vec<usize>,
     /// How calls that no line lists are answered in it; `None`: as the skill says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlisted: Option<Box<UnlistedRule>>,

@@ -213,6 +213,13 @@ fn begin_visits(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
                 }
             });
         }
+        let entered = skill.phases.get(phase).into_iter().flat_map(|phase| skill.produced_in(phase));
+        for content in entered.map(|artifact| &artifact.content) {
+            let Some(atom) = content.since else { continue };
+            if !run.evidence.iter().any(|one| one.atom == atom && one.visit == run.visit) {
+                as_of.insert(atom, world.now(content));
+            }
+        }
         if !as_of.is_empty() {
             began.push(Change::VisitBegan { run: run.id.clone(), phase, as_of });
         }

@@ -83,6 +83,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         leave: Leave::OnCall,
         next: if index == last { vec![] } else { vec![Edge { to: index + 1, when: None, early: false }] },
         back: vec![],
+        produces: vec![],
         unlisted: None,
     });
     let skill = Skill {
@@ -99,6 +100,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         start: Start::by_default(),
         servers: vec![],
         tools: vec![],
+        artifacts: Vec::new(),
         global_forbidden: list(&sketch.global),
         phases: phases.collect(),
     };

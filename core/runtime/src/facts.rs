@@ -5,6 +5,9 @@ mod content;
 mod count;
 mod file;
 mod files;
+mod listing;
+mod contents;
+mod counts;
 
 use std::path::Path;
 
@@ -13,8 +16,13 @@ use phasegate_core::{FactKey, FactValue, Facts};
 pub use self::source::{FactSource, Registered, World};
 
 /// Every source of facts.
-pub const SOURCES: &[Registered] =
-    &[Registered::of::<file::File>(), Registered::of::<count::Count>(), Registered::of::<files::Files>()];
+pub const SOURCES: &[Registered] = &[
+    Registered::of::<file::File>(),
+    Registered::of::<count::Count>(),
+    Registered::of::<files::Files>(),
+    Registered::of::<contents::Contents>(),
+    Registered::of::<counts::Counts>(),
+];
 
 /// The source with this name.
 #[must_use]
@@ -69,6 +77,25 @@ mod tests {
         assert_eq!(ask(&root, occurrences("plan.md", "aa")), FactValue::Known(2.into()));
         assert_eq!(ask(&root, occurrences("plan.md", "")), FactValue::Unknown);
         assert_eq!(ask(&root, occurrences("none.md", "x")), FactValue::Absent);
+    }
+
+    #[test]
+    fn patterns_select_files_and_no_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("docs/plans/old")).unwrap();
+        std::fs::write(root.join("docs/plans/a.md"), "TODO TODO").unwrap();
+        std::fs::write(root.join("docs/plans/old/b.md"), "").unwrap();
+        std::fs::write(root.join("docs/plans/c.txt"), "TODO").unwrap();
+        std::os::unix::fs::symlink("../../docs/plans/a.md", root.join("docs/plans/link.md")).unwrap();
+        let patterns = json!(["docs/plans/**/*.md", "docs/plans/a.md", "none/*.md"]);
+        let (a, b) = (sha256_hex(b"TODO TODO"), sha256_hex(b""));
+        let digests = json!({"docs/plans/a.md": a, "docs/plans/old/b.md": b});
+        assert_eq!(ask(&root, FactKey::new("contents", &patterns)), FactValue::Known(digests));
+        let counts = json!({"docs/plans/a.md": 2, "docs/plans/old/b.md": 0});
+        assert_eq!(ask(&root, FactKey::new("counts", &json!([patterns, "TODO"]))), FactValue::Known(counts));
+        std::os::unix::fs::symlink("/etc", root.join("out")).unwrap();
+        assert_eq!(ask(&root, FactKey::new("contents", &json!(["out/*.md"]))), FactValue::Unknown);
     }
 
     #[test]

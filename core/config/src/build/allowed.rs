@@ -18,6 +18,17 @@ pub(super) struct AllowedLines {
 }
 
 impl AllowedLines {
+    /// Adds the calls that write these artifacts.
+    pub(super) fn write(&mut self, builder: &Builder<'_>, produces: &[usize]) {
+        for matcher in produces.iter().filter_map(|at| builder.artifacts.get(*at)).flat_map(|artifact| &artifact.writes)
+        {
+            let bound = |line: usize| self.requires.iter().any(|requires| requires.line == line);
+            if !self.matchers.iter().enumerate().any(|(line, known)| known == matcher && !bound(line)) {
+                self.matchers.push(matcher.clone());
+            }
+        }
+    }
+
     /// Adds lines that stand elsewhere, with their conditions.
     pub(super) fn append(&mut self, others: &Self) {
         let before = self.matchers.len();

@@ -1,5 +1,6 @@
 //! What building carries along, and the places of what it built.
 
+use phasegate_core::artifact::Artifact;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
 
@@ -17,13 +18,23 @@ pub(crate) struct Builder<'f> {
     pub(super) unlisted: Unlisted,
     /// Whether a condition may compare what two calls are about: it is one of a line of `allowed`.
     pub(super) may_compare: bool,
+    /// The artifacts of the skill.
+    pub(super) artifacts: Vec<Artifact>,
     /// The number of the next call test.
     pub(super) atoms: u32,
 }
 
 impl<'f> Builder<'f> {
     pub(crate) fn new(findings: &'f mut Vec<Finding>, lenient: bool) -> Self {
-        Self { findings, lenient, servers: &[], unlisted: Unlisted::ReadOnly, may_compare: false, atoms: 0 }
+        Self {
+            findings,
+            lenient,
+            servers: &[],
+            unlisted: Unlisted::ReadOnly,
+            may_compare: false,
+            artifacts: Vec::new(),
+            atoms: 0,
+        }
     }
 
     pub(super) fn next_atom(&mut self) -> u32 {

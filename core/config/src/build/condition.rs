@@ -9,7 +9,7 @@ use phasegate_core::object::Same;
 use serde_json::json;
 
 use super::builder::{Asked, Builder, child};
-use super::{matcher, tests};
+use super::{artifact, bounds, matcher, tests};
 use crate::node::Node;
 use crate::paths;
 use crate::report::Finding;
@@ -44,9 +44,13 @@ pub(super) fn build(
         builder.may_compare = may_compare;
     }
     file(builder, source, node, &mut parts);
+    artifact::condition(builder, source, node, &mut parts);
     parts.extend(source.approved.iter().map(|name| {
+        if let Some(content) = artifact::approved(builder, name, node) {
+            return Condition::Approved(Gate { name: name.clone(), content: Some(content) });
+        }
         let path = source.file.as_ref().and_then(|written| paths::file(written, child(node, "file").span).ok());
-        let content = path.map(|path| Content { fact: FactKey::new("file", &json!(path)), text: path });
+        let content = path.map(|path| Content { fact: FactKey::new("file", &json!(path)), text: path, since: None });
         Condition::Approved(Gate { name: name.clone(), content })
     }));
     if parts.len() == 1 { parts.pop() } else { (!parts.is_empty()).then_some(Condition::All(parts)) }
@@ -117,7 +121,7 @@ fn unchanged(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node) -
     let (written, span) = (source.unchanged.as_ref()?, child(node, "unchanged").span);
     let found = paths::pattern(written, span).and_then(|pattern| match pattern.starts_with('/') {
         true => Err(paths::outside(written, span, "it is absolute")),
-        false => Ok(Content { fact: FactKey::new("files", &json!(pattern)), text: pattern }),
+        false => Ok(Content { fact: FactKey::new("files", &json!(pattern)), text: pattern, since: None }),
     });
     found.map_err(|finding| builder.findings.push(finding)).ok()
 }
@@ -126,7 +130,7 @@ fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts:
     let misplaced = [
         ("exists", source.exists.is_some(), "file", source.file.is_some()),
         ("sha256", source.sha256.is_some(), "file", source.file.is_some()),
-        ("contains", source.contains.is_some(), "file", source.file.is_some()),
+        ("contains", source.contains.is_some(), "file", source.file.is_some() || source.artifact.is_some()),
         ("at_least", source.at_least.is_some(), "contains", source.contains.is_some()),
         ("at_most", source.at_most.is_some(), "contains", source.contains.is_some()),
     ];
@@ -157,17 +161,7 @@ fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts:
             .map(|digest| of_file(Comparison::Equals(json!(digest)), format!("has the digest {digest}"))),
     );
     if let Some(text) = source.contains.clone() {
-        let at_least = source.at_least.unwrap_or(u64::from(source.at_most.is_none()));
-        if source.at_most.is_some_and(|most| most < at_least) {
-            builder.findings.push(
-                Finding::error(
-                    Code::ConfigValue,
-                    child(node, "at_most").span,
-                    format!("`at_most` is less than `at_least` ({at_least})"),
-                )
-                .suggest("let `at_most` be at least `at_least`"),
-            );
-        }
+        let at_least = bounds::least(builder, source, node);
         parts.push(Condition::Fact(FactTest {
             fact: FactKey::new("count", &json!([path, text])),
             is: Comparison::Within { at_least, at_most: source.at_most },

@@ -6,7 +6,7 @@ use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, UnlistedRule};
 
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
-use super::{condition, matcher, unlisted};
+use super::{artifact, condition, matcher, unlisted};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{BackSource, ConditionSource, LeaveSource, NextSource, OptionalSource, PhaseSource};
@@ -26,6 +26,8 @@ pub(super) fn phase(
     let mut lines = allowed::lines(builder, &source.allowed, child(node, "allowed"), &mut places.asked);
     places.allowed = core::mem::take(&mut lines.spans);
     lines.append(everywhere);
+    let produces = artifact::produced(builder, source, node);
+    lines.write(builder, &produces);
     let (forbidden, forbidden_places) = matcher::forbidden(builder, &source.forbidden, child(node, "forbidden"));
     places.forbidden = forbidden_places;
     let (unlisted_lines, unlisted_places) = unlisted::lines(builder, source.unlisted.as_ref(), child(node, "unlisted"));
@@ -36,12 +38,13 @@ pub(super) fn phase(
     places.requires = child(node, "requires").span;
     places.done_when = child(node, "done_when").span;
     let mut inner = Inner { builder, names, places };
-    let phase = Phase {
+    let mut phase = Phase {
         name: entry.key.clone(),
         description: source.description.clone(),
         allowed: lines.matchers,
         line_requires: lines.requires,
         forbidden,
+        produces: Vec::new(),
         unlisted: rule,
         requires: inner.condition(source.requires.as_ref(), child(node, "requires")),
         done_when: inner.condition(source.done_when.as_ref(), child(node, "done_when")),
@@ -50,6 +53,8 @@ pub(super) fn phase(
         next: inner.next(source, child(node, "next"), index),
         back: inner.back(source, node),
     };
+    phase.done_when = artifact::completed_by(inner.builder, &produces, phase.done_when);
+    phase.produces = produces;
     (phase, inner.places)
 }
 
@@ -78,7 +83,7 @@ impl Inner<'_, '_> {
         match source.leave {
             None | Some(LeaveSource::OnCall) => Leave::OnCall,
             Some(LeaveSource::OnDone) => {
-                if source.done_when.is_none() {
+                if source.done_when.is_none() && source.produces.is_empty() {
                     self.builder.findings.push(
                         Finding::error(
                             Code::ConfigMissing,

@@ -9,7 +9,7 @@ use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
-use super::{allowed, matcher, pattern, phase, unlisted};
+use super::{allowed, artifact, matcher, pattern, phase, unlisted};
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
@@ -31,6 +31,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     let (unlisted_lines, unlisted_places) =
         unlisted::lines(&mut builder, source.unlisted.as_ref(), child(node, "unlisted"));
     places.unlisted = unlisted_places;
+    builder.artifacts = artifact::all(&mut builder, source, child(node, "artifacts"));
     let everywhere = allowed::lines(&mut builder, &source.allowed, child(node, "allowed"), &mut Vec::new());
     let (start, start_places) = start(&mut builder, source, child(node, "start"));
     places.start = start_places;
@@ -54,6 +55,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
     }
     let leave = source.finish.map(LeaveSkill::from).or(source.leave_skill.map(LeaveSkill::from));
     let leave = leave.unwrap_or(if compat { LeaveSkill::Agent } else { LeaveSkill::Finished });
+    let artifacts = core::mem::take(&mut builder.artifacts);
     let skill = Skill {
         name: source.skill.clone(),
         description: source.description.clone(),
@@ -68,6 +70,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         start,
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         tools,
+        artifacts,
         global_forbidden,
         phases,
     };

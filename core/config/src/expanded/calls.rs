@@ -1,6 +1,7 @@
 //! Matchers and conditions in the words of a config.
 
 use phasegate_core::analysis::{Access, Invocation};
+use phasegate_core::artifact::ArtifactTest;
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::fact_test::{Comparison, FactTest};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, ToolPattern};
@@ -104,9 +105,11 @@ pub(super) fn condition(condition: &Condition) -> Value {
         Condition::Not(inner) => json!({"not": self::condition(inner)}),
         Condition::Call(test) => call(test),
         Condition::Fact(test) => fact(test),
+        Condition::Artifact(test) => artifact(test),
         Condition::Unchanged(test) => json!({"unchanged": test.content.text}),
         Condition::Approved(gate) => match &gate.content {
             None => json!({"approved": gate.name}),
+            Some(content) if content.fact.source() == "contents" => json!({"approved": gate.name}),
             Some(content) => json!({"approved": gate.name, "file": content.text}),
         },
     }
@@ -126,6 +129,16 @@ fn call(test: &CallTest) -> Value {
     if !test.same.is_empty() {
         let pair = |same: &phasegate_core::object::Same| (same.its.to_string(), json!(same.mine.to_string()));
         fields.insert("same".into(), Value::Object(test.same.iter().map(pair).collect()));
+    }
+    Value::Object(fields)
+}
+
+fn artifact(test: &ArtifactTest) -> Value {
+    let mut fields = Map::from_iter([("artifact".to_string(), json!(test.name))]);
+    if let Some(marks) = &test.marks {
+        fields.insert("contains".into(), json!(marks.text));
+        fields.insert("at_least".into(), json!(marks.at_least));
+        fields.extend(marks.at_most.map(|most| ("at_most".to_string(), json!(most))));
     }
     Value::Object(fields)
 }

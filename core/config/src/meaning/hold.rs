@@ -58,7 +58,7 @@ fn at_first(condition: &Condition) -> Option<bool> {
         }
         Condition::Not(inner) => at_first(inner).map(|holds| !holds),
         Condition::Call(_) => Some(false),
-        Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) => None,
+        Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) | Condition::Artifact(_) => None,
     }
 }
 
@@ -77,7 +77,8 @@ fn contradicts(condition: &Condition) -> bool {
         | Condition::Call(_)
         | Condition::Fact(_)
         | Condition::Approved(_)
-        | Condition::Unchanged(_) => false,
+        | Condition::Unchanged(_)
+        | Condition::Artifact(_) => false,
     }
 }
 
@@ -115,6 +116,7 @@ fn same(one: &Condition, other: &Condition) -> bool {
         }
         (Condition::Fact(one), Condition::Fact(other)) => one.fact == other.fact && one.is == other.is,
         (Condition::Approved(one), Condition::Approved(other)) => one == other,
+        (Condition::Artifact(one), Condition::Artifact(other)) => one == other,
         (Condition::Unchanged(one), Condition::Unchanged(other)) => one.content == other.content,
         _ => false,
     }

@@ -48,7 +48,11 @@ impl<'s> Possible<'s> {
             // An empty list stands for parts that were reported and taken out.
             Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| self.satisfiable(at, part)),
             Condition::Call(test) => self.can_be_made(at, &test.matcher),
-            Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) => true,
+            Condition::Not(_)
+            | Condition::Fact(_)
+            | Condition::Approved(_)
+            | Condition::Unchanged(_)
+            | Condition::Artifact(_) => true,
         }
     }
 

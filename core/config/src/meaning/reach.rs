@@ -99,7 +99,11 @@ fn wanted<'c>(condition: &'c Condition, found: &mut Vec<&'c Matcher>) {
     match condition {
         Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| wanted(part, found)),
         Condition::Call(test) => found.push(&test.matcher),
-        Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) => {}
+        Condition::Not(_)
+        | Condition::Fact(_)
+        | Condition::Approved(_)
+        | Condition::Unchanged(_)
+        | Condition::Artifact(_) => {}
     }
 }
 

@@ -242,6 +242,15 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
         phase.conditions().for_each(|condition| condition.each_call(&mut |test| add(&test.matcher)));
     }
     for phase in &skill.phases {
+        phase.conditions().for_each(|condition| {
+            condition.each_call(&mut |test| {
+                for matcher in phase.allowed.iter().filter_map(|line| by_tool(&test.matcher, line)) {
+                    if seen.insert(format!("{matcher:?}")) {
+                        samples.push(Sample { also: Some(test.matcher.clone()), ..Sample::of(&matcher, skill) });
+                    }
+                }
+            });
+        });
         let (lines, _) = skill.unlisted_in(phase);
         let passes = lines.iter().filter(|line| line.passes).map(|line| &line.matcher);
         let allowed: Vec<Matcher> = phase.allowed.iter().chain(passes).flat_map(each_command).collect();
@@ -262,6 +271,13 @@ pub(super) fn all(skill: &Skill) -> Vec<Sample> {
         }
     }
     samples
+}
+
+/// A matcher of paths alone as one of a tool that a line names, where the tool does that to files.
+fn by_tool(asked: &Matcher, line: &Matcher) -> Option<Matcher> {
+    let ToolPattern::Exact(name) = &line.tool else { return None };
+    let does = phasegate_core::event::builtin_labels(name).contains(&by_paths(asked)?);
+    (does && line.commands.is_empty()).then(|| Matcher { tool: line.tool.clone(), ..asked.clone() })
 }
 
 /// The matcher once for each of its commands.

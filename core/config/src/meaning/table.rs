@@ -26,8 +26,11 @@ impl Table {
         }
         let (allowing, forbidding) =
             (Lists::of(skill, |phase| &phase.allowed), Lists::of(skill, |phase| &phase.forbidden));
-        let allowed =
-            samples.iter().map(|sample| allowing.phases(sample, |matcher| sample.fits(matcher, skill, Use::Permit)));
+        let allowed = samples.iter().map(|sample| {
+            let mut phases = allowing.phases(sample, |matcher| sample.fits(matcher, skill, Use::Permit));
+            phases.retain(|at| !reserved(skill, *at, sample));
+            phases
+        });
         let forbidden =
             samples.iter().map(|sample| forbidding.phases(sample, |matcher| sample.all_forbidden_by(matcher, skill)));
         Self {
@@ -73,6 +76,12 @@ impl Table {
     pub(super) fn forbids_everywhere(&self, sample: usize) -> bool {
         self.forbidden_everywhere.get(sample) == Some(&true)
     }
+}
+
+/// Whether the sample surely writes an artifact that other phases produce.
+fn reserved(skill: &Skill, at: usize, sample: &Sample) -> bool {
+    let mut writes = skill.phases.get(at).into_iter().flat_map(|phase| skill.reserved_in(phase));
+    writes.any(|matcher| sample.fits(matcher, skill, Use::Permit))
 }
 
 /// The distinct matchers of one kind of list, each with the phases that have it.

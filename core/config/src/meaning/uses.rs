@@ -178,7 +178,11 @@ fn can_hold(condition: &Condition, dead: &BTreeSet<u32>) -> bool {
         Condition::All(parts) => parts.iter().all(|part| can_hold(part, dead)),
         Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| can_hold(part, dead)),
         Condition::Call(test) => !dead.contains(&test.atom),
-        Condition::Not(_) | Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) => true,
+        Condition::Not(_)
+        | Condition::Fact(_)
+        | Condition::Approved(_)
+        | Condition::Unchanged(_)
+        | Condition::Artifact(_) => true,
     }
 }
 
@@ -187,6 +191,10 @@ fn negated(condition: &Condition, inside: bool, found: &mut dyn FnMut(u32)) {
         Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| negated(part, inside, found)),
         Condition::Not(inner) => negated(inner, !inside, found),
         Condition::Call(test) if inside => found(test.atom),
-        Condition::Call(_) | Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) => {}
+        Condition::Call(_)
+        | Condition::Fact(_)
+        | Condition::Approved(_)
+        | Condition::Unchanged(_)
+        | Condition::Artifact(_) => {}
     }
 }

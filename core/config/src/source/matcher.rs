@@ -157,19 +157,23 @@ pub struct ConditionSource {
     /// A file, relative to the project. Without another key, the condition is that it exists.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub file: Option<String>,
+    /// An artifact of the skill is there. With `contains`: as often as `at_least` and `at_most` say, in all its files together.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub artifact: Option<String>,
     /// With `file`: whether the file exists.
     pub exists: Option<bool>,
     /// With `file`: the SHA-256 digest of its bytes, as 64 lower-case hexadecimal digits.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub sha256: Option<String>,
-    /// With `file`: a text that the file contains.
+    /// With `file` or `artifact`: a text that it contains.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub contains: Option<String>,
     /// With `contains`: the minimum number of occurrences. The default is 1, or 0 if `at_most` is given.
     pub at_least: Option<u64>,
     /// With `contains`: the maximum number of occurrences.
     pub at_most: Option<u64>,
-    /// A person approved this name in the run with `phasegate approve`. With `file`: the file is what it was then.
+    /// A person approved this name in the run with `phasegate approve`. With `file`: the file is what it was then. The name of
+    /// an artifact: its files are what they were then.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub approved: Option<String>,
 }

@@ -24,6 +24,9 @@ pub struct PhaseSource {
     /// The condition that completes the phase. Only calls of the current visit count. Without it a run can leave the
     /// phase at any time.
     pub done_when: Option<ConditionSource>,
+    /// The artifacts that the phase makes or changes. It is done only when each of them is there, and only phases that produce
+    /// an artifact may write it.
+    pub produces: Vec<String>,
     /// Whether the phase may be skipped: `true`, or `when` a condition holds.
     pub optional: Option<OptionalSource>,
     /// When a run leaves the completed phase.

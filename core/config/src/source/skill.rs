@@ -66,9 +66,23 @@ pub struct SkillSource {
     /// The former name of `forbidden`.
     #[serde(default)]
     pub global_forbidden: Vec<MatcherSource>,
+    /// Files that phases produce, by a name that conditions and approvals use.
+    #[serde(default)]
+    pub artifacts: BTreeMap<String, ArtifactSource>,
     /// The phases by name. Their order is their order in the file.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub phases: BTreeMap<String, PhaseSource>,
+}
+
+/// An artifact: the files that its paths select. Where a phase produces it, those that are new or changed since the run
+/// entered the newest such phase.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ArtifactSource {
+    /// Its files: paths with `*`, `?`, `**` and `{a,b}`, relative to the project.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub path: Vec<String>,
 }
 
 /// What begins a run: `invocation`, `session`, or an object.

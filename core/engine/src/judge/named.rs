@@ -1,5 +1,7 @@
 //! The lines of a policy that a denial names.
 
+use alloc::vec::Vec;
+
 use super::SkillPart;
 use super::listed::UnmetLine;
 use crate::decide::Line;
@@ -9,11 +11,20 @@ use crate::matcher::{Matcher, ToolPattern, Use};
 use crate::policy::Phase;
 
 impl SkillPart<'_> {
+    /// The line of the policy that a denial names.
+    pub(super) fn decided_by(&self, line: Line, phase: &Phase, to: Option<&Transition>) -> Option<NamedLine> {
+        match (line, to) {
+            (Line::NotDone, Some(to)) => self.doubted_by(to),
+            (Line::UnlistedDenied, _) => self.denied_by(phase).or_else(|| self.nearly_listed(phase)),
+            _ => self.forbidden_by(line, phase),
+        }
+    }
+
     /// The line that forbids the call, if it is about more than a tool.
     pub(super) fn forbidden_by(&self, line: Line, phase: &Phase) -> Option<NamedLine> {
         let lines = match line {
-            Line::GlobalForbidden => &self.skill.global_forbidden,
-            Line::Forbidden => &phase.forbidden,
+            Line::GlobalForbidden => self.skill.global_forbidden.iter().collect(),
+            Line::Forbidden => phase.forbidden.iter().chain(self.skill.reserved_in(phase)).collect::<Vec<_>>(),
             Line::Allowed
             | Line::Returned
             | Line::Entered
@@ -23,8 +34,8 @@ impl SkillPart<'_> {
             | Line::UnlistedDenied => return None,
         };
         // A line that surely means the call says more than one that may.
-        let sure = lines.iter().find(|matcher| self.one(matcher, Use::Permit));
-        let by = sure.or_else(|| lines.iter().find(|matcher| self.one(matcher, Use::Forbid)))?;
+        let sure = lines.iter().copied().find(|matcher| self.one(matcher, Use::Permit));
+        let by = sure.or_else(|| lines.iter().copied().find(|matcher| self.one(matcher, Use::Forbid)))?;
         let named = matches!(by.tool, ToolPattern::Exact(_));
         let of_tool =
             named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty() && by.invokes.is_none();
@@ -32,13 +43,13 @@ impl SkillPart<'_> {
     }
 
     /// The line of `unlisted` that denies the call.
-    pub(super) fn denied_by(&self, phase: &Phase) -> Option<NamedLine> {
+    fn denied_by(&self, phase: &Phase) -> Option<NamedLine> {
         let line = self.unlisted_line(phase).filter(|line| !line.passes && !self.skill.compat)?;
         Some(self.named_line(&line.matcher, Use::Forbid))
     }
 
     /// The line of the phase that may mean the call and lists only what it surely means.
-    pub(super) fn nearly_listed(&self, phase: &Phase) -> Option<NamedLine> {
+    fn nearly_listed(&self, phase: &Phase) -> Option<NamedLine> {
         let mut lines = phase.allowed.iter().filter(|_| !self.skill.compat);
         lines.find_map(|matcher| Some(self.named_line(matcher, Use::Permit)).filter(|line| line.doubt.is_some()))
     }
@@ -54,7 +65,7 @@ impl SkillPart<'_> {
     }
 
     /// The line by which the call may belong to a phase that does not surely list it.
-    pub(super) fn doubted_by(&self, transition: &Transition) -> Option<NamedLine> {
+    fn doubted_by(&self, transition: &Transition) -> Option<NamedLine> {
         let target = self.skill.phases.get(transition.to).filter(|target| !self.belongs_to(target))?;
         self.may_belong_to(target).map(|line| self.named_line(line, Use::Forbid))
     }

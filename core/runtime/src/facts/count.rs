@@ -34,7 +34,7 @@ impl FactSource for Count {
     }
 }
 
-fn occurrences(bytes: &[u8], text: &[u8]) -> u64 {
+pub(super) fn occurrences(bytes: &[u8], text: &[u8]) -> u64 {
     let mut rest = bytes;
     let mut found = 0;
     while let Some(at) = rest.windows(text.len()).position(|window| window == text) {

@@ -52,7 +52,7 @@ fn selects(pattern: &str, path: &str) -> bool {
 }
 
 /// The folder, or the file, below which everything lies that the pattern selects: what is before its first star.
-fn base(pattern: &str) -> &str {
+pub(super) fn base(pattern: &str) -> &str {
     match pattern.find(['*', '?']) {
         None => pattern,
         Some(star) => pattern.get(..star).and_then(|start| Some(start.rsplit_once('/')?.0)).unwrap_or_default(),

@@ -18,7 +18,8 @@ pub(super) struct Files {
     live: Option<PathBuf>,
     /// The project's folder: the one given, else the first working directory that a line names.
     root: Option<String>,
-    stated: BTreeMap<String, Stated>,
+    /// The newest statement of each file, and how often it had been changed by then.
+    stated: BTreeMap<String, (Stated, u64)>,
     /// How often each file was changed by a line.
     changes: BTreeMap<String, u64>,
 }
@@ -54,7 +55,8 @@ impl Files {
         };
         let path = self.normal(path, cwd);
         self.change(&path);
-        self.stated.insert(path, stated);
+        let changes = self.changes.get(&path).copied().unwrap_or_default();
+        self.stated.insert(path, (stated, changes));
     }
 
     /// A call is let through: the files that it names may be changed from now on.
@@ -94,9 +96,12 @@ impl Files {
             let changed = self.changes.iter().filter(|(path, _)| path_fits(pattern, path));
             return Some(FactValue::Known(json!(changed.collect::<BTreeMap<_, _>>())));
         }
+        if matches!(key.source(), "contents" | "counts") {
+            return self.listed(key).filter(|_| self.live.is_none());
+        }
         let text = |place: usize| args.get(place).and_then(Value::as_str);
         let path = args.as_str().or_else(|| text(0))?;
-        Some(match (self.stated.get(&self.normal(path, None))?, key.source()) {
+        Some(match (&self.stated.get(&self.normal(path, None))?.0, key.source()) {
             (Stated::Absent, _) => FactValue::Absent,
             (Stated::Content(content), "file") => FactValue::Known(sha256_hex(content.as_bytes()).into()),
             (Stated::Sha256(digest), "file") => FactValue::Known(digest.as_str().into()),
@@ -106,6 +111,29 @@ impl Files {
             },
             (Stated::Content(_) | Stated::Sha256(_), _) => FactValue::Unknown,
         })
+    }
+
+    /// The files that patterns select, each with its digest or with the number of occurrences of a text. What a call wrote
+    /// has a content that nobody knows.
+    fn listed(&self, key: &FactKey) -> Option<FactValue> {
+        let args = key.args();
+        let (patterns, text) = if key.source() == "counts" { (args.get(0)?, args.get(1)) } else { (&args, None) };
+        let patterns: Vec<&str> = patterns.as_array()?.iter().filter_map(Value::as_str).collect();
+        let fits = |path: &&String| patterns.iter().any(|pattern| path_fits(pattern, path));
+        let mut files = BTreeMap::new();
+        for (path, changes) in self.changes.iter().filter(|(path, _)| fits(path)) {
+            let stated = self.stated.get(path).filter(|(_, then)| then == changes).map(|(stated, _)| stated);
+            let value = match (stated, text.and_then(Value::as_str)) {
+                (Some(Stated::Absent), _) => continue,
+                (Some(Stated::Content(content)), Some(text)) => json!(content.matches(text).count()),
+                (Some(Stated::Content(content)), None) => json!(sha256_hex(content.as_bytes())),
+                (Some(Stated::Sha256(digest)), None) => json!(digest),
+                (_, Some(_)) => continue,
+                (_, None) => json!(format!("written {changes} times")),
+            };
+            files.insert(path, value);
+        }
+        Some(FactValue::Known(json!(files)))
     }
 
     /// Fills in what a file tool's arguments say of paths, where the line itself has no reading; and where the paths of a

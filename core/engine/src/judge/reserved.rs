@@ -1,0 +1,59 @@
+//! Calls that a line may mean, and those that only some phases may make: writes of artifacts (rules 3.2, 3.3).
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+use super::SkillPart;
+use crate::analysis::{Access, PathUse, SimpleCommand, UNNAMED, Verdict, Word};
+use crate::matcher::{Matcher, Subject, Use};
+use crate::policy::Phase;
+use crate::tool::{Call, SHELL};
+
+impl SkillPart<'_> {
+    /// Whether the call may write an artifact that other phases produce. A program that nobody can see into is doubt for
+    /// no artifact; what it is given is none either where a line of the phase names its command.
+    pub(super) fn is_reserved(&self, phase: &Phase) -> bool {
+        let mut writes = self.skill.reserved_in(phase).peekable();
+        if writes.peek().is_none() {
+            return false;
+        }
+        let opaque = self.call.analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
+        let names = |line: &Matcher| !line.commands.is_empty() && self.one(line, Use::Permit);
+        let call =
+            if opaque && phase.allowed.iter().any(names) { self.redirected() } else { Cow::Borrowed(&*self.call) };
+        writes.any(|writes| self.may_mean_by(&call, core::slice::from_ref(writes)).is_some())
+    }
+
+    /// The call with those of its paths alone that its redirections name.
+    fn redirected(&self) -> Cow<'_, Call> {
+        let mut call = self.call.as_ref().clone();
+        let redirections = call.analysis.commands.iter().flat_map(|command| &command.redirections);
+        let named: Vec<_> = redirections.map(|(_, word)| word.clone()).collect();
+        call.analysis.paths.retain(|path| named.iter().any(|word| *word == Word::Known(path.written.clone())));
+        Cow::Owned(call)
+    }
+
+    /// The first line that may mean the call. A program that nobody can see into is doubt for no path.
+    pub(super) fn may_mean<'m>(&self, lines: &'m [Matcher]) -> Option<&'m Matcher> {
+        self.may_mean_by(&self.call, lines)
+    }
+
+    fn may_mean_by<'m>(&self, call: &Call, lines: &'m [Matcher]) -> Option<&'m Matcher> {
+        // What a command writes without naming it is doubt for no path, as for a program that nobody can see into.
+        // A line with a word that is not known may name any path.
+        let mut call = Cow::Borrowed(call);
+        let known = |command: &SimpleCommand| {
+            let of = |word: &Word| matches!(word, Word::Known(_));
+            command.words.iter().all(of) && command.redirections.iter().all(|(_, word)| of(word))
+        };
+        let known = call.analysis.commands.iter().all(known);
+        let unnamed =
+            |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == UNNAMED;
+        if call.analysis.paths.iter().any(unnamed) {
+            call.to_mut().analysis.paths.retain(|path| !unnamed(path));
+        }
+        let subject = Subject { call: &call, named: self.labels.contains(SHELL), ..self.subject(Use::Forbid) };
+        let servers = self.skill.permitted_servers();
+        lines.iter().find(|matcher| matcher.matches(subject, servers, Use::Forbid))
+    }
+}
