@@ -99,7 +99,7 @@ impl Decoding<'_> {
             Hook::SessionStart => vec![session_start(&fields::<wire::SessionStart>(message)?)?],
             Hook::SessionEnd => vec![EventKind::SessionEnd {}],
             Hook::SubagentStart => vec![self.subagent_start(fields(message)?)],
-            Hook::SubagentStop => vec![subagent_stop(fields(message)?)],
+            Hook::SubagentStop => vec![subagent_stop(fields(message)?, self.dialect.tells_ends)],
             Hook::Stop => vec![EventKind::Stop {
                 can_hold: self.dialect.tells_ends,
                 interactive: Terminal::of(self.host, message).is_one(),
@@ -283,8 +283,13 @@ fn session_start(start: &wire::SessionStart) -> Result<EventKind, Problem> {
     Ok(EventKind::SessionStart { source, parent: None })
 }
 
-fn subagent_stop(agent: wire::Subagent) -> EventKind {
-    EventKind::SubagentStop { id: agent.agent_id, kind: agent.agent_type, message: agent.last_assistant_message }
+fn subagent_stop(agent: wire::Subagent, can_hold: bool) -> EventKind {
+    EventKind::SubagentStop {
+        id: agent.agent_id,
+        kind: agent.agent_type,
+        message: agent.last_assistant_message,
+        can_hold,
+    }
 }
 
 fn config_change(change: wire::ConfigChange) -> EventKind {

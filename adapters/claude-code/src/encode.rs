@@ -116,7 +116,7 @@ fn unread(frame: &Frame) -> Option<Hook> {
 
 fn denied(hook: Option<Hook>, effect: Effect, text: &str, context: Option<&str>) -> Reply {
     // The decision is about the end of the turn: a problem there is told, by `block`.
-    if hook == Some(Hook::Stop) {
+    if matches!(hook, Some(Hook::Stop | Hook::SubagentStop)) {
         return json(&blocked(text), None, 0);
     }
     if effect == Effect::Ask && hook == Some(Hook::PreToolUse) {

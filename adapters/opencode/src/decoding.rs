@@ -74,7 +74,7 @@ impl<'a> Decoding<'a> {
     pub(crate) fn subagent_stopped(&self) -> Option<EventKind> {
         let id = self.subagent().filter(|id| self.session.agents().any(|known| known == *id))?;
         let kind = self.told.head.session.agent.clone().unwrap_or_default();
-        Some(EventKind::SubagentStop { id: id.to_owned(), kind, message: None })
+        Some(EventKind::SubagentStop { id: id.to_owned(), kind, message: None, can_hold: false })
     }
 
     /// The call that began a subagent's session, if the client said so, or if only one of its parent's can have.

@@ -179,7 +179,7 @@ pub(crate) static TABLE: Table = Table {
             way: "the agent ends its turn while a skill with `finish: required` is not done",
             then: "the plugin has it go on, once a prompt; then the turn ends and the user is told what is missing. \
                `opencode run` ends with its turn, and `phasegate status` shows the run as unfinished; a subagent \
-               is not kept",
+               is not kept: if it does a phase (`done_by`), the main agent is told to start it again",
             shown: &[],
         },
         LimitRow {

@@ -123,6 +123,11 @@ pub(crate) static TABLE: Table = Table {
             shown: &[],
         },
         LimitRow {
+            way: "a subagent is to do a phase (`done_by`)",
+            then: "a subagent is a client of its own, and none of its calls counts in the run: the phase is never done",
+            shown: &[],
+        },
+        LimitRow {
             way: "the extension is the project's, and the project is not trusted (0.87.1 and newer)",
             then: "the client silently skips it, in print and JSON mode always; install it with `phasegate init pi \
                --user`, or start the client with `--approve` or `-e`",

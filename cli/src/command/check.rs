@@ -51,6 +51,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         read_named(&args.files, context)?
     };
+    let configs = files.iter().filter(|file| file.kind != Kind::Prompt).count();
     let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
     let compiled = compile_knowing(&files, &known);
     diagnostics.extend(compiled.diagnostics);
@@ -64,7 +65,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let skills: Vec<_> = compiled.policy.skills.iter().filter(|_| args.expanded).map(expanded).collect();
     if context.out.json {
         let list: Vec<_> = diagnostics.iter().map(as_json).collect();
-        let mut value = json!({"files": files.len(), "errors": errors, "diagnostics": list});
+        let mut value = json!({"files": configs, "errors": errors, "diagnostics": list});
         if let (true, Some(fields)) = (args.expanded, value.as_object_mut()) {
             fields.insert("expanded".into(), json!(skills));
         }
@@ -77,12 +78,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         diagnostics.iter().for_each(|found| print(context, found, &files));
         let (mistakes, warnings) = (count(errors, "error"), count(diagnostics.len() - errors, "warning"));
-        context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(files.len(), "file")));
+        context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(configs, "file")));
         played.iter().for_each(|one| told(context, one));
     }
     Ok(if errors > 0 || failed {
         Exit::No
-    } else if files.is_empty() {
+    } else if configs == 0 {
         Exit::Failed
     } else {
         Exit::Done

@@ -8,6 +8,7 @@ mod tests;
 mod bounds;
 mod artifact;
 pub(crate) mod condition;
+mod done_by;
 mod allowed;
 mod unlisted;
 mod phase;

@@ -10,8 +10,10 @@ use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Node, Span};
+use crate::prompts::Prompts;
 use crate::report::Finding;
 use crate::shipped::{Shipped, find_shipped, shipped};
+use crate::skills::Beside;
 use crate::source::{Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
 use crate::{mcp, settings_check, skills, version};
@@ -47,10 +49,16 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
                 }
             }
             Kind::Skill | Kind::SkillMd => {
-                let read = skills::read_skill(number, file, known, findings);
+                let read = skills::read_skill(
+                    number,
+                    file,
+                    &Beside { known, prompts: Prompts::of(&files, file.level) },
+                    findings,
+                );
                 mode_unclear |= read.is_none() && file.kind == Kind::Skill;
                 found.extend(read);
             }
+            Kind::Prompt => {}
         }
     }
     let mut skills = combine::by_name(found, &mut |file, finding| work.report(file, finding));
@@ -186,7 +194,8 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
 
 fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let mut skill = skills::read_skill(0, &shipped.source(form)?, &Known::default(), &mut Vec::new())?.skill;
+    let beside = Beside { known: &Known::default(), prompts: Prompts::default() };
+    let mut skill = skills::read_skill(0, &shipped.source(form)?, &beside, &mut Vec::new())?.skill;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }

@@ -66,6 +66,7 @@ fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     keys.push(("forbidden", list(&phase.forbidden)));
     let produced: Vec<&str> = skill.produced_in(phase).map(|artifact| artifact.name.as_str()).collect();
     keys.extend((!produced.is_empty()).then(|| ("produces", json!(produced))));
+    keys.extend(phase.done_by.as_ref().map(|kind| ("done_by", json!(kind))));
     keys.extend(phase.unlisted.as_ref().map(|rule| ("unlisted", unlisted(&rule.lines, rule.otherwise))));
     keys.extend(phase.requires.as_ref().map(|requires| ("requires", condition(requires))));
     keys.extend(phase.done_when.as_ref().map(|done| ("done_when", condition(done))));

@@ -24,6 +24,8 @@ pub enum Kind {
     Skill,
     /// A `SKILL.md`, whose front matter may hold `tool_permissions`.
     SkillMd,
+    /// A text that configs of its level may name.
+    Prompt,
 }
 
 /// A config text with its name.

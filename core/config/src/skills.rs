@@ -9,6 +9,7 @@ use crate::build::builder::{Builder, Built, child};
 use crate::build::{matcher, skill};
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
+use crate::prompts::Prompts;
 use crate::report::Finding;
 use crate::source::{Form, SettingsSource, SkillSource, UnlistedRuleSource};
 use crate::text::Text;
@@ -30,26 +31,32 @@ pub(crate) struct Found {
     pub(crate) locked: bool,
 }
 
+/// What a skill config is read beside.
+pub(crate) struct Beside<'a> {
+    pub(crate) known: &'a Known,
+    pub(crate) prompts: Prompts<'a>,
+}
+
 /// Reads a skill config. `None` if there is none, or nothing of it could be understood.
 pub(crate) fn read_skill(
     number: usize,
     file: &SourceFile,
-    known: &Known,
+    beside: &Beside<'_>,
     findings: &mut Vec<Finding>,
 ) -> Option<Found> {
     let root = match file.kind {
         Kind::Skill => read::read(&Text::whole(&file.text), findings)?,
         Kind::SkillMd => front_matter::config(&file.text, &file.path, findings)?,
-        Kind::Settings => return None,
+        Kind::Settings | Kind::Prompt => return None,
     };
     let by_default = if file.kind == Kind::SkillMd && is_lists_only(&root) { Form::Compat } else { Form::Strict };
     let node = validate(phasegate_schemas::Kind::Skill, root, findings)?;
     let source: SkillSource = typed(&node, findings)?;
-    let built = skill::skill(findings, &source, &node, source.form.unwrap_or(by_default));
+    let built = skill::skill(findings, &source, &node, source.form.unwrap_or(by_default), &beside.prompts);
     name(file, &built.skill.name, built.places.name, findings);
     let usable = !built.skill.phases.is_empty();
     if usable {
-        meaning::check(&built, known, findings);
+        meaning::check(&built, beside.known, findings);
     }
     let Built { skill, places, .. } = built;
     usable.then(|| Found {

@@ -15,7 +15,9 @@ pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
 };
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
-pub use phase::{BackSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource};
+pub use phase::{
+    BackSource, DescriptionFile, DescriptionSource, EdgeSource, NextSource, OptionalSource, OptionalWhen, PhaseSource,
+};
 pub use settings::{SettingsSource, UseObject, UseSource};
 pub use skill::{ArtifactSource, SkillSource, StartObject, StartSource, StartWord, ToolSource};
 pub use unlisted::{UnlistedCalls, UnlistedLineSource, UnlistedRuleSource};

@@ -54,6 +54,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         next: if last { vec![] } else { vec![Edge { to: at + 1, when: None, early: false }] },
         back: vec![],
         produces: vec![],
+        done_by: None,
         unlisted: None,
     }
 }

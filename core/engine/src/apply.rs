@@ -15,7 +15,7 @@ use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::policy::Scope;
 use crate::state::{
-    AgentInfo, Children, DENIED, Evidence, HISTORY, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
+    AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
     Provisional, Run, Session, Skipped, State, Status, Uncounted,
 };
 
@@ -119,6 +119,14 @@ fn keep(runs: &mut Vec<Run>, run: &Run) {
 }
 
 impl Session {
+    /// An agent was kept from ending: a subagent, or the main agent.
+    fn hold(&mut self, held: Option<Held>, agent: Option<&str>) {
+        match agent {
+            None => self.held = held,
+            Some(id) => self.agents.iter_mut().filter(|known| known.id == id).for_each(|known| known.held = held),
+        }
+    }
+
     /// Makes a change as far as it concerns the session's half. Total, as [`State::apply`].
     pub fn apply(&mut self, change: &Change) {
         match change {
@@ -145,7 +153,7 @@ impl Session {
                     call.started = Some(id.clone());
                 }
                 self.agents.retain(|known| known.id != *id);
-                self.agents.push(AgentInfo { id: id.clone(), kind: kind.clone() });
+                self.agents.push(AgentInfo { id: id.clone(), kind: kind.clone(), held: None });
                 let surplus = self.agents.len().saturating_sub(KEPT);
                 self.agents.drain(..surplus);
             }
@@ -162,7 +170,7 @@ impl Session {
                 self.change_call(*call, |call| call.launched = true);
             }
             Change::CallOutcome { call, .. } => self.calls.retain(|open| open.number != *call),
-            Change::StopHeld { held } => self.held = *held,
+            Change::StopHeld { held, agent } => self.hold(*held, agent.as_deref()),
             Change::CallDenied(denied) => {
                 self.denied.retain(|known| known.digest != denied.digest);
                 self.denied.push(denied.clone());

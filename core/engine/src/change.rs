@@ -143,6 +143,9 @@ pub enum Change {
         /// How often, in a row.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         held: Option<Held>,
+        /// The id of the subagent, where it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     },
     /// A call was denied.
     CallDenied(DeniedCall),

@@ -284,6 +284,8 @@ pub struct Standing {
     pub allowed: String,
     /// The phase that comes next, where nothing is missing, and what it allows.
     pub next: Option<(String, String)>,
+    /// The type of the subagent that does the phase, where another agent calls.
+    pub done_by: Option<String>,
     /// What opens the way where no call does.
     pub stuck: Option<Stuck>,
 }

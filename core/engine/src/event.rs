@@ -205,6 +205,9 @@ pub enum EventKind {
         /// The text of its last message, if the platform sends it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+        /// Whether it can be kept from ending.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        can_hold: bool,
     },
     /// A file has this content from now on. Exactly one of `content`, `sha256` and `absent` is given.
     File {

@@ -40,7 +40,7 @@ pub(crate) enum Stopped {
 /// A prompt came: nothing is held against the agent.
 pub(crate) fn prompted(draft: &mut Draft) {
     if draft.state().session.held.is_some() {
-        draft.change(Change::StopHeld { held: None });
+        draft.change(Change::StopHeld { held: None, agent: None });
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn stop(
     if !must_finish(policy) {
         return Stopped::Passes;
     }
-    let missing = open(world, policy, draft.state());
+    let missing = open(world, policy, draft.state(), Caller { agent: None, kind: "" });
     // While something else than a call of the agent is waited for, the run waits. Nobody knows whether what goes on in
     // the background ever ends.
     let (waiting, mut missing): (Vec<Missing>, Vec<Missing>) = missing.into_iter().partition(|missing| missing.waits);
@@ -79,7 +79,8 @@ pub(crate) fn stop(
     let strict = missing.iter().position(|missing| missing.mode == Mode::Block && !missing.stuck);
     match strict.filter(|_| can_hold && times < most) {
         Some(first) => {
-            draft.change(Change::StopHeld { held: Some(Held { times: times.saturating_add(1), progress }) });
+            let held = Some(Held { times: times.saturating_add(1), progress });
+            draft.change(Change::StopHeld { held, agent: None });
             let mut missing = missing;
             Stopped::Held(Box::new(missing.swap_remove(first).denial))
         }
@@ -92,12 +93,47 @@ pub(crate) fn stop(
     }
 }
 
+/// Why a subagent may not end: it does the phase of a run that must be finished, and the phase is not done.
+pub(crate) fn subagent(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    caller: Caller<'_>,
+) -> Option<Box<Denial>> {
+    let id = caller.agent?;
+    let does = |missing: &Missing| {
+        let run = draft.state().run(&missing.run)?;
+        let skill = policy.skill_version(&run.skill, &run.version)?;
+        let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
+        (phase.done_by.as_deref() == Some(caller.kind)).then_some(())
+    };
+    if !must_finish(policy) {
+        return None;
+    }
+    let open = open(world, policy, draft.state(), caller).into_iter();
+    let mut missing: Vec<Missing> = open.filter(|missing| does(missing).is_some()).collect();
+    missing.retain(|missing| missing.mode == Mode::Block && !missing.waits && !missing.background && !missing.stuck);
+    let first = missing.into_iter().next()?;
+    let held = draft.state().session.agents.iter().find(|known| known.id == id)?.held;
+    let went_on = held.is_some_and(|held| first.progress > held.progress);
+    let times = held.filter(|_| !went_on).map_or(0, |held| held.times);
+    if times >= ATTEMPTS {
+        return None;
+    }
+    let progress = held.map_or(first.progress, |held| held.progress.max(first.progress));
+    let held = Some(Held { times: times.saturating_add(1), progress });
+    draft.change(Change::StopHeld { held, agent: Some(id.to_string()) });
+    Some(Box::new(first.denial))
+}
+
 /// The main agent's turn or its session is ended, with all that it has to finish there.
 pub(crate) fn left(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
     if !must_finish(policy) {
         return;
     }
-    let missing = open(world, policy, draft.state()).into_iter().filter(|missing| !missing.waits && !missing.marked);
+    let missing = open(world, policy, draft.state(), Caller { agent: None, kind: "" })
+        .into_iter()
+        .filter(|missing| !missing.waits && !missing.marked);
     for Missing { run, .. } in missing {
         if draft.run(&run).is_some_and(|run| run.scope == Scope::Session) {
             draft.change(Change::RunUnfinished { run });
@@ -128,10 +164,9 @@ struct Missing {
 }
 
 /// The live runs that must be finished and are not done.
-fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
+fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_>) -> Vec<Missing> {
     let tool = Tool { name: String::new(), native: None, server: None, labels: Labels::new() };
     let call = Call { id: None, tool, input: Value::Null, analysis: CallAnalysis::default(), background: false };
-    let caller = Caller { agent: None, kind: "" };
     let mut verdicts = verdicts(world, policy, state, &call, caller);
     // No call is judged here: what a list forbids is no matter.
     for verdict in &mut verdicts {
@@ -166,7 +201,7 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State) -> Vec<Missing> {
             progress: u64::from(run.visits).saturating_add(run.evidence.len() as u64),
             marked: run.unfinished,
             waits,
-            background: in_background(state, run),
+            background: in_background(state, run, verdict.skill),
             stuck,
             denial,
         });
@@ -185,9 +220,11 @@ fn waits_after(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<(Strin
 }
 
 /// Whether a call that the phase lists and whose outcome it asks for goes on in the background.
-fn in_background(state: &State, run: &Run) -> bool {
+fn in_background(state: &State, run: &Run, skill: &Skill) -> bool {
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+    let by_agent = here.is_some_and(|phase| phase.done_by.is_some());
     state.session.calls.iter().any(|call| {
         let asked = |place: &CallVisit| place.run == run.id && place.visit == run.visit && place.listed;
-        call.launched && call.visits.iter().any(|place| asked(place) && !place.proves.is_empty())
+        call.launched && call.visits.iter().any(|place| asked(place) && (by_agent || !place.proves.is_empty()))
     })
 }

@@ -118,6 +118,9 @@ fn announce(skill: &Skill, run: &Run) -> String {
     if !phase.description.is_empty() {
         text.push_str(&format!(" {}.", phase.description.trim_end_matches('.')));
     }
+    if let Some(kind) = &phase.done_by {
+        text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
+    }
     if !others.is_empty() {
         text.push_str(&format!(" Allowed: {}.", phrase::lines(&others)));
     }

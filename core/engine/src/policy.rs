@@ -217,6 +217,9 @@ pub struct Phase {
     /// The artifacts that it produces, by their places in the skill: it alone, and others that produce them, may write them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub produces: Vec<usize>,
+    /// The type of the subagent that does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done_by: Option<String>,
     /// How calls that no line lists are answered in it; `None`: as the skill says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlisted: Option<Box<UnlistedRule>>,

@@ -15,7 +15,7 @@ use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance, Standing, S
 use crate::eval::{Missing, World, texts};
 use crate::example::Example;
 use crate::gate::Context;
-use crate::judge::may_go_back;
+use crate::judge::{Caller, may_go_back};
 use crate::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern, same_server};
 use crate::object::{Same, Selector};
 use crate::phrase;
@@ -52,7 +52,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
     let guidance = match typed {
         Some(typed) => Guidance::OfPeople(typed),
-        None if meant.is_empty() => guidance(world, run, verdict, blocking.as_ref(), &suggested),
+        None if meant.is_empty() => guidance(world, context.caller, run, verdict, blocking.as_ref(), &suggested),
         None => Guidance::OtherServer { meant },
     };
     Some(Denial {
@@ -125,6 +125,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
 /// How to get on from where the run stands.
 fn guidance(
     world: &mut World<'_>,
+    caller: Caller<'_>,
     run: &Run,
     verdict: &RunVerdict<'_>,
     blocking: Option<&Blocking<'_>>,
@@ -158,6 +159,7 @@ fn guidance(
         back: way_back(world, skill, run, here),
         allowed: if has_needs || is_done { String::new() } else { phrase::lines(&here.allowed) },
         next: next.filter(|_| !has_needs).map(|next| (next.name.clone(), phrase::lines(&next.allowed))),
+        done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.kind != kind),
         stuck: stuck.then_some(if next.is_some() { Stuck::Skip } else { Stuck::Deactivate }),
     }))
 }

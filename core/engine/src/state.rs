@@ -555,6 +555,9 @@ pub struct AgentInfo {
     pub id: String,
     /// The kind of agent as the platform names it, for example `general-purpose`; matchers ask for it.
     pub kind: String,
+    /// How often it was kept from ending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
 }
 
 /// Something the host must be told or made to do (rules 3.4).

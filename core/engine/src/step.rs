@@ -22,6 +22,7 @@ use crate::finish::{self, Stopped};
 use crate::gates::protection;
 use crate::in_force;
 use crate::inheritance;
+use crate::judge::Caller;
 use crate::moves;
 use crate::obligation;
 use crate::observe;
@@ -84,12 +85,15 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     let mut world = World::new(facts);
     let mut draft = Draft::new(state);
 
-    observe::observe(&mut draft, event);
+    let kept = keeps_subagent(&mut world, policy, &mut draft, event);
+    if kept.is_none() {
+        observe::observe(&mut draft, event);
+    }
     obligation::taken_up(&mut draft, event);
     settle(&mut world, policy, &mut draft);
     in_force::uphold(policy, &mut draft, event);
     start::by_event(&mut world, policy, &mut draft, event);
-    let Answered { decision, result } = answer(&mut world, policy, &mut draft, event);
+    let Answered { decision, result } = kept.unwrap_or_else(|| answer(&mut world, policy, &mut draft, event));
     settle(&mut world, policy, &mut draft);
     begin_visits(&mut world, policy, &mut draft);
     obligation::derive(policy, &mut draft);
@@ -98,6 +102,14 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     let Parts { state, changes } = draft.into_parts();
     let (needs, runs) = (world.into_wanted(), positions(&state));
     Outcome { decision, changes, obligations: state.session.obligations, result, needs, runs }
+}
+
+/// The answer to the end of a subagent that has to go on; to the guard it has not ended.
+fn keeps_subagent(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) -> Option<Answered> {
+    let EventKind::SubagentStop { id, kind, can_hold: true, .. } = &event.kind else { return None };
+    settle(world, policy, draft);
+    let denial = finish::subagent(world, policy, draft, Caller { agent: Some(id), kind })?;
+    Some(Answered { decision: Some(denial.decision()), result: None })
 }
 
 /// What an event is answered by itself.

@@ -84,6 +84,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         next: if index == last { vec![] } else { vec![Edge { to: index + 1, when: None, early: false }] },
         back: vec![],
         produces: vec![],
+        done_by: None,
         unlisted: None,
     });
     let skill = Skill {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use phasegate_config::{Diagnostic, Kind, Level, Severity, SourceFile, names_permissions};
+use phasegate_config::{Diagnostic, Kind, Level, PROMPTS_FOLDER, Severity, SourceFile, names_permissions};
 use phasegate_core::Code;
 
 use crate::locations::{CONFIG_FOLDER, Locations};
@@ -45,6 +45,7 @@ fn guards(file: &SourceFile) -> bool {
     match file.kind {
         Kind::Settings | Kind::Skill => true,
         Kind::SkillMd => names_permissions(&file.text),
+        Kind::Prompt => false,
     }
 }
 
@@ -86,6 +87,7 @@ pub fn guards_itself(root: &Path) -> bool {
 pub fn named(path: &Path, root: &Path) -> Found {
     let mut search = Search { root, found: Found::default(), level: Level::Project };
     search.file(path, kind_of(path), true);
+    search.prompts(&root.join(CONFIG_FOLDER));
     search.found
 }
 
@@ -127,6 +129,16 @@ impl Search<'_> {
             }
         }
         self.skill_mds(&skills);
+        self.prompts(folder);
+    }
+
+    /// The texts that configs of this level may name.
+    fn prompts(&mut self, folder: &Path) {
+        for path in self.entries(&folder.join(PROMPTS_FOLDER)) {
+            if path.extension().is_some_and(|end| end == "md" || end == "txt") {
+                self.file(&path, Kind::Prompt, true);
+            }
+        }
     }
 
     fn skill_mds(&mut self, folder: &Path) {
@@ -233,6 +245,9 @@ mod tests {
             "p/.phasegate/skills/b.yml",
             "p/.phasegate/skills/a.json",
             "p/.phasegate/skills/c/SKILL.md",
+            "p/.phasegate/prompts/plan.md",
+            "p/.phasegate/prompts/deep/plan.md",
+            "p/.phasegate/prompts/plan.pdf",
             "p/.tool/skills/x/SKILL.md",
             "p/.tool/skills/x/notes.md",
             "h/.tool/skills/y/SKILL.md",
@@ -251,6 +266,7 @@ mod tests {
                 (Level::Project, skill, "p/.phasegate/skills/a.json"),
                 (Level::Project, skill, "p/.phasegate/skills/b.yml"),
                 (Level::Project, md, "p/.phasegate/skills/c/SKILL.md"),
+                (Level::Project, Kind::Prompt, "p/.phasegate/prompts/plan.md"),
                 (Level::Project, md, "p/.tool/skills/x/SKILL.md"),
                 (Level::User, Kind::Settings, "u/config.yaml"),
                 (Level::User, md, "h/.tool/skills/y/SKILL.md"),

@@ -40,9 +40,10 @@ impl Client for OpenCode {
         let input = renamed(call, &names);
         let (name, input) = match call.tool.as_str() {
             "Agent" => {
+                let kind = call.input.get("subagent_type").and_then(Value::as_str).unwrap_or("general");
                 let mut agent = json!({
                     "description": argument(call, "description"), "prompt": argument(call, "prompt"),
-                    "subagent_type": "general",
+                    "subagent_type": if kind == "general-purpose" { "general" } else { kind },
                 });
                 if let (Some(fields), Some(true)) =
                     (agent.as_object_mut(), call.input.get("run_in_background").and_then(Value::as_bool))

@@ -5,7 +5,7 @@ use phasegate_core::policy::LineRequires;
 
 use super::builder::{Builder, child};
 use super::condition::{self, Seen};
-use super::matcher;
+use super::{done_by, matcher};
 use crate::node::{Node, Span};
 use crate::source::{MatcherObject, MatcherSource};
 
@@ -18,10 +18,17 @@ pub(super) struct AllowedLines {
 }
 
 impl AllowedLines {
-    /// Adds the calls that write these artifacts.
-    pub(super) fn write(&mut self, builder: &Builder<'_>, produces: &[usize]) {
-        for matcher in produces.iter().filter_map(|at| builder.artifacts.get(*at)).flat_map(|artifact| &artifact.writes)
-        {
+    /// Adds the calls that write these artifacts, as those of a subagent where one does the phase.
+    pub(super) fn write(&mut self, builder: &Builder<'_>, produces: &[usize], kind: Option<&str>) {
+        let artifacts = produces.iter().filter_map(|at| builder.artifacts.get(*at));
+        self.add(
+            &artifacts.flat_map(|artifact| &artifact.writes).map(|writes| of_kind(writes, kind)).collect::<Vec<_>>(),
+        );
+    }
+
+    /// Adds lines without a condition, as far as they are not there.
+    pub(super) fn add(&mut self, matchers: &[Matcher]) {
+        for matcher in matchers {
             let bound = |line: usize| self.requires.iter().any(|requires| requires.line == line);
             if !self.matchers.iter().enumerate().any(|(line, known)| known == matcher && !bound(line)) {
                 self.matchers.push(matcher.clone());
@@ -29,13 +36,17 @@ impl AllowedLines {
         }
     }
 
-    /// Adds lines that stand elsewhere, with their conditions.
-    pub(super) fn append(&mut self, others: &Self) {
+    /// Adds lines that stand elsewhere, with their conditions; as those of a subagent where one does the phase.
+    pub(super) fn append(&mut self, others: &Self, kind: Option<&str>) {
         let before = self.matchers.len();
-        self.matchers.extend(others.matchers.iter().cloned());
+        self.matchers.extend(others.matchers.iter().map(|line| of_kind(line, kind)));
         let moved = |one: &LineRequires| LineRequires { line: before + one.line, condition: one.condition.clone() };
         self.requires.extend(others.requires.iter().map(moved));
     }
+}
+
+fn of_kind(line: &Matcher, kind: Option<&str>) -> Matcher {
+    kind.filter(|_| line.agent.is_none()).map_or_else(|| line.clone(), |kind| done_by::of_agent(line, kind))
 }
 
 /// Builds the lines of a list, each with its place. A line that stands for several matchers has one condition.

@@ -5,6 +5,7 @@ use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
 
 use crate::node::{Node, Span};
+use crate::prompts::Prompts;
 use crate::report::Finding;
 
 /// What building carries along.
@@ -18,6 +19,8 @@ pub(crate) struct Builder<'f> {
     pub(super) unlisted: Unlisted,
     /// Whether a condition may compare what two calls are about: it is one of a line of `allowed`.
     pub(super) may_compare: bool,
+    /// The texts that it may name.
+    pub(super) prompts: Option<&'f Prompts<'f>>,
     /// The artifacts of the skill.
     pub(super) artifacts: Vec<Artifact>,
     /// The number of the next call test.
@@ -32,6 +35,7 @@ impl<'f> Builder<'f> {
             servers: &[],
             unlisted: Unlisted::ReadOnly,
             may_compare: false,
+            prompts: None,
             artifacts: Vec::new(),
             atoms: 0,
         }

@@ -6,10 +6,13 @@ use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, UnlistedRule};
 
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
-use super::{artifact, condition, matcher, unlisted};
+use super::{artifact, condition, done_by, matcher, unlisted};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
-use crate::source::{BackSource, ConditionSource, LeaveSource, NextSource, OptionalSource, PhaseSource};
+use crate::source::{
+    BackSource, ConditionSource, DescriptionFile, DescriptionSource, LeaveSource, NextSource, OptionalSource,
+    PhaseSource,
+};
 use crate::suggestion::{closest, did_you_mean, listed};
 
 /// Builds the phase at `index` of `names`.
@@ -22,12 +25,16 @@ pub(super) fn phase(
     everywhere: &AllowedLines,
 ) -> (Phase, PhasePlaces) {
     let node = &entry.node;
+    let source = &*done_by::lowered(source);
+    let kind = source.done_by.as_deref();
     let mut places = PhasePlaces { key: entry.key_span, ..PhasePlaces::default() };
     let mut lines = allowed::lines(builder, &source.allowed, child(node, "allowed"), &mut places.asked);
     places.allowed = core::mem::take(&mut lines.spans);
-    lines.append(everywhere);
+    lines.append(everywhere, kind);
     let produces = artifact::produced(builder, source, node);
-    lines.write(builder, &produces);
+    lines.write(builder, &produces, kind);
+    let start = kind.map(|kind| done_by::start(builder, kind, child(node, "done_by"))).unwrap_or_default();
+    lines.add(&start);
     let (forbidden, forbidden_places) = matcher::forbidden(builder, &source.forbidden, child(node, "forbidden"));
     places.forbidden = forbidden_places;
     let (unlisted_lines, unlisted_places) = unlisted::lines(builder, source.unlisted.as_ref(), child(node, "unlisted"));
@@ -37,14 +44,16 @@ pub(super) fn phase(
     });
     places.requires = child(node, "requires").span;
     places.done_when = child(node, "done_when").span;
+    let description = description(builder, source, child(node, "description"));
     let mut inner = Inner { builder, names, places };
     let mut phase = Phase {
         name: entry.key.clone(),
-        description: source.description.clone(),
+        description,
         allowed: lines.matchers,
         line_requires: lines.requires,
         forbidden,
         produces: Vec::new(),
+        done_by: source.done_by.clone(),
         unlisted: rule,
         requires: inner.condition(source.requires.as_ref(), child(node, "requires")),
         done_when: inner.condition(source.done_when.as_ref(), child(node, "done_when")),
@@ -53,9 +62,23 @@ pub(super) fn phase(
         next: inner.next(source, child(node, "next"), index),
         back: inner.back(source, node),
     };
+    if let Some(kind) = kind {
+        let done_when = phase.done_when.take();
+        phase.done_when = done_by::completed_by(inner.builder, kind, &produces, &start, done_when);
+    }
     phase.done_when = artifact::completed_by(inner.builder, &produces, phase.done_when);
     phase.produces = produces;
     (phase, inner.places)
+}
+
+fn description(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> String {
+    match &source.description {
+        DescriptionSource::Text(text) => text.clone(),
+        DescriptionSource::File(DescriptionFile { file }) => {
+            let found = builder.prompts.map(|prompts| prompts.text(file, child(node, "file").span, builder.findings));
+            found.flatten().unwrap_or_default()
+        }
+    }
 }
 
 struct Inner<'a, 'f> {
@@ -81,9 +104,10 @@ impl Inner<'_, '_> {
 
     fn leave(&mut self, source: &PhaseSource, span: Span) -> Leave {
         match source.leave {
+            None if source.done_by.is_some() => Leave::OnDone,
             None | Some(LeaveSource::OnCall) => Leave::OnCall,
             Some(LeaveSource::OnDone) => {
-                if source.done_when.is_none() && source.produces.is_empty() {
+                if source.done_when.is_none() && source.produces.is_empty() && source.done_by.is_none() {
                     self.builder.findings.push(
                         Finding::error(
                             Code::ConfigMissing,

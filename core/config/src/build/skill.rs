@@ -9,15 +9,22 @@ use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
-use super::{allowed, artifact, matcher, pattern, phase, unlisted};
+use super::{allowed, artifact, done_by, matcher, pattern, phase, unlisted};
 use crate::node::{Node, Span};
+use crate::prompts::Prompts;
 use crate::report::Finding;
 use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
 
 /// Builds a skill; its version is not known yet.
-pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &Node, form: Form) -> Built {
+pub(crate) fn skill<'f>(
+    findings: &'f mut Vec<Finding>,
+    source: &'f SkillSource,
+    node: &Node,
+    form: Form,
+    prompts: &'f Prompts<'f>,
+) -> Built {
     let compat = form == Form::Compat;
-    let mut builder = Builder { servers: &source.servers, ..Builder::new(findings, compat) };
+    let mut builder = Builder { servers: &source.servers, prompts: Some(prompts), ..Builder::new(findings, compat) };
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
@@ -49,6 +56,7 @@ pub(crate) fn skill(findings: &mut Vec<Finding>, source: &SkillSource, node: &No
         phases.push(phase);
         places.phases.push(phase_places);
     }
+    done_by::main_agent_reads(&mut phases, unlisted, &unlisted_lines);
     if let (Some(_), Some(_), Some(entry)) = (source.finish, source.leave_skill, node.entry("leave_skill")) {
         let finding = Finding::error(Code::ConfigValue, entry.key_span, "`finish` and `leave_skill` say the same");
         builder.findings.push(finding.suggest("remove `leave_skill`"));

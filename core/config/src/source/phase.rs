@@ -11,8 +11,8 @@ use super::unlisted::UnlistedRuleSource;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseSource {
-    /// What the phase is for, in a sentence. Shown to the agent.
-    pub description: String,
+    /// What the phase is for, in a sentence, or the file of a text. Shown to the agent.
+    pub description: DescriptionSource,
     /// The calls that the phase allows. A call that only a later phase allows asks to enter that phase.
     pub allowed: Vec<MatcherSource>,
     /// The calls that the phase forbids, even if `allowed` lists them.
@@ -27,6 +27,11 @@ pub struct PhaseSource {
     /// The artifacts that the phase makes or changes. It is done only when each of them is there, and only phases that produce
     /// an artifact may write it.
     pub produces: Vec<String>,
+    /// The type of the subagent that does the phase. The main agent may start it and read; the lines and the evidence of the
+    /// phase are the subagent's alone, and `leave` is `on_done`. Without another condition the phase is done when the
+    /// subagent ended.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub done_by: Option<String>,
     /// Whether the phase may be skipped: `true`, or `when` a condition holds.
     pub optional: Option<OptionalSource>,
     /// When a run leaves the completed phase.
@@ -38,6 +43,34 @@ pub struct PhaseSource {
     pub back: Vec<BackSource>,
     /// The rollback edge that opens if the phase failed: the newest call whose success or end `done_when` asks for failed.
     pub on_failure: Option<BackSource>,
+}
+
+/// What a phase is for.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum DescriptionSource {
+    /// In a sentence.
+    Text(String),
+    /// In a file.
+    File(DescriptionFile),
+}
+
+impl Default for DescriptionSource {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+/// The file of a description.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DescriptionFile {
+    /// A file of the folder `prompts` beside `config.yaml`: `prompts/NAME.md` or `prompts/NAME.txt`, of at most 4,000
+    /// characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub file: String,
 }
 
 /// Whether a phase may be skipped.

@@ -33,7 +33,9 @@ fn compiled(name: &str, file: &str) -> (Compiled, String) {
         _ => Kind::Skill,
     };
     let source = SourceFile { path: file.into(), text: text.clone(), level: Level::Project, kind };
-    (compile(&[source]), text)
+    let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Read the code.\nWrite the plan.\n".into());
+    let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
+    (compile(&[source, prompt]), text)
 }
 
 #[test]

@@ -41,7 +41,9 @@ fn a_skill_written_out_is_compiled_to_the_same() {
         }
         let text = fs::read_to_string(&path).unwrap();
         let file = SourceFile { path: name, text, level: Level::Project, kind: Kind::Skill };
-        skills.extend(compile(&[file]).policy.skills.clone());
+        let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Read the code.\nWrite the plan.\n".into());
+        let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
+        skills.extend(compile(&[file, prompt]).policy.skills.clone());
     }
     assert!(skills.len() > 10, "{}", skills.len());
     for skill in skills {

@@ -86,7 +86,9 @@ fn every_example_compiles() {
             let text = framed(frame, &key.example);
             let kind = if text.contains("phases:") { Kind::Skill } else { Kind::Settings };
             let file = SourceFile { path: name.clone(), text: text.clone(), level: Level::Project, kind };
-            let found = compile(&[file]).diagnostics;
+            let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Write the plan.".into());
+            let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
+            let found = compile(&[file, prompt]).diagnostics;
             assert!(found.is_empty(), "{}.{name}:\n{text}\n{found:#?}", section.of);
         }
     }

@@ -62,6 +62,9 @@ fn strict(standing: &Standing) -> String {
         let asking = asking(standing.asks, phase, "still needs");
         sentences.push(format!("{asking}: {}.", phrase::joined(needs)));
     }
+    sentences.extend(
+        standing.done_by.as_ref().map(|kind| format!("The subagent `{kind}` does the \"{phase}\" phase: start it.")),
+    );
     // The way back says that it failed.
     let told = |why: &Why| back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
     sentences.extend(standing.uncounted.filter(|why| !told(why)).map(uncounted));
