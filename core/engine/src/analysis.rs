@@ -74,6 +74,15 @@ pub enum Invocation {
     Agent(String),
 }
 
+impl Invocation {
+    /// A name as a client takes it that ignores outer spaces and the plugin that a skill comes from (`plugin:name`).
+    #[must_use]
+    pub fn plain(name: &str) -> &str {
+        let name = name.trim();
+        name.rsplit_once(':').map_or(name, |(_, last)| last.trim())
+    }
+}
+
 /// A protected path that a call would change or could change.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -312,7 +312,7 @@ impl Matcher {
         let Some(wanted) = &self.invokes else { return Fit::Yes };
         match (&**wanted, &call.analysis.invokes) {
             (Invocation::Skill(wanted), Some(Invocation::Skill(name)))
-            | (Invocation::Agent(wanted), Some(Invocation::Agent(name))) => fit(text_fits(wanted, name)),
+            | (Invocation::Agent(wanted), Some(Invocation::Agent(name))) => fits_name(wanted, name),
             // A call of the tool that does it, of which nobody can tell the name.
             (Invocation::Skill(_), None) if call.tool.name == SKILL && call.tool.server.is_none() => Fit::Doubt,
             (Invocation::Agent(_), None) if call.tool.name == AGENT && call.tool.server.is_none() => Fit::Doubt,
@@ -323,6 +323,17 @@ impl Matcher {
     fn fits_paths(&self, subject: Subject<'_>) -> Fit {
         self.paths.iter().map(|test| test.fits(subject)).min().unwrap_or(Fit::Yes)
     }
+}
+
+/// Whether a name is the one that is wanted; in doubt where a client may take it for that: clients ignore case, outer spaces
+/// and the plugin.
+fn fits_name(wanted: &str, name: &str) -> Fit {
+    if text_fits(wanted, name) {
+        return Fit::Yes;
+    }
+    let other_plugin = wanted.contains(':') && name.contains(':');
+    let plain = |name: &str| if other_plugin { name.trim() } else { Invocation::plain(name) }.to_ascii_lowercase();
+    if text_fits(&plain(wanted), &plain(name)) { Fit::Doubt } else { Fit::No }
 }
 
 /// Whether a pattern selects all that lies in a folder, at any depth.

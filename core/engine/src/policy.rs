@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::Invocation;
 use crate::artifact::Artifact;
 use crate::condition::Condition;
 use crate::example::Example;
@@ -39,8 +40,7 @@ impl Policy {
     /// ignores case, outer spaces and the plugin a skill comes from (`plugin:name`). Doubt guards.
     #[must_use]
     pub fn invoked(&self, name: &str) -> Option<&Skill> {
-        let plain = name.trim();
-        let plain = plain.rsplit_once(':').map_or(plain, |(_, last)| last.trim());
+        let plain = Invocation::plain(name);
         self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
     }
 

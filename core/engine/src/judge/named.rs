@@ -1,5 +1,6 @@
 //! The lines of a policy that a denial names.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::SkillPart;
@@ -39,7 +40,20 @@ impl SkillPart<'_> {
         let named = matches!(by.tool, ToolPattern::Exact(_));
         let of_tool =
             named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty() && by.invokes.is_none();
-        (!of_tool && !self.skill.compat).then(|| self.named_line(by, Use::Forbid))
+        (!of_tool && !self.skill.compat)
+            .then(|| self.reserved_line(by).unwrap_or_else(|| self.named_line(by, Use::Forbid)))
+    }
+
+    /// The line of an artifact that other phases produce, with their names.
+    fn reserved_line(&self, by: &Matcher) -> Option<NamedLine> {
+        let artifacts = self.skill.artifacts.iter().enumerate();
+        let (at, artifact) =
+            artifacts.into_iter().find(|(_, artifact)| artifact.writes.iter().any(|line| core::ptr::eq(line, by)))?;
+        let phases = self.skill.phases.iter().filter(|phase| phase.produces.contains(&at));
+        let names: Vec<_> = phases.map(|phase| format!("\"{}\"", phase.name)).collect();
+        let named = self.named_line(by, Use::Forbid);
+        let line = format!("{}, the artifact `{}` of the phase {}", named.line, artifact.name, names.join(" or "));
+        Some(NamedLine { line, ..named })
     }
 
     /// The line of `unlisted` that denies the call.
