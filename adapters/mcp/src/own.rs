@@ -52,6 +52,11 @@ pub fn tools() -> [Value; 3] {
                         "enum": ["warn", "block"],
                         "description": "What a violation leads to; never less strict than the skill's own mode",
                     },
+                    "inputs": {
+                        "type": "object",
+                        "additionalProperties": {"type": "string"},
+                        "description": "The values of the skill's inputs by name, if it has any",
+                    },
                 },
                 "required": ["skill_name"],
             },

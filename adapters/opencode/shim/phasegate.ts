@@ -901,7 +901,14 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       if (!claim(output)) return
       const session = await sessions.get(input.sessionID)
       if (!session) return
-      bridge.tell(frame("command.execute.before", session, input))
+      const instead = (text: string) => {
+        output.parts.splice(0, output.parts.length, { type: "text", text } as any)
+        show(text, "error")
+      }
+      const answer = await bridge.ask(frame("command.execute.before", session, input))
+      if (answer.deny !== undefined && answer.reply) {
+        return instead(`The command /${input.command} was not run. ${answer.deny}`)
+      }
       const task = output.parts.find((part: Json) => part.type === "subtask") as Json | undefined
       if (!task) return
       // The client breaks a session for good when the call is denied that such a command makes. So it is not made.
@@ -911,9 +918,7 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       const effect = probed?.[0]?.effect
       if (effect === "allow" || effect === "warn" || bridge.absent) return
       const reason = probed?.[0]?.reason ?? bridge.trouble ?? "the guard does not answer"
-      const text = `The command /${input.command} was not run: it would start a subagent, which is denied. ${reason}`
-      output.parts.splice(0, output.parts.length, { type: "text", text } as any)
-      show(text, "error")
+      instead(`The command /${input.command} was not run: it would start a subagent, which is denied. ${reason}`)
     },
 
     "chat.message": async (input, output) => {

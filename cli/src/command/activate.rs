@@ -16,6 +16,9 @@ use crate::output::Failure;
 pub struct Args {
     /// The skill
     pub skill: String,
+    /// A value of each of its inputs
+    #[arg(value_name = "NAME=VALUE", value_parser = pair)]
+    pub inputs: Vec<(String, String)>,
     /// The mode; never less strict than the configs require
     #[arg(long)]
     pub mode: Option<ModeArg>,
@@ -32,6 +35,10 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut command = Map::new();
     command.insert("skill_name".to_string(), Value::from(args.skill.clone()));
+    if !args.inputs.is_empty() {
+        let values = args.inputs.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
+        command.insert("inputs".to_string(), Value::Object(values.collect()));
+    }
     if let Some(mode) = args.mode {
         command.insert("mode".to_string(), Value::from(mode.word()));
     }
@@ -57,6 +64,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| format!("write `NAME=VALUE`, not `{text}`"))?;
+    Ok((name.to_string(), value.to_string()))
 }
 
 fn put_in_force(mut command: Map<String, Value>, context: &Context) -> Result<Exit, Failure> {

@@ -7,6 +7,7 @@ pub(crate) mod matcher;
 mod tests;
 mod bounds;
 mod artifact;
+mod inputs;
 pub(crate) mod condition;
 mod done_by;
 mod allowed;

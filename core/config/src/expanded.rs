@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use phasegate_core::artifact::Artifact;
 use phasegate_core::example::Example;
+use phasegate_core::input::Input;
 use phasegate_core::policy::{
     Back, Edge, Leave, LeaveSkill, Optional, Phase, Scope, Skill, Start, ToolNote, Unlisted, UnlistedLine,
 };
@@ -27,6 +28,10 @@ pub fn expanded(skill: &Skill) -> String {
     keys.push(("unlisted", unlisted(&skill.unlisted_lines, skill.unlisted)));
     keys.push(("servers", json!(skill.servers)));
     keys.push(("tools", Value::Object(skill.tools.iter().map(tool).collect())));
+    if !skill.inputs.is_empty() {
+        let input = |input: &Input| (input.name.clone(), json!(input.pattern));
+        keys.push(("inputs", Value::Object(skill.inputs.iter().map(input).collect())));
+    }
     if !skill.artifacts.is_empty() {
         let artifact = |one: &Artifact| (one.name.clone(), json!({"path": one.paths}));
         keys.push(("artifacts", Value::Object(skill.artifacts.iter().map(artifact).collect())));

@@ -74,6 +74,8 @@ fn policy(size: Size) -> Policy {
         start: Start::by_default(),
         servers: vec![],
         tools: vec![],
+        inputs: vec![],
+        instance_of: None,
         artifacts: vec![],
         global_forbidden: vec![],
         phases: (0..size.1).map(|at| phase(at, size)).collect(),

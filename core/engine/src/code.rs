@@ -106,6 +106,9 @@ codes! {
     SkillUnknown = "skill-unknown", Control,
         "this project has no skill of this name",
         "`phasegate status` lists the skills of the project; to use a shipped skill, name it in a config under `use`";
+    InputsMissing = "inputs-missing", Control,
+        "a skill is to begin without values for its inputs, or with values that they do not take",
+        "give a value for each input, as `name=value`";
     SkillActive = "skill-active", Control,
         "a skill is already active",
         "finish or deactivate the active skill first";

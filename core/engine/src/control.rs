@@ -14,6 +14,7 @@ use crate::draft::Draft;
 use crate::eval::{World, texts};
 use crate::graph::{self, Here};
 use crate::in_force;
+use crate::inputs;
 use crate::moves;
 use crate::observe;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
@@ -41,12 +42,12 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     let only = |known: &[&str]| arguments(name, args, known);
     match name {
         "activate_skill" => {
-            let args = only(&["skill_name", "mode", "scope"])?;
+            let args = only(&["skill_name", "mode", "scope", "inputs"])?;
             let skill = args.required("skill_name")?;
             let mode = args.text("mode")?.map(mode_of).transpose()?;
             match args.scope()? {
                 Some(scope) => human(by, name).and_then(|()| in_force::begin(policy, draft, skill, mode, scope)),
-                None => activate(policy, draft, skill, mode, by),
+                None => activate(policy, draft, skill, Asked { mode, by, inputs: args.inputs() }),
             }
         }
         "deactivate_skill" => {
@@ -164,9 +165,27 @@ pub const COMMANDS: [&str; 11] = [
     "reload",
 ];
 
+/// An invocation of a skill.
+#[derive(Clone, Copy)]
+pub(crate) struct Invoked<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) args: Option<&'a Value>,
+    pub(crate) by: By,
+}
+
 /// A skill was invoked: its run begins, unless it is live.
-pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: &str, by: By) {
-    let Some(skill) = policy.invoked(name) else { return };
+///
+/// # Errors
+///
+/// `inputs-missing`: it has inputs, and the invocation gives no values for them.
+pub(crate) fn invoked(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    invocation: &Invoked<'_>,
+) -> Result<(), DenialKind> {
+    let Invoked { name, args, by } = *invocation;
+    let Some(skill) = policy.invoked(name) else { return Ok(()) };
     let live = draft.state().live_runs().find(|run| run.skill == skill.name).map(|run| run.id.clone());
     if let Some(id) = live {
         if !finished(world, policy, draft.state(), &id) {
@@ -174,25 +193,40 @@ pub(crate) fn invoked(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             if by == By::Human {
                 draft.announce(&id);
             }
-            return;
+            return Ok(());
         }
         end(draft, &id, Status::Finished, by);
     }
     if !skill.start.contains(&Start::Invocation) {
-        return;
+        return Ok(());
     }
+    // Words after the name of a skill without inputs are for the agent.
+    let values = inputs::given(skill, args.filter(|_| !skill.inputs.is_empty()).unwrap_or(&Value::Null));
+    let skill = inputs::instance(policy, skill, &values)?;
     let call = draft.state().session.calls.last().filter(|call| by == By::Agent && call.tool == SKILL);
     let call = call.and_then(|call| call.id.clone());
     begin(draft, skill, Beginning { call, ..Beginning::asked(by, None) });
+    Ok(())
 }
 
-fn activate(policy: &Policy, draft: &mut Draft, name: &str, mode: Option<Mode>, by: By) -> Answer {
+/// How a run is to begin.
+struct Asked<'a> {
+    mode: Option<Mode>,
+    by: By,
+    /// The values of its inputs.
+    inputs: &'a Value,
+}
+
+fn activate(policy: &Policy, draft: &mut Draft, name: &str, asked: Asked<'_>) -> Answer {
+    let Asked { mode, by, inputs } = asked;
     // What a person put in force for others goes on beside it.
     let other = |run: &&Run| !run.in_force || run.skill == name;
     if let Some(run) = draft.state().live_runs().filter(other).last() {
         return Err(DenialKind::SkillActive { skill: run.skill.clone() });
     }
     let skill = known(policy, name)?;
+    let values = inputs::given(skill, inputs);
+    let skill = inputs::instance(policy, skill, &values)?;
     let mode = begin(draft, skill, Beginning::asked(by, mode));
     let first = skill.phases.first();
     Ok(json!({
@@ -269,7 +303,7 @@ fn set_mode(policy: &Policy, draft: &mut Draft, name: Option<&str>, mode: Mode) 
 }
 
 /// Whether a run may end as finished.
-fn finished(world: &mut World<'_>, policy: &Policy, state: &State, id: &str) -> bool {
+pub(crate) fn finished(world: &mut World<'_>, policy: &Policy, state: &State, id: &str) -> bool {
     state.run(id).is_some_and(|run| {
         let Some(skill) = policy.skill_version(&run.skill, &run.version) else { return false };
         let here = skill.phase_index(&run.phase).unwrap_or_default();
@@ -328,6 +362,11 @@ impl<'a> Arguments<'a> {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(DenialKind::CommandInvalid(InvalidCommand::ArgumentNotText { argument: key.to_string() })),
         }
+    }
+
+    /// The values of a skill's inputs, by name.
+    fn inputs(&self) -> &'a Value {
+        self.fields.and_then(|fields| fields.get("inputs")).unwrap_or(&Value::Null)
     }
 
     /// For whom a skill is to be in force; `None`: the command is about one run.

@@ -112,6 +112,13 @@ pub enum DenialKind {
         /// The name of the active skill.
         skill: String,
     },
+    /// A skill is to begin without a value for each of its inputs that they take.
+    InputsMissing {
+        /// The name of the skill.
+        skill: String,
+        /// Its inputs, each with the pattern of its values.
+        inputs: Vec<(String, String)>,
+    },
     /// No skill has this name.
     SkillUnknown {
         /// The name that was given.

@@ -59,6 +59,10 @@ fn last_name(path: &str) -> &str {
 /// Whether what a pattern fits lies below this folder: the pattern begins with the folder's path, without a star.
 #[must_use]
 pub fn lies_below(pattern: &str, folder: &str) -> bool {
+    let plain = pattern.split('{').next().unwrap_or_default();
+    if !folder.starts_with(plain) && !plain.starts_with(folder) {
+        return false;
+    }
     if let Some((before, choices, after)) = braces(pattern) {
         return choices.iter().any(|choice| lies_below(&[before, choice, after].concat(), folder));
     }

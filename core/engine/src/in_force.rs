@@ -11,6 +11,8 @@ use crate::change::Change;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
+use crate::input::Values;
+use crate::inputs;
 use crate::policy::{Mode, Policy, Scope};
 use crate::run_verdict::RunVerdict;
 use crate::state::{Run, State, Status};
@@ -112,7 +114,8 @@ pub(crate) fn begin(
     asked: Option<Mode>,
     scope: Scope,
 ) -> Result<Value, DenialKind> {
-    let skill = activation::known(policy, name)?;
+    // Each session would need values of its own.
+    let skill = inputs::instance(policy, activation::known(policy, name)?, &Values::new())?;
     let mode = asked.max(skill.mode).unwrap_or(Mode::Warn);
     draft.change(Change::SkillInForce { skill: skill.name.clone(), mode, scope });
     Ok(json!({"status": "in_force", "skill": skill.name, "mode": mode.word()}))

@@ -10,6 +10,7 @@ use crate::analysis::Invocation;
 use crate::artifact::Artifact;
 use crate::condition::Condition;
 use crate::example::Example;
+use crate::input::{Input, Values};
 use crate::matcher::{Matcher, ServerPattern, Servers};
 use crate::object::Selector;
 use crate::tool::Labels;
@@ -92,6 +93,12 @@ pub struct Skill {
     pub servers: Vec<String>,
     /// What the policy says about single tools.
     pub tools: Vec<ToolNote>,
+    /// The values that a run is given when it begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
+    /// The version of the skill that this is an instance of: its inputs have values, which are put into it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance_of: Option<String>,
     /// The artifacts that it names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
@@ -102,6 +109,13 @@ pub struct Skill {
 }
 
 impl Skill {
+    /// The values of an instance.
+    #[must_use]
+    pub fn values(&self) -> Values {
+        let pair = |input: &Input| Some((input.name.clone(), input.value.clone()?));
+        self.inputs.iter().filter_map(pair).collect()
+    }
+
     /// The servers that a bare name permits.
     #[must_use]
     pub fn permitted_servers(&self) -> Servers<'_> {

@@ -124,6 +124,7 @@ fn render(kind: &DenialKind) -> Rendered {
         | Kind::Unlisted { .. }
         | Kind::Unfinished { .. } => render_violation(kind),
         Kind::SkillActive { .. }
+        | Kind::InputsMissing { .. }
         | Kind::SkillUnknown { .. }
         | Kind::SkillNotLeft { .. }
         | Kind::ModeUnknown { .. }
@@ -239,6 +240,7 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
             let reason = format!("skill \"{skill}\" is already active; call deactivate_skill first");
             refused(Code::SkillActive, reason)
         }
+        Kind::InputsMissing { skill, inputs } => inputs_missing(skill, inputs),
         Kind::SkillUnknown { name, available } => {
             let reason = format!("unknown skill \"{name}\"; available skills: [{}]", available.join(", "));
             refused(Code::SkillUnknown, reason)
@@ -264,6 +266,27 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
             ..refused(Code::CommandInvalid, invalid_words(invalid))
         },
         _ => refused(Code::Internal, String::new()),
+    }
+}
+
+fn inputs_missing(skill: &str, inputs: &[(String, String)]) -> Rendered {
+    if inputs.is_empty() {
+        return by_remedy(Gate::Control, Code::InputsMissing, format!("skill \"{skill}\" has no inputs"));
+    }
+    let needs: Vec<String> = inputs.iter().map(|(name, pattern)| format!("`{name}` (`{pattern}`)")).collect();
+    let values: Vec<String> = inputs.iter().map(|(name, _)| format!("{name}=VALUE")).collect();
+    let (needs, values) = (needs.join(", "), values.join(" "));
+    Rendered {
+        gate: Gate::Control,
+        code: Code::InputsMissing,
+        reason: format!(
+            "skill \"{skill}\" begins with a value for each of its inputs, of letters, digits and `._-/@+:=`: {needs}"
+        ),
+        recovery: format!(
+            "Give `{values}` as the arguments where the skill is invoked, or ask the user to type `{} activate {skill} \
+             {values}`.",
+            slash_command::WORD
+        ),
     }
 }
 

@@ -69,6 +69,9 @@ fn original(world: &mut World<'_>, place: &Place<'_>) -> Value {
     if let (Value::Object(fields), false) = (&mut answer, missing.is_empty()) {
         fields.insert("missing".to_string(), json!(missing));
     }
+    if let (Value::Object(fields), false) = (&mut answer, skill.inputs.is_empty()) {
+        fields.insert("inputs".to_string(), json!(skill.values()));
+    }
     if let (Value::Object(fields), true) = (&mut answer, run.unfinished) {
         fields.insert("unfinished".to_string(), json!(true));
     }

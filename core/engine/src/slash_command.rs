@@ -3,7 +3,7 @@
 //!
 //! | typed | command |
 //! |---|---|
-//! | `/phasegate activate SKILL [warn or block]` | `activate_skill` |
+//! | `/phasegate activate SKILL [NAME=VALUE...] [warn or block]` | `activate_skill` |
 //! | `/phasegate deactivate [SKILL]` | `deactivate_skill` |
 //! | `/phasegate approve NAME` | `approve` |
 //! | `/phasegate revoke NAME` | `revoke` |
@@ -31,7 +31,7 @@ pub const WORD: &str = "/phasegate";
 const MAX_COMMAND_BYTES: usize = 1024;
 
 /// The syntax of the commands, for an error message.
-const FORMS: &str = "`/phasegate activate SKILL [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
+const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
                      `skip [SKILL]`, `mode warn|block [SKILL]`, `reload`";
 
 /// A command as it was typed: its name as a control command, and its arguments.
@@ -76,8 +76,8 @@ pub fn reloads(event: &Event) -> bool {
 fn read(words: &[&str]) -> Option<SlashCommand> {
     let mode = |word: &str| matches!(word, "warn" | "block");
     Some(match *words {
-        ["activate", skill] => typed("activate_skill", &[("skill_name", skill)]),
-        ["activate", skill, word] if mode(word) => typed("activate_skill", &[("skill_name", skill), ("mode", word)]),
+        ["activate", skill, ref values @ .., word] if mode(word) => activated(skill, values, Some(word))?,
+        ["activate", skill, ref values @ ..] => activated(skill, values, None)?,
         ["deactivate"] => typed("deactivate_skill", &[]),
         ["deactivate", skill] => typed("deactivate_skill", &[("skill_name", skill)]),
         ["approve", name] => typed("approve", &[("name", name)]),
@@ -89,6 +89,19 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["mode", word, skill] if mode(word) => typed("set_mode", &[("mode", word), ("skill_name", skill)]),
         _ => return None,
     })
+}
+
+fn activated(skill: &str, values: &[&str], mode: Option<&str>) -> Option<SlashCommand> {
+    let values = values.iter().map(|word| word.split_once('='));
+    let values: Map<String, Value> =
+        values.map(|pair| pair.map(|(name, value)| (name.to_string(), Value::from(value)))).collect::<Option<_>>()?;
+    let mode = mode.map(|mode| ("mode", mode));
+    let fields: Vec<(&str, &str)> = core::iter::once(("skill_name", skill)).chain(mode).collect();
+    let mut command = typed("activate_skill", &fields);
+    if let (Value::Object(args), false) = (&mut command.args, values.is_empty()) {
+        args.insert("inputs".to_string(), Value::Object(values));
+    }
+    Some(command)
 }
 
 fn typed(name: &'static str, args: &[(&str, &str)]) -> SlashCommand {

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::call;
+use crate::cause::By;
 use crate::change::Change;
-use crate::control::{self, Answer, Typed};
+use crate::control::{self, Answer, Invoked, Typed};
 use crate::decision::Decision;
-use crate::denial::Denial;
+use crate::denial::{Denial, DenialKind};
 use crate::denied;
 use crate::draft::{Draft, Parts};
 use crate::eval::{World, conditions};
@@ -147,7 +148,14 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             let typed = Typed { prompt: text, typed, at: event.time };
             return control::slash_command(world, policy, draft, typed).map(of_command).unwrap_or_default();
         }
-        EventKind::Skill { name, by, .. } => control::invoked(world, policy, draft, name, *by),
+        EventKind::Skill { name, args, by } => {
+            let invocation = Invoked { name, args: args.as_ref(), by: *by };
+            // What an agent's own call lacks, the answer to that call has said.
+            if let (Err(refused), By::Human | By::Platform) = (control::invoked(world, policy, draft, &invocation), by)
+            {
+                return not_begun(policy, name, refused);
+            }
+        }
         EventKind::Command { by, name, args } => {
             return of_command(control::command(
                 world,
@@ -159,6 +167,16 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         _ => {}
     }
     Answered::default()
+}
+
+/// The answer to an invocation that begins no run: in warn mode a text, else a decision.
+fn not_begun(policy: &Policy, name: &str, refused: DenialKind) -> Answered {
+    if policy.invoked(name).and_then(|skill| skill.mode) == Some(Mode::Block) {
+        return of_command(Err(refused));
+    }
+    let decision = refused.refusal();
+    let text = format!("phasegate: {}. {}", decision.reason, decision.recovery);
+    Answered { decision: None, result: Some(json!({"text": text})) }
 }
 
 /// The answer to a command; a decision where it was refused.

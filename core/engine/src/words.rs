@@ -19,9 +19,14 @@ pub(crate) const SYSTEM_FOLDERS: [&str; 6] =
 /// the answer is doubt. So it is for a program outside the folders of the system, after an assignment, and with a
 /// redirection to or from a file.
 pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
+    let Some((program, arguments)) = command.words.split_first() else { return Fit::No };
+    // Most patterns are of other programs, so the program is compared before anything else.
+    let other = |wanted: &str| wanted != "*" && program_fits(wanted, program) == Fit::No;
+    if pattern.split_whitespace().next().is_none_or(other) {
+        return Fit::No;
+    }
     let pattern: Vec<&str> = pattern.split_whitespace().collect();
     let plain = if is_plain(command) { Fit::Yes } else { Fit::Doubt };
-    let Some((program, arguments)) = command.words.split_first() else { return Fit::No };
     let Some((wanted, pattern)) = pattern.split_first() else { return Fit::No };
     if *wanted == "*" {
         return words_fit(&[&["*"], pattern].concat(), &command.words).min(plain);

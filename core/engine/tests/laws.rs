@@ -101,6 +101,8 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         start: Start::by_default(),
         servers: vec![],
         tools: vec![],
+        inputs: vec![],
+        instance_of: None,
         artifacts: Vec::new(),
         global_forbidden: list(&sketch.global),
         phases: phases.collect(),

@@ -246,6 +246,8 @@ impl<'a> Driver<'a> {
             let session = state::Session { runs: runs.clone(), ..state::Session::default() };
             self.loaded.own.policy = self.with_earlier(&State { session, ..State::default() })?;
         }
+        let policies = &self.runtime.policies;
+        self.loaded.own.policy = policies.with_instance(&self.loaded.own.policy, &self.state, &event, !open)?;
         let gather = |keys: &[_], found: &mut _| facts::gather(&self.project.root, keys, found);
         let decided = decide(&self.loaded.own.policy, &self.state, &event, gather)?;
         Ok((event, decided))

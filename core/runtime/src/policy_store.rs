@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use phasegate_adapter::Problem;
-use phasegate_config::{Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, stored_skill_version};
+use phasegate_config::{
+    Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, instance, stored_skill_version,
+};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::state::Run;
-use phasegate_core::{Code, State};
+use phasegate_core::{Code, Event, State, inputs};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -232,6 +234,32 @@ impl PolicyStore {
         self.with_earlier(Policy::clone(policy), state).map(Arc::new)
     }
 
+    /// The policy, with an instance of the skill that the event may begin with values, which is stored where `keep` says so.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: the instance cannot be written.
+    pub fn with_instance(
+        &self,
+        policy: &Arc<Policy>,
+        state: &State,
+        event: &Event,
+        keep: bool,
+    ) -> Result<Arc<Policy>, Problem> {
+        let Some(made) = made(policy, event) else { return Ok(Arc::clone(policy)) };
+        if keep && !self.has_skill(&made.version) {
+            let written = packed(&made).and_then(|bytes| self.write("skills", &made.version, &bytes));
+            written.map_err(|error| {
+                Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))
+            })?;
+        }
+        let mut policy = Policy::clone(policy);
+        let lives = |version: &str| state.live_runs().any(|run| run.version == version);
+        policy.earlier.retain(|skill| skill.instance_of.is_none() || lives(&skill.version));
+        policy.earlier.push(made);
+        Ok(Arc::new(policy))
+    }
+
     /// Whether the policy whose file has this digest is stored, and was not changed.
     #[must_use]
     pub fn has_policy(&self, digest: &str) -> bool {
@@ -297,6 +325,12 @@ impl PolicyStore {
         let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         plain.then(|| self.folder.join(kind).join(format!("{name}.json")))
     }
+}
+
+/// The instance that the event may begin, where the policy has it not.
+pub(crate) fn made(policy: &Policy, event: &Event) -> Option<Skill> {
+    let (skill, values) = inputs::asked(policy, event)?;
+    instance(skill, &values).filter(|made| policy.skill_version(&made.name, &made.version).is_none())
 }
 
 fn packed(content: impl Serialize) -> io::Result<Vec<u8>> {

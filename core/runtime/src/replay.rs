@@ -20,6 +20,7 @@ use crate::audit::line::Place;
 use crate::audit::log::{append, lines};
 use crate::decide::{Decided, decide};
 use crate::lineage::joined;
+use crate::policy_store::made;
 use crate::timestamp::milliseconds;
 
 /// The commands that agents call as tools: the three of the original.
@@ -127,6 +128,8 @@ impl Replay {
         if let Some(kind) = &tool_command {
             event.kind = kind.clone();
         }
+        let made = made(&self.policy, &event);
+        self.policy.earlier.extend(made);
         if let EventKind::File { path, content, sha256, .. } = &event.kind {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }

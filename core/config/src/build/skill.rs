@@ -9,7 +9,7 @@ use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
-use super::{allowed, artifact, done_by, matcher, pattern, phase, unlisted};
+use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, unlisted};
 use crate::node::{Node, Span};
 use crate::prompts::Prompts;
 use crate::report::Finding;
@@ -39,9 +39,11 @@ pub(crate) fn skill<'f>(
         unlisted::lines(&mut builder, source.unlisted.as_ref(), child(node, "unlisted"));
     places.unlisted = unlisted_places;
     builder.artifacts = artifact::all(&mut builder, source, child(node, "artifacts"));
+    let inputs = inputs::all(&mut builder, source, node);
     let everywhere = allowed::lines(&mut builder, &source.allowed, child(node, "allowed"), &mut Vec::new());
     let (start, start_places) = start(&mut builder, source, child(node, "start"));
     places.start = start_places;
+    inputs::starts(&mut builder, &inputs, &start, node);
     let by_itself = start.iter().any(|start| matches!(start, Start::Before(_) | Start::Session));
     let default = if compat || by_itself { Unlisted::Allow } else { Unlisted::ReadOnly };
     let unlisted = source.unlisted.as_ref().and_then(UnlistedRuleSource::word).unwrap_or(default);
@@ -57,12 +59,7 @@ pub(crate) fn skill<'f>(
         places.phases.push(phase_places);
     }
     done_by::main_agent_reads(&mut phases, unlisted, &unlisted_lines);
-    if let (Some(_), Some(_), Some(entry)) = (source.finish, source.leave_skill, node.entry("leave_skill")) {
-        let finding = Finding::error(Code::ConfigValue, entry.key_span, "`finish` and `leave_skill` say the same");
-        builder.findings.push(finding.suggest("remove `leave_skill`"));
-    }
-    let leave = source.finish.map(LeaveSkill::from).or(source.leave_skill.map(LeaveSkill::from));
-    let leave = leave.unwrap_or(if compat { LeaveSkill::Agent } else { LeaveSkill::Finished });
+    let leave = leave(&mut builder, source, node);
     let artifacts = core::mem::take(&mut builder.artifacts);
     let skill = Skill {
         name: source.skill.clone(),
@@ -73,16 +70,29 @@ pub(crate) fn skill<'f>(
         scope: source.scope.map_or(Scope::Session, Into::into),
         unlisted,
         unlisted_lines,
-        leave_skill: if source.locked { LeaveSkill::Human } else { leave },
+        leave_skill: leave,
         finish_required: source.finish == Some(FinishSource::Required),
         start,
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         tools,
+        inputs,
+        instance_of: None,
         artifacts,
         global_forbidden,
         phases,
     };
     Built { skill, servers: source.servers.clone(), places }
+}
+
+/// Who may end a run early.
+fn leave(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> LeaveSkill {
+    if let (Some(_), Some(_), Some(entry)) = (source.finish, source.leave_skill, node.entry("leave_skill")) {
+        let finding = Finding::error(Code::ConfigValue, entry.key_span, "`finish` and `leave_skill` say the same");
+        builder.findings.push(finding.suggest("remove `leave_skill`"));
+    }
+    let leave = source.finish.map(LeaveSkill::from).or(source.leave_skill.map(LeaveSkill::from));
+    let default = if builder.lenient { LeaveSkill::Agent } else { LeaveSkill::Finished };
+    if source.locked { LeaveSkill::Human } else { leave.unwrap_or(default) }
 }
 
 /// What begins a run, and the places of the lines that select calls.

@@ -37,6 +37,10 @@ pub struct SkillSource {
     /// skill that starts by `before` or `session`.
     #[serde(default)]
     pub unlisted: Option<UnlistedRuleSource>,
+    /// Values that a run is given when it begins, each with the regular expression that the whole value matches. `${name}`
+    /// in a path, a command or a text stands for one.
+    #[serde(default)]
+    pub inputs: BTreeMap<String, String>,
     /// What begins a run. Of several lines each does. The default is `invocation`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]

@@ -2,11 +2,14 @@
 
 use alloc::string::String;
 
+use crate::control;
 use crate::decision::Effect;
 use crate::denial::{DecidingRun, Denial, DenialKind};
 use crate::eval::World;
 use crate::gate::Context;
 use crate::in_force;
+use crate::inputs;
+use crate::policy::{Mode, Skill};
 use crate::remedy;
 use crate::run_verdict::RunVerdict;
 use crate::state::Run;
@@ -19,12 +22,26 @@ pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Deni
         }
     }
     let violation = strictest.and_then(|verdict| remedy::violation(world, context, verdict));
-    let without_policy = strictest_without_policy(context);
+    let without_policy = strictest_without_policy(context).into_iter().chain(without_inputs(world, context));
+    let without_policy = without_policy.max_by_key(|denial| denial.effect);
     match (violation, without_policy) {
         (Some(violation), Some(gone)) if gone.effect > violation.effect => Some(gone),
         (Some(violation), _) => Some(violation),
         (None, gone) => gone,
     }
+}
+
+/// A skill that the call invokes and that cannot begin with what the call gives.
+fn without_inputs(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
+    let Context { policy, state, call, .. } = *context;
+    let skill = inputs::invoked(policy, call)?;
+    let live = state.live_runs().find(|run| run.skill == skill.name).map(|run| (&run.id, &run.version));
+    let live = live.filter(|(id, _)| !control::finished(world, policy, state, id));
+    let values = live.and_then(|(_, version)| policy.skill_version(&skill.name, version)).map(Skill::values);
+    let kind = inputs::hindered(skill, call, values.as_ref())?;
+    let effect = Effect::of_violation(skill.mode.unwrap_or(Mode::Warn));
+    let run = DecidingRun { skill: skill.name.clone(), phase: None, line: None, began: false };
+    Some(Denial { tool: call.tool.name.clone(), run: Some(run), ..Denial::new(kind, effect) })
 }
 
 /// The live runs whose policy is gone: nothing can be said for the call, so it is a violation.

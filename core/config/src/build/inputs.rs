@@ -1,0 +1,102 @@
+//! Inputs as written, and where a skill puts them in.
+
+use std::collections::BTreeSet;
+
+use phasegate_core::Code;
+use phasegate_core::input::{Input, fault};
+use phasegate_core::policy::Start;
+
+use super::builder::{Builder, child};
+use crate::instance::{names, sample};
+use crate::node::{Node, Span};
+use crate::report::Finding;
+use crate::source::SkillSource;
+use crate::suggestion::{did_you_mean, listed};
+
+/// The names that no input has: they are for the agent that acts and for a branch.
+const RESERVED: [&str; 2] = ["agent", "branch"];
+
+/// Builds the inputs of a skill, and looks for names in `${}` that are none of them.
+pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    let mut written = Vec::new();
+    root.entries().iter().filter(|entry| entry.key != "inputs").for_each(|entry| texts(&entry.node, &mut written));
+    let used: BTreeSet<String> = written.iter().flat_map(|(text, _)| names(text)).collect();
+    for entry in child(root, "inputs").entries() {
+        let Some(pattern) = source.inputs.get(&entry.key) else { continue };
+        let finding = named(&entry.key, entry.key_span)
+            .or_else(|| matches(pattern, entry.node.span))
+            .or_else(|| (!used.contains(&entry.key)).then(|| unused(&entry.key, entry.key_span)));
+        builder.findings.extend(finding);
+        inputs.push(Input { name: entry.key.clone(), pattern: pattern.clone(), value: None });
+    }
+    if builder.lenient {
+        return inputs;
+    }
+    let known = || inputs.iter().map(|input| input.name.as_str());
+    for (text, span) in written {
+        for name in names(text).into_iter().filter(|name| !source.inputs.contains_key(name)) {
+            let message = format!("`${{{name}}}` is no input of the skill");
+            let suggestion = did_you_mean(&name, known()).unwrap_or_else(|| match inputs.as_slice() {
+                [] => format!("add `inputs: {{{name}: \"[a-z0-9-]+\"}}` to the skill"),
+                _ => format!("the inputs are {}", listed(known())),
+            });
+            builder.findings.push(Finding::error(Code::ConfigValue, span, message).suggest(suggestion));
+        }
+    }
+    inputs
+}
+
+/// A skill with inputs begins only where somebody can give their values.
+pub(super) fn starts(builder: &mut Builder<'_>, inputs: &[Input], start: &[Start], root: &Node) {
+    if inputs.is_empty() || start.iter().all(|start| *start == Start::Invocation) {
+        return;
+    }
+    let finding = Finding::error(
+        Code::ConfigValue,
+        child(root, "start").span,
+        "a skill with `inputs` begins by `invocation` alone: nothing else gives their values",
+    );
+    builder.findings.push(finding.suggest("remove the other lines of `start`, or `inputs`"));
+}
+
+/// The texts of a tree with their places.
+fn texts<'n>(node: &'n Node, found: &mut Vec<(&'n str, Span)>) {
+    if let Some(text) = node.text() {
+        found.push((text, node.span));
+        return;
+    }
+    for entry in node.entries() {
+        found.push((&entry.key, entry.key_span));
+        texts(&entry.node, found);
+    }
+    if node.entries().is_empty() {
+        node.items().iter().filter(|item| !std::ptr::eq(*item, node)).for_each(|item| texts(item, found));
+    }
+}
+
+fn named(name: &str, span: Span) -> Option<Finding> {
+    if names(&sample(name)).is_empty() {
+        let finding = Finding::error(Code::ConfigValue, span, format!("`{name}` is no name of an input"));
+        return Some(finding.suggest("a name is small letters, digits, `_` and `-`, a letter first"));
+    }
+    RESERVED.contains(&name).then(|| {
+        Finding::error(Code::ConfigValue, span, format!("no input is called `{name}`: the name is reserved"))
+            .suggest("give it another name")
+    })
+}
+
+fn matches(pattern: &str, span: Span) -> Option<Finding> {
+    let fault = fault(pattern)?;
+    let last = fault.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    Some(
+        Finding::error(Code::ConfigValue, span, format!("`{pattern}` is no regular expression"))
+            .cause(last)
+            .suggest("write one such as `[A-Z]+-[0-9]+`"),
+    )
+}
+
+fn unused(name: &str, span: Span) -> Finding {
+    Finding::warning(Code::ConfigValue, span, format!("nothing uses the input `{name}`"))
+        .suggest(format!("write `{}` into a path, a command or a text, or remove the input", sample(name)))
+}

@@ -1,0 +1,51 @@
+//! Instances: skills with the values of their inputs put in.
+
+use phasegate_core::input::Values;
+use phasegate_core::policy::Skill;
+use serde_json::Value;
+
+use crate::version;
+
+/// The skill with these values, under a version of its own; `None` if a value makes something else of it than a skill.
+#[must_use]
+pub fn instance(skill: &Skill, values: &Values) -> Option<Skill> {
+    let mut made = serde_json::to_value(skill).ok()?;
+    let kept = made.get("inputs").cloned();
+    put_in(&mut made, values);
+    made.as_object_mut()?.insert("inputs".to_owned(), kept?);
+    let mut made: Skill = serde_json::from_value(made).ok()?;
+    made.instance_of = Some(skill.version.clone());
+    for input in &mut made.inputs {
+        input.value = values.get(&input.name).cloned();
+    }
+    made.version = version::of_skill(&made);
+    Some(made)
+}
+
+fn put_in(value: &mut Value, values: &Values) {
+    match value {
+        Value::String(text) => {
+            for name in names(text) {
+                if let Some(value) = values.get(&name) {
+                    *text = text.replace(&sample(&name), value);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| put_in(item, values)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| put_in(field, values)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// How an input is written where its value is put in.
+pub(crate) fn sample(name: &str) -> String {
+    format!("${{{name}}}")
+}
+
+/// The names in `${}` in a text. Those of the environment (`${HOME}`) have large letters, and are none.
+pub(crate) fn names(text: &str) -> Vec<String> {
+    let letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_-".contains(letter);
+    let named = |name: &&str| name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(letter);
+    let ends = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
+    ends.map(|(name, _)| name).filter(named).map(ToOwned::to_owned).collect()
+}

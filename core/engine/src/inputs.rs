@@ -1,0 +1,107 @@
+//! What a run with inputs begins with. A run with values follows an instance: the skill with its values put in, which the runtime makes before `step` and adds
+//! to the policy as it adds the skills of earlier configs (rules 3.1).
+
+use alloc::string::ToString as _;
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use crate::analysis::Invocation;
+use crate::denial::DenialKind;
+use crate::event::{Event, EventKind};
+use crate::input::{Input, Values};
+use crate::policy::{Policy, Skill, Start};
+use crate::slash_command;
+use crate::tool::Call;
+
+/// The values of the skill's inputs that these arguments give: an object of texts, or a text with words `name=value`. Of a
+/// skill with one input, one word alone is its value.
+pub(crate) fn given(skill: &Skill, args: &Value) -> Values {
+    let named = |name: &str| skill.inputs.iter().any(|input| input.name == name);
+    match args {
+        Value::Object(fields) => {
+            let text = |value: &Value| match value {
+                Value::Number(number) => number.to_string(),
+                other => other.as_str().unwrap_or_default().to_string(),
+            };
+            fields.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+        }
+        Value::String(text) => {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            if let ([word], [input]) = (words.as_slice(), skill.inputs.as_slice())
+                && !word.contains('=')
+            {
+                return Values::from([(input.name.clone(), (*word).to_string())]);
+            }
+            let pairs = words.iter().filter_map(|word| word.split_once('=')).filter(|(name, _)| named(name));
+            pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect()
+        }
+        _ => Values::new(),
+    }
+}
+
+/// Whether each input has a value that it takes, and nothing else has one.
+fn complete(skill: &Skill, values: &Values) -> bool {
+    let fits = |input: &Input| values.get(&input.name).is_some_and(|value| input.takes(value));
+    skill.inputs.iter().all(fits) && values.len() == skill.inputs.len()
+}
+
+/// The skill that an event may begin with values, and these: an instance of it is to be made before `step`. `None`: the
+/// event begins nothing with values.
+#[must_use]
+pub fn asked<'p>(policy: &'p Policy, event: &Event) -> Option<(&'p Skill, Values)> {
+    if policy.skills.iter().all(|skill| skill.inputs.is_empty()) {
+        return None;
+    }
+    let activated = |args: &Value| {
+        let skill = policy.skill(args.get("skill_name")?.as_str()?)?;
+        Some((skill, given(skill, args.get("inputs")?)))
+    };
+    let (skill, values) = match &event.kind {
+        EventKind::Skill { name, args, .. } => {
+            let skill = policy.invoked(name)?;
+            (skill, given(skill, args.as_ref()?))
+        }
+        EventKind::Command { name, args, .. } if name == "activate_skill" => activated(args)?,
+        EventKind::Prompt { text, .. } => activated(&slash_command::command(text)?.ok()?.args)?,
+        _ => return None,
+    };
+    (!skill.inputs.is_empty() && complete(skill, &values)).then_some((skill, values))
+}
+
+/// What a run of the skill follows that begins with these values: the skill itself, where it has no inputs.
+pub(crate) fn instance<'p>(policy: &'p Policy, skill: &'p Skill, values: &Values) -> Result<&'p Skill, DenialKind> {
+    if skill.inputs.is_empty() && values.is_empty() {
+        return Ok(skill);
+    }
+    let made = policy.earlier.iter().find(|made| {
+        made.name == skill.name && made.instance_of.as_ref() == Some(&skill.version) && made.values() == *values
+    });
+    made.filter(|_| complete(skill, values)).ok_or_else(|| refused(skill))
+}
+
+fn refused(skill: &Skill) -> DenialKind {
+    let pair = |input: &Input| (input.name.clone(), input.pattern.clone());
+    DenialKind::InputsMissing { skill: skill.name.clone(), inputs: skill.inputs.iter().map(pair).collect() }
+}
+
+/// Why a call may not invoke a skill: its run could not begin with what the call gives. `live` are the values of its live
+/// run, if it has one.
+pub(crate) fn hindered(skill: &Skill, call: &Call, live: Option<&Values>) -> Option<DenialKind> {
+    if skill.inputs.is_empty() || !skill.start.contains(&Start::Invocation) {
+        return None;
+    }
+    let values = given(skill, call.input.get("args").unwrap_or(&Value::Null));
+    match live {
+        Some(live) if values.is_empty() || *live == values => None,
+        Some(_) => Some(DenialKind::SkillActive { skill: skill.name.clone() }),
+        None if complete(skill, &values) => None,
+        None => Some(refused(skill)),
+    }
+}
+
+/// The skill that a call invokes.
+pub(crate) fn invoked<'p>(policy: &'p Policy, call: &Call) -> Option<&'p Skill> {
+    let Some(Invocation::Skill(name)) = &call.analysis.invokes else { return None };
+    policy.invoked(name)
+}
