@@ -3,6 +3,10 @@
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Deref;
+
+use serde::{Deserialize, Serialize};
 
 /// Whether a text fits a pattern in which `*` stands for any characters, also none.
 #[must_use]
@@ -50,6 +54,72 @@ pub fn path_fits(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
     parts_fit(&pattern, &path)
+}
+
+/// A pattern of paths as [`path_fits`] has it, with its braces written out. It is stored as its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Glob {
+    text: String,
+    /// The patterns that it stands for; none: it has no braces.
+    choices: Vec<String>,
+}
+
+impl Glob {
+    /// Whether a path fits, as [`path_fits`] says.
+    #[must_use]
+    pub fn fits(&self, path: &str) -> bool {
+        self.any(&|choice| path_fits(choice, path))
+    }
+
+    /// Whether what it fits lies below this folder, as [`lies_below`] says.
+    #[must_use]
+    pub fn lies_below(&self, folder: &str) -> bool {
+        self.any(&|choice| lies_below(choice, folder))
+    }
+
+    /// Whether it selects all that lies in a folder, at any depth.
+    #[must_use]
+    pub fn has_all_below(&self, folder: &str) -> bool {
+        self.any(&|choice| choice.strip_suffix("/**").is_some_and(|start| path_fits(start, folder)))
+    }
+
+    fn any(&self, test: &dyn Fn(&str) -> bool) -> bool {
+        if self.choices.is_empty() { test(&self.text) } else { self.choices.iter().any(|choice| test(choice)) }
+    }
+}
+
+impl From<String> for Glob {
+    fn from(text: String) -> Self {
+        let choices = if text.contains('{') { choices(&text) } else { Vec::new() };
+        Self { text, choices }
+    }
+}
+
+impl From<&str> for Glob {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl From<Glob> for String {
+    fn from(glob: Glob) -> Self {
+        glob.text
+    }
+}
+
+impl Deref for Glob {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 fn last_name(path: &str) -> &str {

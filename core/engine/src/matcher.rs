@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, Verdict};
-use crate::glob::{choices, lies_below, path_fits, text_fits};
+use crate::glob::{Glob, text_fits};
 use crate::redacted::Fit;
 use crate::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
 use crate::words;
@@ -98,7 +98,7 @@ pub struct PathTest {
     /// The access asked about.
     pub access: Access,
     /// A path with `*`, `?`, `**` and `{a,b}` (`src/**/*.rs`), relative to the project or absolute.
-    pub pattern: String,
+    pub pattern: Glob,
 }
 
 /// A condition on the agent that calls.
@@ -177,12 +177,19 @@ impl Matcher {
             let tool = if shell { some(true) } else { self.fits_tool(subject) };
             who.min(tool).min(some(self.asks_for_arguments()))
         } else {
-            who.min(self.fits_tool(subject))
-                .min(self.fits_command(subject.call, subject.labels))
+            // Most matchers fit no call, and are done with its tool.
+            let who = who.min(self.fits_tool(subject));
+            if who == Fit::No {
+                return Fit::No;
+            }
+            who.min(self.fits_command(subject.call, subject.labels))
                 .min(self.fits_args(subject))
                 .min(self.fits_invocation(subject.call))
                 .min(self.fits_paths(subject))
         };
+        if fit == Fit::No {
+            return Fit::No;
+        }
         // What is excepted is doubtful the other way round: a doubtful exception keeps a forbidding list as it is.
         let excepted = self.except.iter().map(|other| other.fit(subject, servers, used.turned()));
         match excepted.max().unwrap_or(Fit::No) {
@@ -273,18 +280,25 @@ impl Matcher {
     }
 
     pub(crate) fn fits_command(&self, call: &Call, labels: &Labels) -> Fit {
-        let fits = self.commands.iter().map(|wanted| Self::fits_one_command(wanted, call, labels));
-        fits.max().unwrap_or(Fit::Yes)
+        if self.commands.is_empty() {
+            return Fit::Yes;
+        }
+        let mut best = Fit::No;
+        for wanted in &self.commands {
+            best = best.max(Self::fits_one_command(wanted, call, labels));
+            if best == Fit::Yes {
+                break;
+            }
+        }
+        best
     }
 
     pub(crate) fn fits_one_command(wanted: &str, call: &Call, labels: &Labels) -> Fit {
         if let Some(known) = call.analysis.redacted.as_ref().and_then(|before| before.command(wanted)) {
             return known;
         }
-        if !matches!(call.input.get("command"), Some(Value::String(_))) {
-            return Fit::Doubt;
-        }
-        if is_whole_line(wanted, call) {
+        let Some(Value::String(line)) = call.input.get("command") else { return Fit::Doubt };
+        if is_whole(wanted, line) {
             return Fit::Yes;
         }
         let commands = &call.analysis.commands;
@@ -296,7 +310,11 @@ impl Matcher {
         }
         let best = commands.iter().map(|command| words::fits(command, wanted)).max().unwrap_or(Fit::No);
         // Among other commands it is not exactly this one, and may still be what a list forbids.
-        if commands.len() == 1 && call.analysis.is_its_commands(labels) { best } else { best.min(Fit::Doubt) }
+        if best == Fit::No || commands.len() == 1 && call.analysis.is_its_commands(labels) {
+            best
+        } else {
+            best.min(Fit::Doubt)
+        }
     }
 
     /// Whether the line is one of the commands, letter by letter.
@@ -336,11 +354,6 @@ fn fits_name(wanted: &str, name: &str) -> Fit {
     if text_fits(&plain(wanted), &plain(name)) { Fit::Doubt } else { Fit::No }
 }
 
-/// Whether a pattern selects all that lies in a folder, at any depth.
-fn all_below(pattern: &str, folder: &str) -> bool {
-    choices(pattern).iter().any(|choice| choice.strip_suffix("/**").is_some_and(|start| path_fits(start, folder)))
-}
-
 /// The pattern that stands for every line of the shell that was read, whatever stands in it.
 const ANY_COMMAND: &str = "*";
 
@@ -354,7 +367,11 @@ fn unread(wanted: &str, call: &Call, labels: &Labels) -> Fit {
 
 fn is_whole_line(wanted: &str, call: &Call) -> bool {
     let line = call.input.get("command").and_then(Value::as_str);
-    line.is_some_and(|line| line.trim_matches([' ', '\t', '\n']) == wanted)
+    line.is_some_and(|line| is_whole(wanted, line))
+}
+
+fn is_whole(wanted: &str, line: &str) -> bool {
+    line.trim_matches([' ', '\t', '\n']) == wanted
 }
 
 impl ArgTest {
@@ -402,16 +419,16 @@ impl PathTest {
 
     pub(crate) fn fits_path(&self, path: &PathUse) -> Fit {
         let Some(resolved) = &path.resolved else { return Fit::Doubt };
-        if path_fits(&self.pattern, resolved) {
+        if self.pattern.fits(resolved) {
             return Fit::Yes;
         }
         // A folder is read with what lies in it, as far as anything of it is.
-        if path.access == Access::Read && self.pattern.contains("/**") && all_below(&self.pattern, resolved) {
+        if path.access == Access::Read && self.pattern.contains("/**") && self.pattern.has_all_below(resolved) {
             return Fit::Yes;
         }
         // What is done to a folder may be done to what lies below it.
         let here = matches!(resolved.as_str(), "" | ".") && !self.pattern.starts_with('/');
-        let below = here || resolved == "/" || lies_below(&self.pattern, resolved);
+        let below = here || resolved == "/" || self.pattern.lies_below(resolved);
         if below && path.access != Access::Read { Fit::Doubt } else { Fit::No }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn forbidden(
     nodes: &Node,
 ) -> (Vec<Matcher>, Vec<Span>) {
     let (mut matchers, spans) = list(builder, sources, nodes);
-    for test in matchers.iter_mut().flat_map(|matcher| &mut matcher.paths).filter(|test| test.pattern == "**") {
+    for test in matchers.iter_mut().flat_map(|matcher| &mut matcher.paths).filter(|test| *test.pattern == *"**") {
         test.pattern = "{**,/**}".into();
     }
     (matchers, spans)

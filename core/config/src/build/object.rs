@@ -218,7 +218,7 @@ fn accesses(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> O
     for (key, path, access) in written {
         let Some(path) = path else { continue };
         match paths::pattern(path, child(node, key).span) {
-            Ok(pattern) => tests.push(PathTest { access, pattern }),
+            Ok(pattern) => tests.push(PathTest { access, pattern: pattern.into() }),
             Err(finding) => {
                 builder.findings.push(finding);
                 sound = false;

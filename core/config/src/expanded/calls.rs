@@ -65,7 +65,7 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
             Access::Execute => "executes",
         };
         // A list of what is forbidden makes this of `**`.
-        let pattern = if path.pattern == "{**,/**}" { "**" } else { &path.pattern };
+        let pattern = if *path.pattern == *"{**,/**}" { "**" } else { &path.pattern };
         fields.insert(key.into(), json!(pattern));
     }
     if !matcher.args.is_empty() {
