@@ -42,7 +42,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if let Some(mode) = args.mode {
         command.insert("mode".to_string(), Value::from(mode.word()));
     }
-    let Some(session) = args.session.clone() else { return put_in_force(command, context) };
+    let Some(session) = args.session.clone() else {
+        if !args.inputs.is_empty() {
+            let failure = Failure::new("a run with inputs begins in one session, and none is named");
+            return Err(failure.with_help("name it with `--session ID`; `phasegate status` lists them"));
+        }
+        return put_in_force(command, context);
+    };
     let target = Target { session: Some(session) };
     let answer = give(context, &target, "activate_skill", Value::Object(command))?;
     if context.out.json {

@@ -61,38 +61,45 @@ pub fn path_fits(pattern: &str, path: &str) -> bool {
 #[serde(from = "String", into = "String")]
 pub struct Glob {
     text: String,
-    /// The patterns that it stands for; none: it has no braces.
-    choices: Vec<String>,
+    /// The patterns without braces that it stands for.
+    choices: Vec<Choice>,
+}
+
+/// A pattern without braces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Choice {
+    text: String,
+    /// Where its plain end begins, within the last name: each path that fits ends so.
+    end: usize,
 }
 
 impl Glob {
     /// Whether a path fits, as [`path_fits`] says.
     #[must_use]
     pub fn fits(&self, path: &str) -> bool {
-        self.any(&|choice| path_fits(choice, path))
+        let ends = |choice: &&Choice| choice.text.get(choice.end..).is_none_or(|end| path.ends_with(end));
+        self.choices.iter().filter(ends).any(|choice| path_fits(&choice.text, path))
     }
 
     /// Whether what it fits lies below this folder, as [`lies_below`] says.
     #[must_use]
     pub fn lies_below(&self, folder: &str) -> bool {
-        self.any(&|choice| lies_below(choice, folder))
+        self.choices.iter().any(|choice| lies_below(&choice.text, folder))
     }
 
     /// Whether it selects all that lies in a folder, at any depth.
     #[must_use]
     pub fn has_all_below(&self, folder: &str) -> bool {
-        self.any(&|choice| choice.strip_suffix("/**").is_some_and(|start| path_fits(start, folder)))
-    }
-
-    fn any(&self, test: &dyn Fn(&str) -> bool) -> bool {
-        if self.choices.is_empty() { test(&self.text) } else { self.choices.iter().any(|choice| test(choice)) }
+        let start = |choice: &Choice| choice.text.strip_suffix("/**").is_some_and(|start| path_fits(start, folder));
+        self.choices.iter().any(start)
     }
 }
 
 impl From<String> for Glob {
     fn from(text: String) -> Self {
-        let choices = if text.contains('{') { choices(&text) } else { Vec::new() };
-        Self { text, choices }
+        let end = |text: &str| text.rfind(['*', '?', '/']).map_or(0, |last| last.saturating_add(1));
+        let choices = choices(&text).into_iter().map(|text| Choice { end: end(&text), text });
+        Self { choices: choices.collect(), text }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::slash_command;
 use crate::tool::Call;
 
 /// The values of the skill's inputs that these arguments give: an object of texts, or a text with words `name=value`. Of a
-/// skill with one input, one word alone is its value.
+/// skill with one input, one word alone is its value. A value that is given twice is none.
 pub(crate) fn given(skill: &Skill, args: &Value) -> Values {
     let named = |name: &str| skill.inputs.iter().any(|input| input.name == name);
     match args {
@@ -34,7 +34,11 @@ pub(crate) fn given(skill: &Skill, args: &Value) -> Values {
                 return Values::from([(input.name.clone(), (*word).to_string())]);
             }
             let pairs = words.iter().filter_map(|word| word.split_once('=')).filter(|(name, _)| named(name));
-            pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect()
+            pairs.fold(Values::new(), |mut values, (name, value)| {
+                let value = if values.contains_key(name) { "" } else { value };
+                values.insert(name.to_string(), value.to_string());
+                values
+            })
         }
         _ => Values::new(),
     }

@@ -234,6 +234,13 @@ impl PolicyStore {
         self.with_earlier(Policy::clone(policy), state).map(Arc::new)
     }
 
+    /// Whether the run follows this skill, or an instance of it.
+    pub fn follows(&self, run: &Run, skill: Option<&Skill>) -> bool {
+        let made =
+            |version: &String| self.skill(&run.version).and_then(|own| own.instance_of).as_ref() == Some(version);
+        skill.is_some_and(|skill| skill.version == run.version || made(&skill.version))
+    }
+
     /// The policy, with an instance of the skill that the event may begin with values, which is stored where `keep` says so.
     ///
     /// # Errors

@@ -103,7 +103,7 @@ impl Runtime {
         // Of a policy that is gone nothing can be compared: every skill counts as added.
         let before = self.policies.load(&session.policy, &session.policy_digest, &State::default()).unwrap_or_default();
         let live = session.state.live_runs();
-        let kept = live.filter(|run| policy.skill(&run.skill).is_none_or(|skill| skill.version != run.version));
+        let kept = live.filter(|run| !self.policies.follows(run, policy.skill(&run.skill)));
         let names = |skills: Vec<&Skill>| skills.into_iter().map(|skill| skill.name.clone()).collect();
         let in_both = policy.skills.iter().filter_map(|skill| Some((skill, before.skill(&skill.name)?)));
         Ok(Reload {

@@ -121,7 +121,11 @@ fn run(out: Output, run: &Value, full: bool) {
     let (skill, phase) = (text(run, "skill_name"), text(run, "current_phase"));
     let (place, total, mode) = (number("phase_index") + 1, number("total_phases"), text(run, "mode"));
     let (bold, phase) = (skill.bold(), phase.green());
-    out.line(format_args!("  {bold} in phase {phase} ({place} of {total}), {mode} mode{project}"));
+    let given = run.get("inputs").and_then(Value::as_object).into_iter().flatten();
+    let given: Vec<String> =
+        given.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
+    let given = if given.is_empty() { String::new() } else { format!(" ({})", given.join(" ")) };
+    out.line(format_args!("  {bold}{given} in phase {phase} ({place} of {total}), {mode} mode{project}"));
     if run.get("judges") == Some(&Value::Bool(false)) {
         out.line("    its parts judge the calls; it only forbids");
     }

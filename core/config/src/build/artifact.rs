@@ -70,9 +70,10 @@ pub(super) fn completed_by(
         other => other.into_iter().collect(),
     };
     for artifact in produces.iter().filter_map(|at| builder.artifacts.get(*at)) {
-        let there = Condition::Artifact(there(artifact));
-        if !parts.contains(&there) {
-            parts.push(there);
+        // A condition on what stands in it asks for a file too.
+        let asks = |part: &Condition| matches!(part, Condition::Artifact(test) if test.name == artifact.name);
+        if !parts.iter().any(asks) {
+            parts.push(Condition::Artifact(there(artifact)));
         }
     }
     if parts.len() > 1 { Some(Condition::All(parts)) } else { parts.pop() }
