@@ -115,7 +115,7 @@ impl Denial {
     /// that policies use.
     #[must_use]
     pub fn text(&self) -> String {
-        self.text_with(|tool, _| tool.to_owned())
+        self.text_with(|tool: &str, _: Option<&str>| tool.to_owned())
     }
 
     /// The same text, with tools under the names by which the agent calls them.

@@ -11,10 +11,49 @@ use serde_json::{Map, Value};
 
 use crate::verdict::Verdict;
 
-/// The name by which a platform's agent calls a tool, given the tool's canonical name and its server, if it has one.
-pub trait Native: Fn(&str, Option<&str>) -> String + Copy {}
+/// How a platform's agent makes a call that is suggested to it.
+pub trait Native: Copy {
+    /// The call in the platform's words; `None` if its agent cannot make it.
+    fn call(self, call: &NextCall) -> Option<Next>;
+}
 
-impl<F: Fn(&str, Option<&str>) -> String + Copy> Native for F {}
+/// The name by which the agent calls a tool, given the tool's canonical name and its server, if it has one. The arguments
+/// have their canonical names.
+impl<F: Fn(&str, Option<&str>) -> String + Copy> Native for F {
+    fn call(self, call: &NextCall) -> Option<Next> {
+        Some(Next { input: sorted(&call.input), tool: self(&call.tool, call.server.as_deref()) })
+    }
+}
+
+/// A platform whose own tools have arguments of other names.
+#[derive(Clone, Copy, Debug)]
+pub struct Renamed<F> {
+    /// As for every platform.
+    pub native: F,
+    /// The arguments: the canonical names of the tool and of the argument, and the platform's name of the argument.
+    pub arguments: &'static [(&'static str, &'static str, &'static str)],
+    /// The tools, by canonical name, that the platform's agent does not have.
+    pub without: &'static [&'static str],
+}
+
+impl<F: Native> Native for Renamed<F> {
+    fn call(self, call: &NextCall) -> Option<Next> {
+        if call.server.is_some() {
+            return self.native.call(call);
+        }
+        if self.without.contains(&call.tool.as_str()) {
+            return None;
+        }
+        let mut input = call.input.clone();
+        if let Value::Object(fields) = &mut input {
+            for (_, canonical, native) in self.arguments.iter().filter(|(tool, ..)| *tool == call.tool) {
+                let value = fields.remove(*canonical);
+                fields.extend(value.map(|value| ((*native).to_owned(), value)));
+            }
+        }
+        self.native.call(&NextCall { input, ..call.clone() })
+    }
+}
 
 /// The most characters of a text that suggests several calls: it suggests fewer, but always one.
 const MAX_CHARS: usize = 600;
@@ -49,12 +88,14 @@ struct Tail<'a> {
     tool: &'a str,
 }
 
-/// A call that would be allowed now, under the name by which the agent calls it.
-#[derive(Serialize)]
-struct Next {
+/// A call that would be allowed now, as the agent makes it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Next {
+    /// The arguments.
     #[serde(skip_serializing_if = "is_empty")]
-    input: Value,
-    tool: String,
+    pub input: Value,
+    /// The name by which the agent calls the tool.
+    pub tool: String,
 }
 
 fn is_empty(input: &Value) -> bool {
@@ -81,7 +122,7 @@ pub fn warning(decision: &Decision, native: impl Native) -> String {
 
 /// The text with as many suggested calls as it has room for.
 fn whole(decision: &Decision, head: &str, native: impl Native) -> String {
-    let mut calls: Vec<Next> = decision.next_calls.iter().map(|call| next(call, native)).collect();
+    let mut calls: Vec<Next> = decision.next_calls.iter().filter_map(|call| native.call(call)).collect();
     loop {
         let end = if is_phase(decision) { tail(decision, &calls) } else { next_calls(&calls) };
         let text = join(&[head.to_owned(), recovery(decision), end]);
@@ -146,7 +187,7 @@ fn of(decision: &Decision, native: impl Native) -> Details<'_> {
         current_phase: decision.phase.as_deref().unwrap_or_default(),
         error: error(decision),
         missing: &decision.missing,
-        next_calls: decision.next_calls.iter().map(|call| next(call, native)).collect(),
+        next_calls: decision.next_calls.iter().filter_map(|call| native.call(call)).collect(),
         reason: &decision.reason,
         recovery: &decision.recovery,
         skill: decision.skill.as_deref().unwrap_or_default(),
@@ -156,10 +197,6 @@ fn of(decision: &Decision, native: impl Native) -> Details<'_> {
 
 fn next_calls(calls: &[Next]) -> String {
     if calls.is_empty() { String::new() } else { format!("Next calls: {}", json(&calls)) }
-}
-
-fn next(call: &NextCall, native: impl Native) -> Next {
-    Next { input: sorted(&call.input), tool: native(&call.tool, call.server.as_deref()) }
 }
 
 /// These values always can be written: their keys are text and their numbers finite.

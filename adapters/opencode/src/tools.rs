@@ -1,8 +1,9 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
+use phasegate_adapter::text::Renamed;
 use phasegate_adapter::{Problem, patch};
 use phasegate_core::analysis::{CallAnalysis, PathUse};
-use phasegate_core::tool::Labels;
+use phasegate_core::tool::{Labels, SKILL};
 use serde_json::Value;
 
 use crate::table::{PATCH, PATH_ARGUMENTS, TABLE};
@@ -47,8 +48,20 @@ pub(crate) fn canonical(native: &str, servers: &[String], input: &Value) -> Resu
     }
 }
 
+/// How the client's agent makes a call that is suggested to it.
+pub(crate) const NATIVE: Renamed<fn(&str, Option<&str>) -> String> = Renamed {
+    native,
+    arguments: &[
+        ("Read", "file_path", "filePath"),
+        ("Edit", "file_path", "filePath"),
+        ("Write", "file_path", "filePath"),
+        (SKILL, "skill", "name"),
+    ],
+    without: &[],
+};
+
 /// The name by which the client's agent calls a tool of a server, or the client's own tool.
-pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
+fn native(tool: &str, server: Option<&str>) -> String {
     match server {
         Some(server) => format!("{}_{}", normalised(server), normalised(tool)),
         None => TABLE.native(tool).to_owned(),

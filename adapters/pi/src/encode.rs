@@ -48,12 +48,12 @@ struct Output {
 /// The reply to a message with this verdict.
 pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
     let mut output =
-        Output { status: status(verdict), context: text::context(verdict, tools::native), ..Output::default() };
+        Output { status: status(verdict), context: text::context(verdict, tools::NATIVE), ..Output::default() };
     let hook = Hook::named(&message.event);
     match verdict.denial() {
         Some(decision) if hook == Some(Hook::AgentEnd) => match decision.code {
-            Some(Code::Unfinished) => output.go_on = Some(text::denial(decision, tools::native)),
-            _ => output.tell = Some(text::denial(decision, tools::native)),
+            Some(Code::Unfinished) => output.go_on = Some(text::denial(decision, tools::NATIVE)),
+            _ => output.tell = Some(text::denial(decision, tools::NATIVE)),
         },
         // What the user is told of the end of a turn is not for the agent.
         None if hook == Some(Hook::AgentEnd) => output.tell = verdict.text().map(str::to_owned),
@@ -86,7 +86,7 @@ pub(crate) fn warn(problem: &Problem) -> Reply {
 
 /// Refuses what the event is about. A question is a denial too, for an extension that cannot ask it.
 fn deny(output: &mut Output, decision: &Decision, call: Option<&Head<'_>>) {
-    let text = text::denial(decision, tools::native);
+    let text = text::denial(decision, tools::NATIVE);
     output.ends = decision.ends_turn;
     match (decision.effect, call) {
         (Effect::Ask, Some(head)) if head.has_ui => {

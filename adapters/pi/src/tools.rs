@@ -1,8 +1,9 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
+use phasegate_adapter::text::Renamed;
 use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::event::builtin_labels;
-use phasegate_core::tool::Labels;
+use phasegate_core::tool::{AGENT, Labels, SKILL};
 use serde_json::Value;
 
 use crate::table::{SEARCHES, SHELLS, SUBAGENT, TABLE};
@@ -42,8 +43,15 @@ pub(crate) fn canonical(native: String, everywhere: bool, configured: Option<&st
     Named { tool: native, native: None, server: None, labels }
 }
 
+/// How the client's agent makes a call that is suggested to it.
+pub(crate) const NATIVE: Renamed<fn(&str, Option<&str>) -> String> = Renamed {
+    native,
+    arguments: &[("Read", "file_path", "path"), ("Edit", "file_path", "path"), ("Write", "file_path", "path")],
+    without: &[SKILL, AGENT],
+};
+
 /// The name by which the client's agent calls a tool of a server, or the client's own tool.
-pub(crate) fn native(tool: &str, server: Option<&str>) -> String {
+fn native(tool: &str, server: Option<&str>) -> String {
     match server {
         Some(server) => format!("mcp__{}__{tool}", in_tool(server)),
         None => TABLE.native(tool).to_owned(),

@@ -45,7 +45,8 @@ impl<E> Layer<E> {
         let ruled = self.calls.decide(&session, call.event(&self.calls.fresh_id()).into()).await;
         match ruled.ruling {
             Ruling::Runs { call, warning } => {
-                let warning = warning.map(|decision| text::warning(&decision, |tool, _| tool.to_owned()));
+                let warning =
+                    warning.map(|decision| text::warning(&decision, |tool: &str, _: Option<&str>| tool.to_owned()));
                 Ok(Passed { open: Some(call), warning })
             }
             Ruling::Unguarded | Ruling::DecidedByHost => Ok(Passed { open: None, warning: None }),

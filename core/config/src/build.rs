@@ -10,6 +10,7 @@ mod artifact;
 mod inputs;
 pub(crate) mod condition;
 mod done_by;
+mod runs;
 mod allowed;
 mod unlisted;
 mod phase;

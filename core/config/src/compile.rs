@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy, Skill};
 
+use crate::children::{self, Named};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
@@ -61,11 +62,13 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
             Kind::Prompt => {}
         }
     }
+    let runs: Vec<Named> = found.iter().flat_map(Named::of).collect();
     let mut skills = combine::by_name(found, &mut |file, finding| work.report(file, finding));
     settings.sort_by_key(|(number, ..)| std::cmp::Reverse((work.level(*number), std::cmp::Reverse(*number))));
     uses(&mut work, &settings, &mut skills);
     let everywhere = everywhere(&mut work, &settings, &skills);
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
+    children::embed(&mut skills, &runs, &mut |file, finding| work.report(file, finding));
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let mut policy = Policy { skills: skills.into_values().collect(), changed_tools, ..Policy::default() };
     version::stamp(&mut policy);

@@ -8,7 +8,8 @@ use phasegate_core::artifact::Artifact;
 use phasegate_core::example::Example;
 use phasegate_core::input::Input;
 use phasegate_core::policy::{
-    Back, Edge, Leave, LeaveSkill, Optional, Phase, Scope, Skill, Start, ToolNote, Unlisted, UnlistedLine,
+    Back, ChildRun, ChildRuns, Edge, Leave, LeaveSkill, Optional, Phase, Scope, Skill, Start, ToolNote, Unlisted,
+    UnlistedLine,
 };
 use serde_json::{Map, Value, json};
 
@@ -67,21 +68,35 @@ fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     let _ = writeln!(text, "  {}:", json!(phase.name));
     let name = |to: usize| skill.phases.get(to).map(|phase| phase.name.clone()).unwrap_or_default();
     let mut keys = vec![("description", json!(phase.description))];
-    keys.push(("allowed", calls::allowed(phase)));
+    keys.extend(phase.run.is_none().then(|| ("allowed", calls::allowed(phase))));
     keys.push(("forbidden", list(&phase.forbidden)));
     let produced: Vec<&str> = skill.produced_in(phase).map(|artifact| artifact.name.as_str()).collect();
     keys.extend((!produced.is_empty()).then(|| ("produces", json!(produced))));
     keys.extend(phase.done_by.as_ref().map(|kind| ("done_by", json!(kind))));
+    keys.extend(phase.run.as_ref().map(|runs| ("run", run(runs))));
     keys.extend(phase.unlisted.as_ref().map(|rule| ("unlisted", unlisted(&rule.lines, rule.otherwise))));
     keys.extend(phase.requires.as_ref().map(|requires| ("requires", condition(requires))));
     keys.extend(phase.done_when.as_ref().map(|done| ("done_when", condition(done))));
+    keys.extend(phase.failed_when.as_ref().map(|failed| ("failed_when", condition(failed))));
     keys.push(("optional", optional(&phase.optional)));
-    keys.push(("leave", json!(if phase.leave == Leave::OnCall { "on_call" } else { "on_done" })));
+    let leave = if phase.leave == Leave::OnCall { "on_call" } else { "on_done" };
+    keys.extend(phase.run.is_none().then(|| ("leave", json!(leave))));
     keys.push(("next", phase.next.iter().map(|edge| next(edge, &name(edge.to))).collect()));
     let (failure, others): (Vec<&Back>, Vec<&Back>) = phase.back.iter().partition(|back| back.on_failure);
     keys.push(("back", others.into_iter().map(|edge| back(edge, &name(edge.to))).collect()));
     keys.extend(failure.first().map(|edge| ("on_failure", back(edge, &name(edge.to)))));
     keys.iter().for_each(|(key, value)| line(text, 4, key, value));
+}
+
+fn run(runs: &ChildRuns) -> Value {
+    if runs.parallel {
+        let branch = |run: &ChildRun| (run.branch.clone(), json!({"skill": run.skill, "fail_on_error": !run.may_fail}));
+        return json!({"parallel": Value::Object(runs.each.iter().map(branch).collect())});
+    }
+    match runs.each.as_slice() {
+        [one] => json!(one.skill),
+        each => each.iter().map(|run| json!(run.skill)).collect(),
+    }
 }
 
 fn start(start: &Start) -> Value {

@@ -11,6 +11,7 @@ use crate::version;
 pub fn instance(skill: &Skill, values: &Values) -> Option<Skill> {
     let mut made = serde_json::to_value(skill).ok()?;
     let kept = made.get("inputs").cloned();
+    made.as_object_mut()?.remove("children");
     put_in(&mut made, values);
     made.as_object_mut()?.insert("inputs".to_owned(), kept?);
     let mut made: Skill = serde_json::from_value(made).ok()?;
@@ -18,8 +19,19 @@ pub fn instance(skill: &Skill, values: &Values) -> Option<Skill> {
     for input in &mut made.inputs {
         input.value = values.get(&input.name).cloned();
     }
+    made.children = skill.children.iter().map(|child| instance_of_child(child, values)).collect::<Option<_>>()?;
     made.version = version::of_skill(&made);
     Some(made)
+}
+
+/// A skill that another runs, with the values of inputs of the same names.
+fn instance_of_child(child: &Skill, values: &Values) -> Option<Skill> {
+    if child.inputs.is_empty() && child.children.is_empty() {
+        return Some(child.clone());
+    }
+    let known = |name: &&String| child.inputs.iter().any(|input| input.name == **name);
+    let own = values.iter().filter(|(name, _)| known(name)).map(|(name, value)| (name.clone(), value.clone()));
+    instance(child, &own.collect())
 }
 
 fn put_in(value: &mut Value, values: &Values) {

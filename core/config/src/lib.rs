@@ -23,6 +23,7 @@ mod instance;
 mod build;
 mod meaning;
 mod skills;
+mod children;
 mod combine;
 mod mcp;
 mod compiled;

@@ -5,7 +5,7 @@ use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
 use serde_json::Value;
 
-use crate::build::builder::{Builder, Built, child};
+use crate::build::builder::{Builder, Built, RunName, child};
 use crate::build::{matcher, skill};
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
@@ -29,6 +29,8 @@ pub(crate) struct Found {
     pub(crate) mode: Option<Mode>,
     pub(crate) unlisted: Option<Unlisted>,
     pub(crate) locked: bool,
+    /// The skills that its phases run.
+    pub(crate) runs: Vec<RunName>,
 }
 
 /// What a skill config is read beside.
@@ -67,6 +69,7 @@ pub(crate) fn read_skill(
         mode: skill.mode,
         unlisted: source.unlisted.as_ref().and_then(UnlistedRuleSource::word),
         locked: skill.leave_skill == LeaveSkill::Human,
+        runs: places.runs,
         skill,
     })
 }

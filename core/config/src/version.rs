@@ -11,15 +11,19 @@ const UNORDERED: [&str; 4] = ["allowed", "forbidden", "global_forbidden", "tools
 /// Gives every skill and the policy their versions. Call it again after any change.
 pub(crate) fn stamp(policy: &mut Policy) {
     policy.skills.sort_by(|a, b| a.name.cmp(&b.name));
-    for skill in &mut policy.skills {
-        skill.version = of_skill(skill);
-    }
+    policy.skills.iter_mut().for_each(stamp_skill);
     let names: Vec<(&str, &str)> =
         policy.skills.iter().map(|skill| (skill.name.as_str(), skill.version.as_str())).collect();
     policy.version = match policy.changed_tools {
         ChangedTools::Report => digest(&names),
         strict @ ChangedTools::Deny => digest(&(names, strict)),
     };
+}
+
+/// Gives a skill and those that it runs their versions.
+pub(crate) fn stamp_skill(skill: &mut Skill) {
+    skill.children.iter_mut().for_each(stamp_skill);
+    skill.version = of_skill(skill);
 }
 
 /// The version of one skill: the digest of its content, whatever version it says it has.

@@ -49,12 +49,14 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         line_requires: Vec::new(),
         requires: None,
         done_when: Some(Condition::Call(test)),
+        failed_when: None,
         optional: Optional::No,
         leave: Leave::OnCall,
         next: if last { vec![] } else { vec![Edge { to: at + 1, when: None, early: false }] },
         back: vec![],
         produces: vec![],
         done_by: None,
+        run: None,
         unlisted: None,
     }
 }
@@ -76,6 +78,7 @@ fn policy(size: Size) -> Policy {
         tools: vec![],
         inputs: vec![],
         instance_of: None,
+        children: Vec::new(),
         artifacts: vec![],
         global_forbidden: vec![],
         phases: (0..size.1).map(|at| phase(at, size)).collect(),

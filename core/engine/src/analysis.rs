@@ -75,6 +75,14 @@ pub enum Invocation {
 }
 
 impl Invocation {
+    /// The name of the skill, or the type of the subagent.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Skill(name) | Self::Agent(name) => name,
+        }
+    }
+
     /// A name as a client takes it that ignores outer spaces and the plugin that a skill comes from (`plugin:name`).
     #[must_use]
     pub fn plain(name: &str) -> &str {

@@ -80,6 +80,11 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         }
         Change::RunEnded { run, status, .. } => change_run(runs, run, |run| run.status = *status),
         Change::RunUnfinished { run } => change_run(runs, run, |run| run.unfinished = true),
+        Change::BranchBound { run, agent, session } => change_run(runs, run, |run| {
+            if let Some(branch) = &mut run.branch {
+                (branch.agent, branch.session) = (agent.clone(), session.clone());
+            }
+        }),
         Change::RunTaken { run } => change_run(runs, run, |run| run.tentative = false),
         Change::ChildrenEnded { run, children } => change_run(runs, run, |run| {
             run.children = *children;
@@ -111,8 +116,11 @@ fn change_run(runs: &mut [Run], id: &str, change: impl FnOnce(&mut Run)) {
 /// Adds a run. The oldest that has ended makes room.
 fn keep(runs: &mut Vec<Run>, run: &Run) {
     runs.push(run.clone());
+    // The phase of a live run counts how the runs ended that it consists of.
+    let live = |id: &String| runs.iter().any(|run| run.id == *id && run.status == Status::Active);
+    let over = |run: &Run| run.status != Status::Active && !run.parent.as_ref().is_some_and(live);
     if runs.len() > KEPT
-        && let Some(oldest) = runs.iter().position(|run| run.status != Status::Active)
+        && let Some(oldest) = runs.iter().position(over)
     {
         runs.remove(oldest);
     }

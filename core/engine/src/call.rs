@@ -17,8 +17,10 @@ use crate::judge::Caller;
 use crate::observe;
 use crate::pins::{OWN_SERVER, OWN_TOOLS};
 use crate::policy::Policy;
+use crate::reach::{Reached, reach};
 use crate::redacted::digest;
-use crate::run_verdict::{RunVerdict, verdicts};
+use crate::run_verdict::RunVerdict;
+use crate::settle::settle;
 use crate::start;
 use crate::state::{OpenCall, State, Status};
 use crate::tool::{Call, EXECUTE, SHELL};
@@ -30,21 +32,22 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let caller = Caller { agent, kind: &kind };
     let is_own = is_own(draft.state(), &call);
     world.hold(draft.state());
-    let mut found = if is_own { Vec::new() } else { verdicts(world, policy, draft.state(), &call, caller) };
-    if in_force::renew(policy, draft, &found) {
-        found = verdicts(world, policy, draft.state(), &call, caller);
+    let mut found = if is_own { Reached::default() } else { reach(world, policy, draft, &call, caller) };
+    if in_force::renew(policy, draft, &found.verdicts) {
+        found = reach(world, policy, draft, &call, caller);
     }
     let judge = |world: &mut World<'_>, state: &State, verdicts: &[RunVerdict<'_>]| {
         gates::judge(world, &Context { policy, state, call: &call, caller, is_own, verdicts })
     };
-    let mut denied = judge(world, draft.state(), &found);
+    let mut denied = judge(world, draft.state(), &found.verdicts);
     // A call that is denied begins nothing.
     let runs = denied.as_ref().is_none_or(Decision::lets_through) && !is_own;
-    if runs && start::by_call(policy, draft, &call, caller, &found) {
-        found = verdicts(world, policy, draft.state(), &call, caller);
-        denied = judge(world, draft.state(), &found);
+    if runs && start::by_call(policy, draft, &call, caller, &found.verdicts) {
+        settle(world, policy, draft);
+        found = reach(world, policy, draft, &call, caller);
+        denied = judge(world, draft.state(), &found.verdicts);
     }
-    let verdicts = found;
+    let verdicts = found.settled(draft, denied.as_ref().is_none_or(Decision::lets_through));
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });
     let mut open = open_call(&call, event, decision.effect);
     for verdict in &verdicts {

@@ -128,6 +128,17 @@ pub enum Change {
         /// Who ended it.
         by: By,
     },
+    /// A subagent does a run that a phase consists of, or is gone.
+    BranchBound {
+        /// The id of the run.
+        run: String,
+        /// The id of the subagent; `None`: it is gone, and the main agent may go on with the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// The id of the session that the subagent belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
     /// A call that a phase of a run lists succeeded, and the run had begun by a call: it holds from now on.
     RunTaken {
         /// The id of the run.
@@ -336,6 +347,7 @@ impl Change {
         match self {
             Self::Judged { run, .. }
             | Self::RunEnded { run, .. }
+            | Self::BranchBound { run, .. }
             | Self::RunTaken { run }
             | Self::RunUnfinished { run }
             | Self::ChildrenEnded { run, .. }
@@ -399,6 +411,7 @@ impl Change {
             | Self::SkillInForce { .. }
             | Self::SkillNotInForce { .. }
             | Self::RunEnded { .. }
+            | Self::BranchBound { .. }
             | Self::RunTaken { .. }
             | Self::RunUnfinished { .. }
             | Self::StopHeld { .. }

@@ -94,6 +94,9 @@ codes! {
     Unlisted = "unlisted", Phase,
         "no reachable phase lists this tool, and the skill denies unlisted tools",
         "call a tool that the phase allows, or a tool that only reads";
+    StartUnclear = "start-unclear", Phase,
+        "a subagent is started for one of several runs of a phase, and nobody can tell for which",
+        "name the branch in the prompt; or start it again when the subagent runs that was started before";
     Unfinished = "unfinished", Phase,
         "the agent wants to end its turn, and a skill that it must finish is not done",
         "make the calls that are still missing; a person may also end the skill with `phasegate deactivate`";

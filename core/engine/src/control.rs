@@ -18,6 +18,7 @@ use crate::inputs;
 use crate::moves;
 use crate::observe;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
+use crate::reach;
 use crate::run_status;
 use crate::slash_command;
 use crate::state::{Run, State, Status};
@@ -197,7 +198,7 @@ pub(crate) fn invoked(
         }
         end(draft, &id, Status::Finished, by);
     }
-    if !skill.start.contains(&Start::Invocation) {
+    if !skill.start.contains(&Start::Invocation) || reach::is_part(policy, draft.state(), &skill.name) {
         return Ok(());
     }
     // Words after the name of a skill without inputs are for the agent.

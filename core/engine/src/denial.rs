@@ -107,6 +107,13 @@ pub enum DenialKind {
         /// Whether that phase is done, and another one is missing.
         done: bool,
     },
+    /// A subagent is to be started for one of several runs, and nobody can tell for which.
+    StartUnclear {
+        /// The names of the branches that it may be for.
+        branches: Vec<String>,
+        /// Whether another one was started, and has not begun.
+        pending: bool,
+    },
     /// A skill is to be activated while another is active.
     SkillActive {
         /// The name of the active skill.

@@ -8,6 +8,7 @@ use crate::change::Change;
 use crate::state::{Run, State};
 
 /// The state as one event changes it. Every change goes through [`Draft::change`], so the list of changes is complete.
+#[derive(Clone)]
 pub(crate) struct Draft {
     state: State,
     changes: Vec<Change>,

@@ -140,7 +140,8 @@ impl<'a> World<'a> {
         match (run.children, &phase.done_when) {
             (Children::Live | Children::Failed, _) => Done::No,
             (Children::Finished, _) => Done::Yes,
-            (Children::None, Some(_)) if failed(run, phase) => Done::No,
+            (Children::None, _) if phase.run.is_some() => Done::No,
+            (Children::None, _) if self.fails(run, phase) => Done::No,
             (Children::None, None) => Done::NotAsked,
             (Children::None, Some(condition)) => {
                 if self.truth(condition, run, Seen::Here).holds() {
@@ -149,6 +150,22 @@ impl<'a> World<'a> {
                     Done::No
                 }
             }
+        }
+    }
+
+    /// Whether the current phase of a run failed, and so is not done: it counts where a rollback edge waits for that, and
+    /// where the phase says itself what makes it fail.
+    fn fails(&mut self, run: &Run, phase: &Phase) -> bool {
+        let goes_back = phase.done_when.is_some() && phase.back.iter().any(|back| back.on_failure);
+        let counts = phase.failed_when.is_some() || goes_back;
+        counts && self.has_failed(run, phase)
+    }
+
+    /// Whether the current phase of a run failed. What is not known of a condition is taken for a failure.
+    pub(crate) fn has_failed(&mut self, run: &Run, phase: &Phase) -> bool {
+        match &phase.failed_when {
+            Some(condition) => self.truth(condition, run, Seen::Here) != Truth::No,
+            None => run.failed,
         }
     }
 
@@ -180,10 +197,16 @@ impl<'a> World<'a> {
 
     /// What the current phase's `done_when` still wants, as call tests and as words.
     pub(crate) fn missing_here<'p>(&mut self, run: &Run, phase: &'p Phase) -> Missing<'p> {
-        let mut missing = Missing::default();
+        let mut missing = Missing::of_runs(phase, run.children);
         let Some(condition) = &phase.done_when else { return missing };
         self.missing(condition, run, Seen::Here, &mut missing);
-        if missing.words.is_empty() && failed(run, phase) {
+        if let Some(failure) = phase.failed_when.as_ref().filter(|_| self.has_failed(run, phase)) {
+            missing.words.push(format!("not {failure}"));
+            missing.phrases.push(format!("that this no longer holds: {}", phrase::wanted(failure)));
+            missing.more = true;
+            return missing;
+        }
+        if missing.words.is_empty() && self.fails(run, phase) {
             condition.each_call(&mut |test| {
                 if test.wanted.accepts(CallOutcome::Ok) {
                     missing.calls.push(test);
@@ -287,15 +310,21 @@ pub(crate) struct Missing<'p> {
 }
 
 impl Missing<'_> {
+    /// The ends of the runs that a phase consists of.
+    pub(crate) fn of_runs(phase: &Phase, children: Children) -> Self {
+        let Some(runs) = &phase.run else { return Self::default() };
+        let names: Vec<String> = runs.each.iter().map(|run| format!("`{}`", run.skill)).collect();
+        let one = if names.len() > 1 { ", and one of them failed" } else { ", and it failed" };
+        let failed = if children == Children::Failed { one } else { "" };
+        let words = format!("runs of {}{failed}", names.join(", "));
+        let phrases = format!("{}{failed}", phrase::of_runs(&names, runs.parallel));
+        Self { words: Vec::from([words]), phrases: Vec::from([phrases]), more: true, ..Self::default() }
+    }
+
     /// Whether nothing but a person's word is missing.
     pub(crate) fn is_persons(&self) -> bool {
         !self.gates.is_empty() && self.calls.is_empty() && !self.more
     }
-}
-
-/// Whether the current phase of a run failed, which counts where a rollback edge waits for that.
-fn failed(run: &Run, phase: &Phase) -> bool {
-    run.failed && phase.back.iter().any(|back| back.on_failure)
 }
 
 /// The proof of a condition by the newest visit in which it was proven.
@@ -356,11 +385,11 @@ pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Co
             Optional::When(condition) => Some(&**condition),
             Optional::No | Optional::Yes => None,
         };
-        let done = phase.done_when.as_ref().filter(|_| index == here);
+        let own = phase.done_when.iter().chain(&phase.failed_when).filter(move |_| index == here);
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
         let lines = phase.line_requires.iter().map(|line| &line.condition);
-        lines.chain(&phase.requires).chain(done).chain(optional).chain(edges).chain(backs)
+        lines.chain(&phase.requires).chain(own).chain(optional).chain(edges).chain(backs)
     })
 }
 

@@ -19,6 +19,7 @@ use crate::remedy;
 use crate::run_verdict::{is_done, verdicts};
 use crate::state::{CallVisit, Held, Run, State};
 use crate::tool::{Call, Labels, Tool};
+use crate::tree;
 
 /// How often in a row an agent without a person is kept from ending its turn.
 const ATTEMPTS: u32 = 3;
@@ -105,7 +106,8 @@ pub(crate) fn subagent(
         let run = draft.state().run(&missing.run)?;
         let skill = policy.skill_version(&run.skill, &run.version)?;
         let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
-        (phase.done_by.as_deref() == Some(caller.kind)).then_some(())
+        let is_its = run.branch.as_ref().is_none_or(|branch| branch.agent.as_deref() == Some(id));
+        (is_its && phase.done_by.as_deref() == Some(caller.kind)).then_some(())
     };
     if !must_finish(policy) {
         return None;
@@ -174,8 +176,11 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
     }
     let context = Context { policy, state, call: &call, caller, is_own: false, verdicts: &verdicts };
     let mut open = Vec::new();
-    for verdict in verdicts.iter().filter(|verdict| verdict.judges && verdict.skill.finish_required) {
+    for verdict in verdicts.iter().filter(|verdict| verdict.judges) {
         let Some(run) = state.run(&verdict.run).filter(|run| !run.tentative) else { continue };
+        if !tree::must_finish(policy, state, run) {
+            continue;
+        }
         if is_done(world, run, verdict.skill) {
             continue;
         }

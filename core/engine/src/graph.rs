@@ -59,7 +59,7 @@ pub(crate) fn find(
     let open = search(skill, here.index, &mut |from, edge| {
         let passable = match skill.phases.get(from) {
             _ if from == here.index => done != Done::No || edge.early,
-            Some(phase) => phase.done_when.is_none() || world.optional(run, phase),
+            Some(phase) => !phase.asks() || world.optional(run, phase),
             None => false,
         };
         world.holds(edge.when.as_ref(), run) && passable

@@ -264,7 +264,7 @@ impl<'a> SkillPart<'a> {
             labels.extend(note.labels.iter().filter(|label| if *label == READ { permits } else { forbids }).cloned());
         }
         this.labels = labels;
-        let mut lines = skill.phases.iter().flat_map(|phase| &phase.allowed);
+        let mut lines = skill.phases.iter().flat_map(Phase::enters);
         this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
         this
     }
@@ -308,14 +308,17 @@ impl<'a> SkillPart<'a> {
 
     /// Whether a phase that is not current lists the call. In the compat form its `forbidden` list does not count.
     fn belongs_to(&self, phase: &Phase) -> bool {
-        let lists = self.any(&phase.allowed, Use::Permit) && !self.is_reserved(phase);
+        let lists = phase.enters().any(|line| self.one(line, Use::Permit)) && !self.is_reserved(phase);
         lists && (self.skill.compat || !self.any(&phase.forbidden, Use::Forbid))
     }
 
     /// The line by which a phase that is not current may list the call.
     fn may_belong_to<'m>(&self, phase: &'m Phase) -> Option<&'m Matcher> {
         let reserved = || self.skill.reserved_in(phase).any(|writes| self.one(writes, Use::Permit));
-        self.may_mean(&phase.allowed).filter(|_| !self.any(&phase.forbidden, Use::Permit) && !reserved())
+        let by_run = || phase.run.as_ref().and_then(|run| self.may_mean(&run.enters));
+        self.may_mean(&phase.allowed)
+            .or_else(by_run)
+            .filter(|_| !self.any(&phase.forbidden, Use::Permit) && !reserved())
     }
 
     /// The transition that the call may ask for, where the skill lets pass what it does not list: doubt closes the way.
@@ -422,7 +425,7 @@ impl<'a> SkillPart<'a> {
     fn rollback(&self, world: &mut World<'_>, run: &Run, phase: &Phase, unmet: &mut Unmet) -> Option<usize> {
         phase.back.iter().find_map(|back| {
             let target = self.skill.phases.get(back.to)?;
-            let open = (!back.on_failure || run.failed) && may_go_back(world, self.skill, run, back);
+            let open = (!back.on_failure || world.has_failed(run, phase)) && may_go_back(world, self.skill, run, back);
             let open = open && self.belongs_to(target);
             (open && unmet.note(back.to, self.listed(world, run, target)) == Listed::Yes).then_some(back.to)
         })

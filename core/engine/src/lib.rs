@@ -98,7 +98,10 @@ mod judge;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod moves;
 mod tree;
+mod children;
+mod settle;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+mod branch_start;
 mod run_verdict;
 pub mod denial;
 mod rendering;
@@ -106,7 +109,9 @@ mod activation;
 mod in_force;
 mod start;
 mod gate;
+mod reach;
 mod suggested;
+mod next_calls;
 mod remedy;
 mod hindered;
 mod gates;

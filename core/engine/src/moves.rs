@@ -37,8 +37,13 @@ fn enter(run: &Run, skill: &Skill, transition: &Transition, done: Done, by: By) 
         index: transition.to,
         by,
         skipped: early.into_iter().chain(passed_over).collect(),
-        provisional: done != Done::NotAsked && by == By::Agent,
+        provisional: done != Done::NotAsked && by == By::Agent && !runs_others(skill, transition.to),
     })
+}
+
+/// Whether a phase consists of other runs.
+fn runs_others(skill: &Skill, index: usize) -> bool {
+    skill.phases.get(index).is_some_and(|phase| phase.run.is_some())
 }
 
 fn go_back(run: &Run, skill: &Skill, to: usize, by: By) -> Option<Change> {
@@ -50,7 +55,8 @@ fn go_back(run: &Run, skill: &Skill, to: usize, by: By) -> Option<Change> {
 pub(crate) fn may_settle(policy: &Policy, run: &Run) -> bool {
     let skill = policy.skill_version(&run.skill, &run.version);
     let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase).unwrap_or_default()));
-    phase.is_some_and(|phase| phase.leave == Leave::OnDone || !run.children.is_none())
+    let fails = |phase: &Phase| phase.failed_when.is_some() && run.branch.is_some();
+    phase.is_some_and(|phase| phase.leave == Leave::OnDone || !run.children.is_none() || fails(phase))
 }
 
 /// Moves a run whose phase is left as soon as it is done, as far as that goes. Returns whether it moved or ended.
@@ -72,17 +78,25 @@ pub(crate) fn settle(world: &mut World<'_>, draft: &mut Draft, skill: &Skill, id
 fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
     let here = skill.phase_index(&run.phase).unwrap_or_default();
     let by_children = matches!(run.children, Children::Finished | Children::Failed);
-    let phase = skill.phases.get(here).filter(|phase| phase.leave == Leave::OnDone || by_children)?;
+    let phase = skill.phases.get(here)?;
+    let fails = phase.failed_when.is_some() && run.branch.is_some();
+    if phase.leave != Leave::OnDone && !by_children && !fails {
+        return None;
+    }
     match world.done(run, phase) {
-        Done::Yes => completion(world, run, skill, here),
-        Done::No if run.failed => {
+        Done::Yes if phase.leave == Leave::OnDone || by_children => completion(world, run, skill, here),
+        Done::No if world.has_failed(run, phase) => {
             match phase.back.iter().find(|back| back.on_failure && may_go_back(world, skill, run, back)) {
                 Some(back) => go_back(run, skill, back.to, By::Platform),
-                None if by_children => Some(ended(run, Status::Failed, By::Platform)),
+                // A run that is a part of another one fails, and with it the phase of that one. Where nothing is left to
+                // try, a person says how it goes on.
+                None if run.branch.is_some() && (by_children || phase.failed_when.is_some()) => {
+                    Some(ended(run, Status::Failed, By::Platform))
+                }
                 None => None,
             }
         }
-        Done::No | Done::NotAsked => None,
+        Done::Yes | Done::No | Done::NotAsked => None,
     }
 }
 

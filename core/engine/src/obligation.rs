@@ -44,7 +44,9 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft) {
         let run = draft.run(&id).filter(|run| run.status == Status::Active);
         let due = run.and_then(|run| {
             let skill = policy.skill_version(&run.skill, &run.version)?;
-            Some(Change::ObligationDue { run: run.id.clone(), visit: run.visit, text: announce(skill, run) })
+            let parent = run.parent.as_deref().and_then(|parent| draft.run(parent)).map(|parent| parent.skill.as_str());
+            let text = announce(skill, run, parent);
+            Some(Change::ObligationDue { run: run.id.clone(), visit: run.visit, text })
         });
         match due {
             Some(due) => draft.change(due),
@@ -93,7 +95,7 @@ fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
 }
 
 /// Where a run stands, in short lists. What finishes the phase stands there once.
-fn announce(skill: &Skill, run: &Run) -> String {
+fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     let index = skill.phase_index(&run.phase).unwrap_or_default();
     let Some(phase) = skill.phases.get(index) else { return String::new() };
     let mut finishing: Vec<&str> = Vec::new();
@@ -110,16 +112,23 @@ fn announce(skill: &Skill, run: &Run) -> String {
     let others: Vec<Matcher> = phase.allowed.iter().filter(|line| !finishes(line)).cloned().collect();
     let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
+    let named = run.branch.as_ref().map(|branch| branch.name.as_str()).filter(|name| !name.is_empty());
+    let named = named.map(|name| format!(", branch \"{name}\"")).unwrap_or_default();
+    let of = parent.map(|parent| format!(" (part of {parent}{named})")).unwrap_or_default();
     let began = run.began.as_ref().filter(|_| run.visits == 1);
     let began =
         began.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default();
     let mut text =
-        format!("phasegate: skill {}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
+        format!("phasegate: skill {}{of}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
     if !phase.description.is_empty() {
         text.push_str(&format!(" {}.", phase.description.trim_end_matches('.')));
     }
     if let Some(kind) = &phase.done_by {
         text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
+    }
+    if let Some(runs) = &phase.run {
+        let names: Vec<String> = runs.each.iter().map(|run| format!("`{}`", run.skill)).collect();
+        text.push_str(&format!(" The phase asks {}.", phrase::of_runs(&names, runs.parallel)));
     }
     if !others.is_empty() {
         text.push_str(&format!(" Allowed: {}.", phrase::lines(&others)));

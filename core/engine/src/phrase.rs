@@ -10,6 +10,7 @@ use crate::fact_test::times;
 use crate::matcher::{Matcher, ToolPattern};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
+use crate::policy::Phase;
 use crate::tool::Call;
 
 /// The most characters of one line of a policy, or of a command of the agent's.
@@ -63,6 +64,11 @@ pub(crate) fn joined(needs: &[String]) -> String {
 /// The lines of a list of a phase.
 pub(crate) fn lines(matchers: &[Matcher]) -> String {
     listed(&matchers.iter().map(line).collect::<Vec<_>>())
+}
+
+/// The calls that a phase lists, or by which the runs begin that it consists of.
+pub(crate) fn entering(phase: &Phase) -> String {
+    listed(&phase.enters().map(line).collect::<Vec<_>>())
 }
 
 fn others(count: usize) -> String {
@@ -120,6 +126,16 @@ fn artifact(test: &ArtifactTest) -> String {
     let files = format!("{new} of the artifact `{}` ({})", test.name, shortened(&test.content.text));
     let Some(marks) = &test.marks else { return files };
     format!("{files}, with `{}` {} in it", shortened(&marks.text), times(marks.at_least, marks.at_most))
+}
+
+/// The runs that a phase consists of.
+pub(crate) fn of_runs(names: &[String], parallel: bool) -> String {
+    let how = match names.len() {
+        0 | 1 => "",
+        _ if parallel => ", in any order",
+        _ => ", one after the other",
+    };
+    format!("that {} {} done{how}", listed(names), if names.len() > 1 { "are" } else { "is" })
 }
 
 /// One of several things that would do.

@@ -48,14 +48,15 @@ impl Policy {
     /// Whether a condition compares what calls are about.
     #[must_use]
     pub fn compares_objects(&self) -> bool {
-        let phases = self.skills.iter().chain(&self.earlier).flat_map(|skill| &skill.phases);
-        phases.flat_map(|phase| &phase.line_requires).any(|line| line.condition.compares_objects())
+        self.skills.iter().chain(&self.earlier).any(Skill::compares_objects)
     }
 
-    /// The skill exactly as a run began with it.
+    /// The skill exactly as a run began with it. The skills that others run are part of these.
     #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
-        self.skills.iter().chain(&self.earlier).find(|skill| skill.name == name && skill.version == version)
+        let mut all = self.skills.iter().chain(&self.earlier);
+        let known = |skill: &&Skill| skill.name == name && skill.version == version;
+        all.clone().find(known).or_else(|| all.find_map(|skill| skill.child(name, version)))
     }
 }
 
@@ -104,11 +105,36 @@ pub struct Skill {
     pub artifacts: Vec<Artifact>,
     /// The calls that every phase forbids.
     pub global_forbidden: Vec<Matcher>,
+    /// The skills that its phases run, as they were when it was compiled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<Self>,
     /// The phases, in order. Never empty.
     pub phases: Vec<Phase>,
 }
 
 impl Skill {
+    /// A skill that one of its phases runs, at any depth.
+    #[must_use]
+    pub fn child(&self, name: &str, version: &str) -> Option<&Self> {
+        let mut children = self.children.iter();
+        children.find_map(|child| {
+            let is_it = child.name == name && child.version == version;
+            if is_it { Some(child) } else { child.child(name, version) }
+        })
+    }
+
+    /// Whether one of its phases runs a skill of this name, at any depth.
+    #[must_use]
+    pub fn runs(&self, name: &str) -> bool {
+        self.children.iter().any(|child| child.name == name || child.runs(name))
+    }
+
+    /// Whether a condition of a line compares what calls are about.
+    fn compares_objects(&self) -> bool {
+        let mut lines = self.phases.iter().flat_map(|phase| &phase.line_requires);
+        lines.any(|line| line.condition.compares_objects()) || self.children.iter().any(Self::compares_objects)
+    }
+
     /// The values of an instance.
     #[must_use]
     pub fn values(&self) -> Values {
@@ -234,6 +260,9 @@ pub struct Phase {
     /// The type of the subagent that does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by: Option<String>,
+    /// The runs that it consists of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Box<ChildRuns>>,
     /// How calls that no line lists are answered in it; `None`: as the skill says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlisted: Option<Box<UnlistedRule>>,
@@ -241,6 +270,9 @@ pub struct Phase {
     pub requires: Option<Condition>,
     /// What completes it; `None`: nothing is needed to leave it.
     pub done_when: Option<Condition>,
+    /// What makes it fail; `None`: a failed call whose success it asks for, or a failed run of those that it consists of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_when: Option<Condition>,
     /// Whether it may be passed over, and when.
     pub optional: Optional,
     /// Whether completion moves by itself.
@@ -249,6 +281,34 @@ pub struct Phase {
     pub next: Vec<Edge>,
     /// The rollback edges to earlier phases, first choice first.
     pub back: Vec<Back>,
+}
+
+/// The runs that a phase consists of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChildRuns {
+    /// The runs, in order.
+    pub each: Vec<ChildRun>,
+    /// Whether all go on at once; else each begins when the one before has ended.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub parallel: bool,
+    /// The calls that enter the phase: those that a phase of the skills lists, and those that invoke one of the skills.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enters: Vec<Matcher>,
+}
+
+/// One of the runs that a phase consists of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChildRun {
+    /// The name of the branch; empty where there is only one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub branch: String,
+    /// The name of the skill, one of the children of the phase's.
+    pub skill: String,
+    /// Whether the phase goes on where the run fails.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub may_fail: bool,
 }
 
 /// The condition of one line of `allowed`: the line lists a call only while it holds.
@@ -262,6 +322,17 @@ pub struct LineRequires {
 }
 
 impl Phase {
+    /// Whether something has to happen before the phase is done.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.done_when.is_some() || self.run.is_some()
+    }
+
+    /// The calls that belong to the phase while it is not current: its lines, and those of the runs that it consists of.
+    pub fn enters(&self) -> impl Iterator<Item = &Matcher> {
+        self.allowed.iter().chain(self.run.iter().flat_map(|run| &run.enters))
+    }
+
     /// The condition of a line of `allowed`.
     #[must_use]
     pub fn required_by(&self, line: usize) -> Option<&Condition> {
@@ -277,7 +348,8 @@ impl Phase {
         let edges = self.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = self.back.iter().filter_map(|back| back.when.as_ref());
         let lines = self.line_requires.iter().map(|line| &line.condition);
-        lines.chain(&self.requires).chain(&self.done_when).chain(optional).chain(edges).chain(backs)
+        let asked = lines.chain(&self.requires).chain(&self.done_when).chain(&self.failed_when);
+        asked.chain(optional).chain(edges).chain(backs)
     }
 }
 

@@ -117,6 +117,7 @@ fn render(kind: &DenialKind) -> Rendered {
                 "Ask the user to restore the config of \"{skill}\" and to have it read with `phasegate reload`."
             ),
         },
+        Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
         | Kind::LineRequires { .. }
@@ -267,6 +268,21 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
         },
         _ => refused(Code::Internal, String::new()),
     }
+}
+
+fn start_unclear(branches: &[String], pending: bool) -> Rendered {
+    let names: Vec<String> = branches.iter().map(|name| format!("`{name}`")).collect();
+    let (reason, recovery) = if pending {
+        (
+            "another subagent was started, and has not begun".to_string(),
+            "Start this one again when that one runs.".to_string(),
+        )
+    } else {
+        let names = names.join(", ");
+        let recovery = format!("Say in the prompt which branch the subagent is for, one of {names}.");
+        (format!("the subagent may be for each of {names}, and its prompt names not exactly one"), recovery)
+    };
+    Rendered { gate: Gate::Phase, code: Code::StartUnclear, reason, recovery }
 }
 
 fn inputs_missing(skill: &str, inputs: &[(String, String)]) -> Rendered {

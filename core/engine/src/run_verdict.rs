@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::branch_start::BranchStart;
 use crate::cause::By;
 use crate::change::Change;
 use crate::code::Code;
@@ -48,8 +49,11 @@ pub(crate) fn verdicts<'a>(
     let skill_of = |run: &Run| policy.skill_version(&run.skill, &run.version);
     let mut verdicts = Vec::new();
     for root in tree::roots(state) {
-        let mut lists =
-            |run: &Run| skill_of(run).is_some_and(|skill| SkillCall::new(skill, call, caller).is_for(world, run));
+        let start = BranchStart { policy, state, call, caller };
+        let mut lists = |run: &Run| {
+            let is_for = |skill| SkillCall::new(skill, call, caller).is_for(world, run);
+            skill_of(run).is_some_and(is_for) && start.means(world, run)
+        };
         let mut path = tree::path(state, root, caller.agent, &mut lists);
         let Some(leaf) = path.pop() else { continue };
         for ancestor in path {
@@ -74,7 +78,8 @@ pub(crate) fn verdicts<'a>(
         // A call that belongs to a phase to come goes through that phase's gates, and what the skill forbids everywhere
         // stays forbidden: neither ends the run.
         let outside = matches!(ruling.line, Line::Forbidden | Line::UnlistedDenied);
-        let over = outside && is_over(world, leaf, skill);
+        // A run that a phase consists of ends before the call is judged (`reach`).
+        let over = outside && leaf.branch.is_none() && is_over(world, leaf, skill);
         let broke = code(ruling.line).filter(|_| !over);
         let run = leaf.id.clone();
         verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges: true });

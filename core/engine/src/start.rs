@@ -11,8 +11,9 @@ use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::judge::{Caller, SkillCall};
 use crate::policy::{Policy, Skill, Start};
-use crate::run_verdict::{RunVerdict, is_over};
-use crate::state::{State, Status};
+use crate::run_verdict::{RunVerdict, is_done, is_over};
+use crate::settle::settle;
+use crate::state::{Run, State, Status};
 use crate::tool::Call;
 
 /// Begins and ends runs as an event asks that is no call, before it is answered.
@@ -22,11 +23,11 @@ pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft
         EventKind::Command { by, .. } => *by == By::Human,
         _ => false,
     };
-    if waits || policy.skills.iter().all(|skill| !skill.starts_by_itself()) {
-        return;
-    }
     if matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop { .. }) && event.subagent().is_none() {
         over(world, policy, draft);
+    }
+    if waits || policy.skills.iter().all(|skill| !skill.starts_by_itself()) {
+        return;
     }
     for skill in &policy.skills {
         let mut reasons = skill.start.iter().filter(|start| is_asked(start, skill, draft.state(), event));
@@ -41,17 +42,24 @@ pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft
 /// Ends the runs that are done where a turn ends or begins, so that the next match begins another.
 fn over(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
     let alone = |name: &str, version: &str| policy.skill_version(name, version).is_some_and(Skill::starts_by_itself);
-    let runs = draft.state().live_runs().filter(|run| !run.in_force && alone(&run.skill, &run.version));
-    let runs: Vec<String> = runs.map(|run| run.id.clone()).collect();
+    let ends = |run: &&Run| run.branch.is_some() || (!run.in_force && alone(&run.skill, &run.version));
+    let runs: Vec<String> = draft.state().live_runs().filter(ends).map(|run| run.id.clone()).collect();
+    let mut parts = false;
     for id in runs {
         let run = draft.run(&id);
         let done = run.is_some_and(|run| {
             let skill = policy.skill_version(&run.skill, &run.version);
-            skill.is_some_and(|skill| is_over(world, run, skill))
+            let ends =
+                |skill| if run.branch.is_some() { is_done(world, run, skill) } else { is_over(world, run, skill) };
+            skill.is_some_and(ends)
         });
         if done {
+            parts |= run.is_some_and(|run| run.branch.is_some());
             activation::end(draft, &id, Status::Finished, By::Agent);
         }
+    }
+    if parts {
+        settle(world, policy, draft);
     }
 }
 

@@ -250,8 +250,17 @@ pub struct Branch {
     /// The subagent that does the run; `None`: the main agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The id of the session that the subagent belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// What the parent's phase waits for.
     pub barrier: Barrier,
+    /// Whether another run of the phase begins when this one has ended.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub more: bool,
+    /// Whether the phase goes on where the run fails.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub may_fail: bool,
 }
 
 /// What a phase that consists of runs waits for.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::call;
 use crate::cause::By;
 use crate::change::Change;
+use crate::children;
 use crate::control::{self, Answer, Invoked, Typed};
 use crate::decision::Decision;
 use crate::denial::{Denial, DenialKind};
@@ -24,13 +25,12 @@ use crate::gates::protection;
 use crate::in_force;
 use crate::inheritance;
 use crate::judge::Caller;
-use crate::moves;
 use crate::obligation;
 use crate::observe;
 use crate::policy::{Mode, Policy};
+use crate::settle::settle;
 use crate::start;
-use crate::state::{Obligation, Run, State, Status};
-use crate::tree;
+use crate::state::{Obligation, Run, State};
 
 /// What one event led to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,6 +89,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     let kept = keeps_subagent(&mut world, policy, &mut draft, event);
     if kept.is_none() {
         observe::observe(&mut draft, event);
+        children::bind(policy, &mut draft, event);
     }
     obligation::taken_up(&mut draft, event);
     settle(&mut world, policy, &mut draft);
@@ -206,24 +207,6 @@ fn told(missing: Vec<Denial>, how: &str) -> Answered {
     });
     let text = told.collect::<Vec<_>>().join("\n");
     Answered { decision: None, result: Some(json!({"text": text})) }
-}
-
-/// Moves the runs that are left as soon as their phase is done.
-fn settle(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
-    let may_move = draft.state().live_runs().filter(|run| moves::may_settle(policy, run));
-    let ids: Vec<String> = may_move.map(|run| run.id.clone()).collect();
-    for id in ids {
-        let skill = draft.run(&id).and_then(|run| policy.skill_version(&run.skill, &run.version));
-        if skill.is_some_and(|skill| moves::settle(world, draft, skill, &id)) {
-            draft.announce(&id);
-        }
-    }
-    tree::settle(draft, &mut |draft, id| {
-        let active = draft.run(id).filter(|run| run.status == Status::Active);
-        if let Some(skill) = active.and_then(|run| policy.skill_version(&run.skill, &run.version)) {
-            moves::settle(world, draft, skill, id);
-        }
-    });
 }
 
 /// Keeps what there is at the beginning of a visit, where a condition asks whether it changed since.

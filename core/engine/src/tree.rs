@@ -6,6 +6,7 @@ use crate::cause::By;
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::moves;
+use crate::policy::Policy;
 use crate::state::{Barrier, Branch, Children, Run, State, Status};
 
 /// The live runs that are part of no other live run. Each is the root of a tree.
@@ -17,6 +18,22 @@ pub(crate) fn roots(state: &State) -> impl Iterator<Item = &Run> {
 fn parent<'a>(state: &'a State, run: &Run) -> Option<&'a Run> {
     let parent = state.run(run.parent.as_deref()?)?;
     (parent.status == Status::Active && run.branch.is_some()).then_some(parent)
+}
+
+/// Whether the skill of the run, or of one that it is a part of, must be finished.
+pub(crate) fn must_finish(policy: &Policy, state: &State, run: &Run) -> bool {
+    let required =
+        |run: &Run| policy.skill_version(&run.skill, &run.version).is_some_and(|skill| skill.finish_required);
+    let mut at = Some(run);
+    // Every run has fewer ancestors than there are live runs, whatever the parents in a state say.
+    for _ in 0..=state.live_runs().count() {
+        match at {
+            Some(run) if required(run) => return true,
+            Some(run) => at = parent(state, run),
+            None => return false,
+        }
+    }
+    false
 }
 
 /// The path from the root of a tree to the leaf that judges the call of an agent; the leaf is the last.
@@ -44,13 +61,16 @@ fn descend<'a>(
     let mut first: Option<Vec<&Run>> = None;
     let mut listed: Option<Vec<&Run>> = None;
     let Some(levels) = levels.checked_sub(1) else { return path };
+    // A subagent whose run has ended has no other one.
+    let did = |part: &Run| part.status != Status::Active && agent.is_some() && bound_to(part) == agent;
+    let is_past = parts(state, run).any(did);
     for child in children(state, run) {
         let below = descend(state, child, agent, lists, levels);
         if agent.is_some() && below.iter().any(|run| bound_to(run) == agent) {
             path.extend(below);
             return path;
         }
-        if bound_to(child).is_some() {
+        if is_past || bound_to(child).is_some() {
             continue;
         }
         if listed.is_none() && below.last().is_some_and(|leaf| lists(leaf)) {
@@ -68,12 +88,12 @@ fn bound_to(run: &Run) -> Option<&str> {
 }
 
 /// The live runs that are parts of the run's present visit.
-fn children<'a>(state: &'a State, run: &'a Run) -> impl Iterator<Item = &'a Run> {
+pub(crate) fn children<'a>(state: &'a State, run: &'a Run) -> impl Iterator<Item = &'a Run> {
     parts(state, run).filter(|part| part.status == Status::Active)
 }
 
 /// The runs that are parts of the run's present visit, live or ended.
-fn parts<'a>(state: &'a State, run: &Run) -> impl Iterator<Item = &'a Run> {
+pub(crate) fn parts<'a>(state: &'a State, run: &Run) -> impl Iterator<Item = &'a Run> {
     let (id, visit) = (run.id.clone(), run.visit);
     let all = state.project.runs.iter().chain(&state.session.runs);
     all.filter(move |part| {
@@ -100,22 +120,31 @@ pub(crate) fn settling(state: &State) -> Option<Change> {
     })
 }
 
-/// Whether the visit that a run belongs to has ended.
+/// Whether the visit that a run belongs to has ended, or nothing more is waited for in it.
 fn is_over(state: &State, run: &Run, branch: &Branch) -> bool {
-    parent(state, run).is_none_or(|parent| parent.visit != branch.visit)
+    let ended = |parent: &Run| matches!(parent.children, Children::Finished | Children::Failed);
+    parent(state, run).is_none_or(|parent| parent.visit != branch.visit || ended(parent))
 }
 
 /// What the ends of the parts of a visit mean to its phase.
 fn outcome(state: &State, run: &Run) -> Children {
     let mut barrier = Barrier::All;
     let (mut live, mut finished, mut failed) = (0_usize, 0_usize, 0_usize);
+    // What follows a part that has ended is yet to begin.
+    let mut more = false;
     for part in parts(state, run) {
         barrier = part.branch.as_ref().map_or(barrier, |branch| branch.barrier);
+        more = part.branch.as_ref().is_some_and(|branch| branch.more);
+        let may_fail = part.branch.as_ref().is_some_and(|branch| branch.may_fail);
         match part.status {
             Status::Active => live = live.saturating_add(1),
             Status::Finished => finished = finished.saturating_add(1),
+            Status::Left | Status::Failed if may_fail => finished = finished.saturating_add(1),
             Status::Left | Status::Failed => failed = failed.saturating_add(1),
         }
+    }
+    if more {
+        live = live.saturating_add(1);
     }
     match barrier {
         Barrier::Any if finished > 0 => Children::Finished,

@@ -79,12 +79,14 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
                 same: Vec::new(),
             })
         }),
+        failed_when: None,
         optional: Optional::No,
         leave: Leave::OnCall,
         next: if index == last { vec![] } else { vec![Edge { to: index + 1, when: None, early: false }] },
         back: vec![],
         produces: vec![],
         done_by: None,
+        run: None,
         unlisted: None,
     });
     let skill = Skill {
@@ -103,6 +105,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         tools: vec![],
         inputs: vec![],
         instance_of: None,
+        children: Vec::new(),
         artifacts: Vec::new(),
         global_forbidden: list(&sketch.global),
         phases: phases.collect(),

@@ -142,7 +142,9 @@ fn a_part_that_fails_fails_its_parent_and_what_is_left_ends() {
     let mut state = state(vec![run("r1", "outer", "work"), spent, part("r3", "two", None)]);
     play(&policy, &mut state, json!({"event": "idle"}));
     assert_eq!(status(&state, "r2").0, Status::Failed);
-    assert_eq!(status(&state, "r1").0, Status::Failed, "no rollback edge is open");
+    assert_eq!(status(&state, "r1"), (Status::Active, "work".into()), "no rollback edge is open: a person goes on");
+    assert_eq!(state.run("r1").unwrap().children, Children::Failed);
+    assert!(!play(&policy, &mut state, call("1", "b", None)).unwrap().lets_through());
     assert_eq!(status(&state, "r3").0, Status::Left);
 }
 

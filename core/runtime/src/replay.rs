@@ -3,6 +3,7 @@
 //! The names and fields of lines and outputs are fixed; later versions add, never change.
 
 mod files;
+mod invoked;
 mod output;
 
 use std::collections::BTreeMap;
@@ -135,6 +136,7 @@ impl Replay {
         }
         let of_line = read_line(&mut event, &Shell::default(), self.files.root()).is_some();
         self.files.read_paths(&mut event, of_line);
+        invoked::read(&mut event);
         let Begun { state: before, mut records } = self.begun(&event)?;
         let Decided { outcome: mut done, facts } = self.decide(&before, &event)?;
         records.extend(phasegate_core::records(&self.policy, &before, &event, &done.changes));

@@ -21,6 +21,8 @@ pub(crate) struct Builder<'f> {
     pub(super) may_compare: bool,
     /// The texts that it may name.
     pub(super) prompts: Option<&'f Prompts<'f>>,
+    /// The skills that its phases run.
+    pub(super) runs: Vec<RunName>,
     /// The artifacts of the skill.
     pub(super) artifacts: Vec<Artifact>,
     /// The number of the next call test.
@@ -36,6 +38,7 @@ impl<'f> Builder<'f> {
             unlisted: Unlisted::ReadOnly,
             may_compare: false,
             prompts: None,
+            runs: Vec::new(),
             artifacts: Vec::new(),
             atoms: 0,
         }
@@ -46,6 +49,13 @@ impl<'f> Builder<'f> {
         self.atoms += 1;
         atom
     }
+}
+
+/// The name of a skill that a phase runs, and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct RunName {
+    pub(crate) skill: String,
+    pub(crate) span: Span,
 }
 
 /// A skill with the places of what it says.
@@ -64,6 +74,8 @@ pub(crate) struct Places {
     pub(crate) phases: Vec<PhasePlaces>,
     pub(crate) global_forbidden: Vec<Span>,
     pub(crate) tools: Vec<Span>,
+    /// The skills that its phases run.
+    pub(crate) runs: Vec<RunName>,
     /// The lines of `start` that select calls.
     pub(crate) start: Vec<Span>,
     /// The lines of `unlisted` that select calls.

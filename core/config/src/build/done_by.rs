@@ -17,7 +17,7 @@ pub(super) fn lowered(source: &PhaseSource) -> Cow<'_, PhaseSource> {
     let Some(kind) = &source.done_by else { return Cow::Borrowed(source) };
     let mut own = source.clone();
     own.allowed.iter_mut().for_each(|line| by(line, kind));
-    own.done_when.iter_mut().for_each(|condition| asked_of(condition, kind));
+    own.done_when.iter_mut().chain(&mut own.failed_when).for_each(|condition| asked_of(condition, kind));
     Cow::Owned(own)
 }
 
@@ -49,12 +49,16 @@ pub(super) fn start(builder: &mut Builder<'_>, kind: &str, node: &Node) -> Vec<M
     matcher::each(builder, &MatcherSource::Object(Box::new(object)), node)
 }
 
-/// While a subagent does a phase, the main agent only reads, where the skill lets pass what it does not list.
+/// While a subagent does a phase, or other runs, the main agent only reads, where the skill lets pass what it does not list.
 pub(super) fn main_agent_reads(phases: &mut [Phase], unlisted: Unlisted, lines: &[UnlistedLine]) {
-    for phase in phases.iter_mut().filter(|phase| phase.done_by.is_some() && unlisted == Unlisted::Allow) {
+    for phase in phases.iter_mut().filter(|phase| unlisted == Unlisted::Allow && by_others(phase)) {
         let rule = || UnlistedRule { lines: lines.to_vec(), otherwise: Unlisted::ReadOnly };
         phase.unlisted.get_or_insert_with(|| Box::new(rule()));
     }
+}
+
+fn by_others(phase: &Phase) -> bool {
+    phase.done_by.is_some() || phase.run.is_some()
 }
 
 /// A call, as the subagent makes it.

@@ -13,6 +13,11 @@ use crate::report::Finding;
 use crate::source::SkillSource;
 use crate::suggestion::{did_you_mean, listed};
 
+/// Whether a phase runs other skills, which may use the inputs.
+fn runs_others(source: &SkillSource) -> bool {
+    source.phases.values().any(|phase| phase.run.is_some())
+}
+
 /// The names that no input has: they are for the agent that acts and for a branch.
 const RESERVED: [&str; 2] = ["agent", "branch"];
 
@@ -24,9 +29,9 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) 
     let used: BTreeSet<String> = written.iter().flat_map(|(text, _)| names(text)).collect();
     for entry in child(root, "inputs").entries() {
         let Some(pattern) = source.inputs.get(&entry.key) else { continue };
-        let finding = named(&entry.key, entry.key_span)
-            .or_else(|| matches(pattern, entry.node.span))
-            .or_else(|| (!used.contains(&entry.key)).then(|| unused(&entry.key, entry.key_span)));
+        let finding = named(&entry.key, entry.key_span).or_else(|| matches(pattern, entry.node.span)).or_else(|| {
+            (!used.contains(&entry.key) && !runs_others(source)).then(|| unused(&entry.key, entry.key_span))
+        });
         builder.findings.extend(finding);
         inputs.push(Input { name: entry.key.clone(), pattern: pattern.clone(), value: None });
     }

@@ -6,7 +6,7 @@ use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, UnlistedRule};
 
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
-use super::{artifact, condition, done_by, matcher, unlisted};
+use super::{artifact, condition, done_by, matcher, runs, unlisted};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{
@@ -30,7 +30,10 @@ pub(super) fn phase(
     let mut places = PhasePlaces { key: entry.key_span, ..PhasePlaces::default() };
     let mut lines = allowed::lines(builder, &source.allowed, child(node, "allowed"), &mut places.asked);
     places.allowed = core::mem::take(&mut lines.spans);
-    lines.append(everywhere, kind);
+    let run = runs::runs(builder, source, node);
+    if run.is_none() {
+        lines.append(everywhere, kind);
+    }
     let produces = artifact::produced(builder, source, node);
     lines.write(builder, &produces, kind);
     let start = kind.map(|kind| done_by::start(builder, kind, child(node, "done_by"))).unwrap_or_default();
@@ -54,9 +57,11 @@ pub(super) fn phase(
         forbidden,
         produces: Vec::new(),
         done_by: source.done_by.clone(),
+        run,
         unlisted: rule,
         requires: inner.condition(source.requires.as_ref(), child(node, "requires")),
         done_when: inner.condition(source.done_when.as_ref(), child(node, "done_when")),
+        failed_when: inner.condition(source.failed_when.as_ref(), child(node, "failed_when")),
         optional: inner.optional(source, child(node, "optional")),
         leave: inner.leave(source, child(node, "leave").span),
         next: inner.next(source, child(node, "next"), index),
@@ -104,10 +109,14 @@ impl Inner<'_, '_> {
 
     fn leave(&mut self, source: &PhaseSource, span: Span) -> Leave {
         match source.leave {
-            None if source.done_by.is_some() => Leave::OnDone,
+            None if source.done_by.is_some() || source.run.is_some() => Leave::OnDone,
             None | Some(LeaveSource::OnCall) => Leave::OnCall,
             Some(LeaveSource::OnDone) => {
-                if source.done_when.is_none() && source.produces.is_empty() && source.done_by.is_none() {
+                if source.done_when.is_none()
+                    && source.produces.is_empty()
+                    && source.done_by.is_none()
+                    && source.run.is_none()
+                {
                     self.builder.findings.push(
                         Finding::error(
                             Code::ConfigMissing,

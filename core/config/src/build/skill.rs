@@ -9,7 +9,7 @@ use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
-use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, unlisted};
+use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, unlisted};
 use crate::node::{Node, Span};
 use crate::prompts::Prompts;
 use crate::report::Finding;
@@ -58,9 +58,10 @@ pub(crate) fn skill<'f>(
         phases.push(phase);
         places.phases.push(phase_places);
     }
+    runs::first(&mut builder, &phases, places.phases.first().map_or(places.name, |phase| phase.key));
     done_by::main_agent_reads(&mut phases, unlisted, &unlisted_lines);
     let leave = leave(&mut builder, source, node);
-    let artifacts = core::mem::take(&mut builder.artifacts);
+    places.runs = builder.runs;
     let skill = Skill {
         name: source.skill.clone(),
         description: source.description.clone(),
@@ -77,7 +78,8 @@ pub(crate) fn skill<'f>(
         tools,
         inputs,
         instance_of: None,
-        artifacts,
+        artifacts: builder.artifacts,
+        children: Vec::new(),
         global_forbidden,
         phases,
     };

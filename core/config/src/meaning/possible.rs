@@ -115,7 +115,11 @@ impl<'s> Possible<'s> {
     /// The phases that some sample call may lead to from this one, whatever the evidence.
     pub(super) fn leads(&self, at: usize) -> Vec<usize> {
         let Some(phase) = self.skill.phases.get(at) else { return Vec::new() };
-        (0..self.table.samples.len()).flat_map(|sample| self.leads_to(at, phase, sample)).collect()
+        // The calls of a phase that consists of runs are those of other skills.
+        let open = |to: &usize| self.ways(at).is_some_and(|ways| ways.open.get(*to) == Some(&true));
+        let phases = self.skill.phases.iter().enumerate();
+        let runs = phases.filter(|(_, phase)| phase.run.is_some()).map(|(to, _)| to).filter(open);
+        (0..self.table.samples.len()).flat_map(|sample| self.leads_to(at, phase, sample)).chain(runs).collect()
     }
 
     fn leads_to(&self, at: usize, phase: &Phase, sample: usize) -> Vec<usize> {
@@ -129,7 +133,7 @@ impl<'s> Possible<'s> {
             if self.ways(at).is_none_or(|ways| ways.open.get(to) != Some(&true)) {
                 return leads;
             }
-            if !forbidden || (phase.done_when.is_some() && self.waits(phase)) {
+            if !forbidden || (phase.asks() && self.waits(phase)) {
                 leads.push(to);
             }
             // A rollback edge matters only if the transition is open and the call is forbidden here.
@@ -142,7 +146,7 @@ impl<'s> Possible<'s> {
     }
 
     fn passable(&self, here: usize, from: usize) -> bool {
-        let passed = |phase: &Phase| phase.done_when.is_none() || phase.optional != Optional::No;
+        let passed = |phase: &Phase| !phase.asks() || phase.optional != Optional::No;
         self.skill.phases.get(from).is_some_and(|phase| if from == here { self.waits(phase) } else { passed(phase) })
     }
 
@@ -151,7 +155,7 @@ impl<'s> Possible<'s> {
         let needs = |edge: &Edge| {
             edge.when.is_some() || self.skill.phases.get(edge.to).is_some_and(|next| next.requires.is_some())
         };
-        phase.leave == Leave::OnCall || phase.done_when.is_none() || phase.next.iter().all(needs)
+        phase.leave == Leave::OnCall || !phase.asks() || phase.next.iter().all(needs)
     }
 
     fn belongs(&self, at: usize, sample: usize) -> bool {

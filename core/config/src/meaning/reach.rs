@@ -31,7 +31,7 @@ pub(super) fn check(
         if !possible.can_be_done(at) && !misspelt.contains(&at) {
             findings.push(never_done(possible, at, phase, places.done_when));
         }
-        if built.skill.finish_required && phase.next.is_empty() && phase.done_when.is_none() {
+        if built.skill.finish_required && phase.next.is_empty() && !phase.asks() {
             findings.push(never_finished(phase, places.key));
         }
         if reached.get(at) == Some(&false) {

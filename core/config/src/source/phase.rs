@@ -1,5 +1,7 @@
 //! Phases as written.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::choices::LeaveSource;
@@ -24,6 +26,10 @@ pub struct PhaseSource {
     /// The condition that completes the phase. Only calls of the current visit count. Without it a run can leave the
     /// phase at any time.
     pub done_when: Option<ConditionSource>,
+    /// The condition under which the phase has failed, whatever else holds. With `on_failure` that edge is then open, and with
+    /// `leave: on_done` it is taken; without one the run fails if a phase of another skill consists of it. The default, with
+    /// `on_failure`: the newest call whose success or end `done_when` asks for failed.
+    pub failed_when: Option<ConditionSource>,
     /// The artifacts that the phase makes or changes. It is done only when each of them is there, and only phases that produce
     /// an artifact may write it.
     pub produces: Vec<String>,
@@ -32,6 +38,10 @@ pub struct PhaseSource {
     /// subagent ended.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub done_by: Option<String>,
+    /// The runs that the phase consists of: the name of a skill; a list of names, one after the other; or `parallel`, all at
+    /// once. Such a phase has no lines but `forbidden`: the calls are those of the runs. It is done when they have finished,
+    /// and fails when one of them fails; `leave` is `on_done`.
+    pub run: Option<RunSource>,
     /// Whether the phase may be skipped: `true`, or `when` a condition holds.
     pub optional: Option<OptionalSource>,
     /// When a run leaves the completed phase.
@@ -41,8 +51,54 @@ pub struct PhaseSource {
     pub next: Option<Vec<NextSource>>,
     /// Rollback edges to earlier phases.
     pub back: Vec<BackSource>,
-    /// The rollback edge that opens if the phase failed: the newest call whose success or end `done_when` asks for failed.
+    /// The rollback edge that opens if the phase failed, as `failed_when` says.
     pub on_failure: Option<BackSource>,
+}
+
+/// The runs that a phase consists of.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum RunSource {
+    /// One run of a skill.
+    Skill(String),
+    /// Runs of several skills, in order.
+    List(Vec<String>),
+    /// Runs that go on at once.
+    Parallel(ParallelSource),
+}
+
+/// Runs that go on at once.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ParallelSource {
+    /// The name of each branch, and the skill that it runs.
+    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
+    pub parallel: BTreeMap<String, BranchSource>,
+}
+
+/// A branch: the name of a skill, or an object.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum BranchSource {
+    /// The name of the skill.
+    Skill(String),
+    /// The skill, and what becomes of the phase if its run fails.
+    Object(BranchObject),
+}
+
+/// A branch of a parallel phase.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BranchObject {
+    /// The name of the skill.
+    pub skill: String,
+    /// `false`: the phase goes on where the run fails. The default is `true`: the phase fails.
+    #[serde(default)]
+    pub fail_on_error: Option<bool>,
 }
 
 /// What a phase is for.

@@ -25,6 +25,12 @@ fn names(name: &str) -> Vec<String> {
     names
 }
 
+/// A skill that others run.
+pub(crate) fn scan() -> SourceFile {
+    let text = "skill: scan\ndescription: Look.\nphases:\n  look: {allowed: [Read], done_when: {ok: Read}}\n".into();
+    SourceFile { path: ".phasegate/skills/scan.yaml".into(), text, level: Level::Project, kind: Kind::Skill }
+}
+
 fn compiled(name: &str, file: &str) -> (Compiled, String) {
     let text = fs::read_to_string(folder(name).join(file)).unwrap();
     let kind = match file {
@@ -35,7 +41,7 @@ fn compiled(name: &str, file: &str) -> (Compiled, String) {
     let source = SourceFile { path: file.into(), text: text.clone(), level: Level::Project, kind };
     let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Read the code.\nWrite the plan.\n".into());
     let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
-    (compile(&[source, prompt]), text)
+    (compile(&[source, prompt, scan()]), text)
 }
 
 #[test]

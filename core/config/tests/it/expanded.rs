@@ -43,15 +43,15 @@ fn a_skill_written_out_is_compiled_to_the_same() {
         let file = SourceFile { path: name, text, level: Level::Project, kind: Kind::Skill };
         let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Read the code.\nWrite the plan.\n".into());
         let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
-        skills.extend(compile(&[file, prompt]).policy.skills.clone());
+        skills.extend(compile(&[file, prompt, crate::cases::scan()]).policy.skills.clone());
     }
     assert!(skills.len() > 10, "{}", skills.len());
     for skill in skills {
         let text = expanded(&skill);
         let file =
             SourceFile { path: "skill.yaml".into(), text: text.clone(), level: Level::Project, kind: Kind::Skill };
-        let found = compile(&[file]);
-        let [again] = found.policy.skills.as_slice() else {
+        let found = compile(&[file, crate::cases::scan()]);
+        let Some(again) = found.policy.skill(&skill.name) else {
             panic!("{}:\n{text}\n{:?}", skill.name, found.diagnostics)
         };
         assert_eq!(meaning(again), meaning(&skill), "{}:\n{text}", skill.name);

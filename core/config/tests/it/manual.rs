@@ -88,7 +88,7 @@ fn every_example_compiles() {
             let file = SourceFile { path: name.clone(), text: text.clone(), level: Level::Project, kind };
             let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Write the plan.".into());
             let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
-            let found = compile(&[file, prompt]).diagnostics;
+            let found = compile(&[file, prompt, crate::cases::scan()]).diagnostics;
             assert!(found.is_empty(), "{}.{name}:\n{text}\n{found:#?}", section.of);
         }
     }

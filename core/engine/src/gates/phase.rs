@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use crate::branch_start::BranchStart;
 use crate::control;
 use crate::decision::Effect;
 use crate::denial::{DecidingRun, Denial, DenialKind};
@@ -23,12 +24,21 @@ pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Deni
     }
     let violation = strictest.and_then(|verdict| remedy::violation(world, context, verdict));
     let without_policy = strictest_without_policy(context).into_iter().chain(without_inputs(world, context));
+    let without_policy = without_policy.chain(unclear_start(world, context));
     let without_policy = without_policy.max_by_key(|denial| denial.effect);
     match (violation, without_policy) {
         (Some(violation), Some(gone)) if gone.effect > violation.effect => Some(gone),
         (Some(violation), _) => Some(violation),
         (None, gone) => gone,
     }
+}
+
+/// A start of a subagent that may be about several runs.
+fn unclear_start(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
+    let Context { policy, state, call, caller, .. } = *context;
+    let (part, kind) = BranchStart { policy, state, call, caller }.unclear(world)?;
+    let run = DecidingRun { skill: part.skill.clone(), phase: Some(part.phase.clone()), line: None, began: false };
+    Some(Denial { tool: call.tool.name.clone(), run: Some(run), ..Denial::new(kind, Effect::of_violation(part.mode)) })
 }
 
 /// A skill that the call invokes and that cannot begin with what the call gives.

@@ -11,6 +11,10 @@ use crate::state::Run;
 impl SkillPart<'_> {
     /// Whether the phase lists the call, by a line whose condition holds.
     pub(super) fn listed(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Listed {
+        let elsewhere = phase.run.as_ref().filter(|_| run.phase != phase.name);
+        if elsewhere.is_some_and(|runs| self.any(&runs.enters, Use::Permit)) {
+            return Listed::Yes;
+        }
         if phase.line_requires.is_empty() {
             return if self.any(&phase.allowed, Use::Permit) { Listed::Yes } else { Listed::No };
         }

@@ -1,0 +1,83 @@
+//! Runs that a phase consists of, as written.
+
+use phasegate_core::Code;
+use phasegate_core::policy::{ChildRun, ChildRuns, Phase};
+
+use super::builder::{Builder, RunName, child};
+use crate::node::{Node, Span};
+use crate::report::Finding;
+use crate::source::{BranchObject, BranchSource, PhaseSource, RunSource};
+
+/// The keys that a phase with `run` does not have: the runs have them.
+const WITHOUT: [&str; 6] = ["allowed", "produces", "done_by", "done_when", "failed_when", "leave"];
+
+/// The runs of a phase. The skills are looked up when all are known.
+pub(super) fn runs(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> Option<Box<ChildRuns>> {
+    let written = source.run.as_ref()?;
+    let at = child(node, "run");
+    for key in WITHOUT {
+        if let Some(entry) = node.entry(key) {
+            let message = format!("a phase with `run` has no `{key}`");
+            let finding = Finding::error(Code::ConfigValue, entry.key_span, message);
+            builder.findings.push(
+                finding
+                    .cause("the skills that it runs say so")
+                    .suggest("put it into one of these skills, or remove it"),
+            );
+        }
+    }
+    let mut runs = ChildRuns::default();
+    match written {
+        RunSource::Skill(name) => add(builder, &mut runs, only(name), at.span),
+        RunSource::List(names) => {
+            for (name, node) in names.iter().zip(at.items()) {
+                add(builder, &mut runs, only(name), node.span);
+            }
+        }
+        RunSource::Parallel(branches) => {
+            runs.parallel = true;
+            // The mapping of the source has lost the order of the file; the tree has it.
+            for entry in child(at, "parallel").entries() {
+                let Some(branch) = branches.parallel.get(&entry.key) else { continue };
+                let (skill, may_fail) = match branch {
+                    BranchSource::Skill(skill) => (skill, false),
+                    BranchSource::Object(BranchObject { skill, fail_on_error }) => {
+                        (skill, *fail_on_error == Some(false))
+                    }
+                };
+                let run = ChildRun { branch: entry.key.clone(), may_fail, ..only(skill) };
+                add(builder, &mut runs, run, child(&entry.node, "skill").span);
+            }
+        }
+    }
+    if runs.each.is_empty() {
+        let finding = Finding::error(Code::ConfigMissing, at.span, "`run` names no skill");
+        builder.findings.push(finding.suggest("name a skill, or remove the key"));
+    }
+    Some(Box::new(runs))
+}
+
+fn only(skill: &str) -> ChildRun {
+    ChildRun { branch: String::new(), skill: skill.to_owned(), may_fail: false }
+}
+
+fn add(builder: &mut Builder<'_>, runs: &mut ChildRuns, run: ChildRun, span: Span) {
+    builder.runs.push(RunName { skill: run.skill.clone(), span });
+    runs.each.push(run);
+}
+
+/// Reports a first phase that cannot be the first of a skill that runs others.
+pub(super) fn first(builder: &mut Builder<'_>, phases: &[Phase], span: Span) {
+    let runs_others = phases.iter().any(|phase| phase.run.is_some());
+    let Some(phase) = phases.first().filter(|_| runs_others) else { return };
+    let parallel = phase.run.as_ref().is_some_and(|run| run.parallel);
+    let optional = phase.optional != phasegate_core::policy::Optional::No;
+    let what = match (parallel, optional) {
+        (_, true) => "optional",
+        (true, _) => "parallel",
+        _ => return,
+    };
+    let message = format!("the first phase of a skill that runs others is not {what}");
+    let finding = Finding::error(Code::ConfigValue, span, message);
+    builder.findings.push(finding.suggest("put a phase before it"));
+}

@@ -1,0 +1,115 @@
+//! Starts of subagents that do a run of a phase: which of several runs one is about (rules 3.2).
+
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use crate::analysis::Invocation;
+use crate::denial::DenialKind;
+use crate::eval::World;
+use crate::judge::{Caller, SkillCall};
+use crate::policy::{Policy, Skill};
+use crate::state::{Run, State, Status};
+use crate::tool::Call;
+use crate::tree;
+
+/// The arguments in which a start says what the subagent is to do.
+const SAYS: [&str; 2] = ["prompt", "description"];
+
+/// A start of a subagent, as the runs see it that it may be about.
+pub(crate) struct BranchStart<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) state: &'a State,
+    pub(crate) call: &'a Call,
+    pub(crate) caller: Caller<'a>,
+}
+
+impl<'a> BranchStart<'a> {
+    /// Whether the call may be about this run: it is no start, or the run is the only one of its phase that it can be
+    /// about, or the one that it names.
+    pub(crate) fn means(&self, world: &mut World<'_>, run: &Run) -> bool {
+        if !self.is_start() || run.branch.is_none() {
+            return true;
+        }
+        let meant = self.meant(world, run);
+        match meant.as_slice() {
+            [] => true,
+            [one] => one.id == run.id,
+            _ => false,
+        }
+    }
+
+    /// Why nobody can tell which run the start is about.
+    pub(crate) fn unclear(&self, world: &mut World<'_>) -> Option<(&'a Run, DenialKind)> {
+        if !self.is_start() {
+            return None;
+        }
+        let parts = self.state.live_runs().filter(|run| run.branch.is_some());
+        for run in parts {
+            let rivals = self.rivals(world, run);
+            if rivals.is_empty() {
+                continue;
+            }
+            let name = |run: &&Run| run.branch.as_ref().map(|branch| branch.name.clone()).unwrap_or_default();
+            let (branches, pending): (Vec<String>, bool) = (rivals.iter().map(name).collect(), self.is_pending());
+            if pending || self.meant(world, run).len() != 1 {
+                return Some((run, DenialKind::StartUnclear { branches, pending }));
+            }
+        }
+        None
+    }
+
+    fn is_start(&self) -> bool {
+        matches!(self.call.analysis.invokes, Some(Invocation::Agent(_)))
+    }
+
+    fn skill(&self, run: &Run) -> Option<&'a Skill> {
+        self.policy.skill_version(&run.skill, &run.version)
+    }
+
+    /// The runs of the same phase that no subagent does yet and whose present phase lists the start and is a subagent's.
+    fn rivals(&self, world: &mut World<'_>, run: &Run) -> Vec<&'a Run> {
+        let Some(parent) = run.parent.as_deref().and_then(|parent| self.state.run(parent)) else { return Vec::new() };
+        let mut rivals: Vec<&Run> = tree::children(self.state, parent).collect();
+        rivals.retain(|rival| rival.branch.as_ref().is_some_and(|branch| branch.agent.is_none()));
+        rivals.retain(|rival| {
+            let Some(skill) = self.skill(rival) else { return false };
+            let phase = skill.phase_index(&rival.phase).and_then(|index| skill.phases.get(index));
+            phase.is_some_and(|phase| phase.done_by.is_some())
+                && SkillCall::new(skill, self.call, self.caller).is_for(world, rival)
+        });
+        rivals
+    }
+
+    /// Those of them that the start can be about: the only one, else those whose names it says.
+    fn meant(&self, world: &mut World<'_>, run: &Run) -> Vec<&'a Run> {
+        let mut rivals = self.rivals(world, run);
+        if rivals.len() > 1 {
+            rivals.retain(|rival| rival.branch.as_ref().is_some_and(|branch| self.says(&branch.name)));
+        }
+        rivals
+    }
+
+    fn says(&self, name: &str) -> bool {
+        let said = SAYS.iter().filter_map(|field| self.call.input.get(*field).and_then(Value::as_str));
+        let of_name = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+        let name = name.to_lowercase();
+        said.flat_map(|text| text.split(move |letter| !of_name(letter))).any(|word| word.to_lowercase() == name)
+    }
+
+    /// Whether the start of a subagent that does such a run was let through, and the subagent has not begun.
+    fn is_pending(&self) -> bool {
+        let does = |run: &str| {
+            let part = self.state.run(run).filter(|run| run.status == Status::Active && run.branch.is_some())?;
+            let skill = self.skill(part)?;
+            let phase = skill.phase_index(&part.phase).and_then(|index| skill.phases.get(index))?;
+            phase.done_by.is_some().then_some(())
+        };
+        let mut calls = self.state.session.calls.iter().filter(|call| call.tool == crate::tool::AGENT);
+        calls.any(|call| {
+            let for_part = call.visits.iter().any(|place| place.listed && does(&place.run.to_string()).is_some());
+            call.started.is_none() && !call.ended && for_part
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! Child runs: a phase that consists of runs begins them, and a subagent does the one that its start is a call of.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use crate::cause::By;
+use crate::change::Change;
+use crate::draft::Draft;
+use crate::event::{Event, EventKind};
+use crate::policy::{ChildRun, ChildRuns, Policy, Scope, Skill};
+use crate::state::{Barrier, Branch, Children, Run, State, Status};
+use crate::tree;
+
+/// Begins the runs that the present phases of live runs consist of, as far as they are due. Returns whether any began.
+pub(crate) fn begin_due(policy: &Policy, draft: &mut Draft) -> bool {
+    let due: Vec<Run> = draft.state().live_runs().flat_map(|run| due(policy, draft.state(), run)).collect();
+    let any = !due.is_empty();
+    for run in due {
+        let run = Run { id: next_id(draft.state(), run.scope), ..run };
+        draft.announce(&run.id);
+        draft.begin(run);
+    }
+    any
+}
+
+fn next_id(state: &State, scope: Scope) -> String {
+    match scope {
+        Scope::Session => format!("r{}", state.session.runs_begun.saturating_add(1)),
+        Scope::Project => format!("p{}", state.project.runs_begun.saturating_add(1)),
+    }
+}
+
+/// The runs that are to begin now in the phase of a run.
+fn due(policy: &Policy, state: &State, run: &Run) -> Vec<Run> {
+    if matches!(run.children, Children::Finished | Children::Failed) {
+        return Vec::new();
+    }
+    let Some(skill) = policy.skill_version(&run.skill, &run.version) else { return Vec::new() };
+    let Some(runs) = of_phase(skill, run) else { return Vec::new() };
+    let begun = tree::parts(state, run).count();
+    let live = tree::parts(state, run).any(|part| part.status == Status::Active);
+    let (at, most) = if runs.parallel { (0, usize::MAX) } else { (begun, 1) };
+    if (runs.parallel && begun > 0) || (!runs.parallel && live) {
+        return Vec::new();
+    }
+    let more = |at: usize| !runs.parallel && at.saturating_add(1) < runs.each.len();
+    let wanted = runs.each.iter().enumerate().skip(at).take(most);
+    wanted.filter_map(|(at, child)| child_run(skill, run, child, more(at))).collect()
+}
+
+/// The runs that the present phase of a run consists of.
+pub(crate) fn of_phase<'p>(skill: &'p Skill, run: &Run) -> Option<&'p ChildRuns> {
+    let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
+    phase.run.as_deref()
+}
+
+fn child_run(skill: &Skill, parent: &Run, child: &ChildRun, more: bool) -> Option<Run> {
+    let child_skill = skill.children.iter().find(|one| one.name == child.skill)?;
+    let mode = child_skill.mode.map_or(parent.mode, |mode| mode.max(parent.mode));
+    let branch = Branch {
+        name: child.branch.clone(),
+        visit: parent.visit,
+        agent: None,
+        session: None,
+        barrier: Barrier::All,
+        more,
+        may_fail: child.may_fail,
+    };
+    let begun = Run::begun(child_skill, String::new(), mode, By::Platform);
+    Some(Run { parent: Some(parent.id.clone()), branch: Some(branch), scope: parent.scope, ..begun })
+}
+
+/// Binds a subagent that begins to the run whose phase it does, and frees the runs of subagents that are gone.
+pub(crate) fn bind(policy: &Policy, draft: &mut Draft, event: &Event) {
+    let state = draft.state();
+    let mut changes = Vec::new();
+    if let EventKind::SubagentStart { id, kind, .. } = &event.kind {
+        changes.extend(started_by(policy, state, id, kind).map(|run| Change::BranchBound {
+            run,
+            agent: Some(id.clone()),
+            session: Some(state.session.id.clone()),
+        }));
+    }
+    let gone = |run: &&Run| {
+        let branch = run.branch.as_ref().filter(|branch| branch.session.as_ref() == Some(&state.session.id));
+        let agent = branch.and_then(|branch| branch.agent.as_ref());
+        agent.is_some_and(|agent| !state.session.agents.iter().any(|known| known.id == *agent))
+    };
+    let freed = state.live_runs().filter(gone);
+    changes.extend(freed.map(|run| Change::BranchBound { run: run.id.clone(), agent: None, session: None }));
+    changes.into_iter().for_each(|change| draft.change(change));
+}
+
+/// The child run whose phase lists the start of the subagent, and is done by subagents of its type.
+fn started_by(policy: &Policy, state: &State, id: &str, kind: &str) -> Option<String> {
+    let call = state.session.calls.iter().find(|call| call.started.as_deref() == Some(id))?;
+    let does = |place: &&crate::state::CallVisit| {
+        let run = state.run(&place.run).filter(|run| run.status == Status::Active)?;
+        let free = run.branch.as_ref().is_some_and(|branch| branch.agent.is_none());
+        let skill = policy.skill_version(&run.skill, &run.version)?;
+        let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
+        let does = free && place.listed && place.visit == run.visit;
+        (does && phase.done_by.as_deref() == Some(kind)).then_some(())
+    };
+    let mut places = call.visits.iter().filter(|place| does(place).is_some());
+    places.next().map(|place| place.run.to_string())
+}
