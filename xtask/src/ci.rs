@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use owo_colors::OwoColorize;
 
-use crate::{conformance, lab, mutants, packages, skips, tidy};
+use crate::{cases, conformance, lab, mutants, packages, skips, tidy};
 use xtask::failure::{Failure, Result};
 use xtask::process::{cargo, run as run_command};
 
@@ -30,6 +30,7 @@ const STEPS: &[Step] = &[
     ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
     ("skipped tests", skips::run),
     ("conformance", || conformance::run(&conformance::Args::default())),
+    ("cases", || cases::run(&cases::Args::kept())),
     ("fault reports", || lab::run_with("reports", &[])),
     ("plugins", || lab::run_with("shims", &[])),
     ("official MCP suite", || lab::run_with("mcp-conformance", &[])),

@@ -7,6 +7,7 @@ mod skips;
 mod mutants;
 mod conformance;
 mod demo;
+mod cases;
 mod bless;
 mod ci;
 
@@ -33,6 +34,8 @@ enum Task {
     Tidy(tidy::Args),
     /// Run the conformance suite and print its matrix.
     Conformance(conformance::Args),
+    /// Play acceptance cases through the program, and say which agree.
+    Cases(cases::Args),
     /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
     Demo(demo::Args),
     /// Change the decision table in ten ways, one at a time; its test must notice each.
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Task::Bless => bless::run(),
         Task::Tidy(args) => tidy::run(&args),
         Task::Conformance(args) => conformance::run(&args),
+        Task::Cases(args) => cases::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Stress(args) => lab::run("stress", &args),

@@ -58,6 +58,7 @@ const SHIPPED: &[Shipped] = &[
     both!("lsp-safe-edit"),
     both!("lsp-verify"),
     strict!("migration"),
+    strict!("planned-feature"),
     strict!("release"),
     strict!("review"),
     strict!("review-only"),

@@ -1,14 +1,14 @@
 //! Activation: runs begin and end.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::cause::By;
+use crate::children::next_id;
 use crate::denial::DenialKind;
 use crate::draft::Draft;
 use crate::moves;
-use crate::policy::{Mode, Policy, Scope, Skill};
+use crate::policy::{Mode, Policy, Skill};
 use crate::state::{Run, Status};
 
 /// The skill of this name in the present policy.
@@ -50,11 +50,7 @@ impl Beginning {
 /// Begins a run, with no evidence. Its mode is the stricter of the skill's and the one asked for.
 pub(crate) fn begin(draft: &mut Draft, skill: &Skill, beginning: Beginning) -> Mode {
     let Beginning { mode, by, call, in_force, began, tentative } = beginning;
-    let state = draft.state();
-    let id = match skill.scope {
-        Scope::Session => format!("r{}", state.session.runs_begun.saturating_add(1)),
-        Scope::Project => format!("p{}", state.project.runs_begun.saturating_add(1)),
-    };
+    let id = next_id(draft.state(), skill.scope);
     let mode = mode.unwrap_or(Mode::Warn).max(skill.mode.unwrap_or(Mode::Warn));
     draft.announce(&id);
     draft.begin(Run { call, in_force, began, tentative, ..Run::begun(skill, id, mode, by) });

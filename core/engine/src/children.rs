@@ -24,7 +24,8 @@ pub(crate) fn begin_due(policy: &Policy, draft: &mut Draft) -> bool {
     any
 }
 
-fn next_id(state: &State, scope: Scope) -> String {
+/// The id of the next run.
+pub(crate) fn next_id(state: &State, scope: Scope) -> String {
     match scope {
         Scope::Session => format!("r{}", state.session.runs_begun.saturating_add(1)),
         Scope::Project => format!("p{}", state.project.runs_begun.saturating_add(1)),

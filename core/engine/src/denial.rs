@@ -207,6 +207,11 @@ pub enum InvalidCommand {
         /// The skills that are in force there.
         in_force: Vec<String>,
     },
+    /// The state of another system cannot be imported.
+    StateNotImported {
+        /// Why, as a phrase.
+        why: String,
+    },
     /// The current phase is the last one.
     NoPhaseFollows,
     /// No changed tool has the name that was approved.

@@ -70,12 +70,18 @@ pub(crate) fn uphold(policy: &Policy, draft: &mut Draft, event: &Event) {
         activation::end(draft, &id, Status::Left, By::Human);
         draft.announce(&id);
     }
+    hold_all(policy, draft);
+}
+
+/// Begins a run of each skill in force of which none is live.
+pub(crate) fn hold_all(policy: &Policy, draft: &mut Draft) {
     all(draft.state()).into_iter().for_each(|found| hold(policy, draft, &found));
 }
 
 /// Begins a run of the skill if none is live. A run that the agent began is at least as strict.
 fn hold(policy: &Policy, draft: &mut Draft, found: &InForce) {
-    let live = draft.state().live_runs().find(|run| run.skill == found.skill);
+    // A run that another one consists of is none of its own.
+    let live = draft.state().live_runs().find(|run| run.branch.is_none() && run.skill == found.skill);
     if let Some(run) = live {
         if !run.in_force && run.mode < found.mode {
             let run = run.id.clone();

@@ -106,6 +106,7 @@ mod run_verdict;
 pub mod denial;
 mod rendering;
 mod activation;
+pub mod import;
 mod in_force;
 mod start;
 mod gate;

@@ -13,7 +13,7 @@ use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::matcher::{Matcher, Use};
 use crate::phrase;
-use crate::policy::{Policy, Skill, Unlisted};
+use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
 use crate::run_status;
 use crate::state::{Obligation, Run, Status};
 use crate::tool::SKILL;
@@ -112,9 +112,7 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     let others: Vec<Matcher> = phase.allowed.iter().filter(|line| !finishes(line)).cloned().collect();
     let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
-    let named = run.branch.as_ref().map(|branch| branch.name.as_str()).filter(|name| !name.is_empty());
-    let named = named.map(|name| format!(", branch \"{name}\"")).unwrap_or_default();
-    let of = parent.map(|parent| format!(" (part of {parent}{named})")).unwrap_or_default();
+    let of = part_of(run, parent);
     let began = run.began.as_ref().filter(|_| run.visits == 1);
     let began =
         began.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default();
@@ -122,6 +120,10 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
         format!("phasegate: skill {}{of}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
     if !phase.description.is_empty() {
         text.push_str(&format!(" {}.", phase.description.trim_end_matches('.')));
+    }
+    let skipped = skipped(skill, run, index);
+    if !skipped.is_empty() {
+        text.push_str(&format!(" Skipped: {}.", skipped.join("; ")));
     }
     if let Some(kind) = &phase.done_by {
         text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
@@ -154,6 +156,25 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text
+}
+
+/// What the run is a part of.
+fn part_of(run: &Run, parent: Option<&str>) -> String {
+    let named = run.branch.as_ref().map(|branch| branch.name.as_str()).filter(|name| !name.is_empty());
+    let named = named.map(|name| format!(", branch \"{name}\"")).unwrap_or_default();
+    parent.map(|parent| format!(" (part of {parent}{named})")).unwrap_or_default()
+}
+
+/// The phases that the last move passed over, each with why it may be.
+fn skipped(skill: &Skill, run: &Run, here: usize) -> Vec<String> {
+    let before = skill.phase_index(&run.phase_before).unwrap_or_default();
+    let between = skill.phases.get(before.saturating_add(1)..here).unwrap_or_default();
+    let passed = |phase: &&Phase| run.skipped.iter().any(|skipped| skipped.phase == phase.name);
+    let why = |phase: &Phase| match &phase.optional {
+        Optional::When(condition) => format!("\"{}\", as {}", phase.name, phrase::reason(condition)),
+        Optional::No | Optional::Yes => format!("\"{}\"", phase.name),
+    };
+    between.iter().filter(passed).map(why).collect()
 }
 
 /// What a person approved of what conditions ask for, as it was then.

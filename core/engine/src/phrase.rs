@@ -121,6 +121,14 @@ pub(crate) fn wanted(condition: &Condition) -> String {
     }
 }
 
+/// Why something may be passed over: that a condition holds.
+pub(crate) fn reason(condition: &Condition) -> String {
+    if let Condition::Artifact(ArtifactTest { name, marks: Some(marks), .. }) = condition {
+        return format!("`{name}` contains `{}` {}", shortened(&marks.text), times(marks.at_least, marks.at_most));
+    }
+    shortened(&condition.to_string())
+}
+
 fn artifact(test: &ArtifactTest) -> String {
     let new = if test.content.since.is_some() { "a new or changed file" } else { "a file" };
     let files = format!("{new} of the artifact `{}` ({})", test.name, shortened(&test.content.text));

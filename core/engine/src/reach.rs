@@ -7,6 +7,7 @@ use crate::change::Change;
 use crate::decide::{Done, Line};
 use crate::draft::Draft;
 use crate::eval::World;
+use crate::in_force;
 use crate::judge::Caller;
 use crate::moves;
 use crate::policy::Policy;
@@ -63,6 +64,9 @@ pub(crate) fn reach<'a>(
         let run = run.clone();
         draft.change(change);
         draft.announce(&run);
+        settle(world, policy, draft);
+        // A run in force that ended begins anew, and judges the call.
+        in_force::hold_all(policy, draft);
         settle(world, policy, draft);
         found = verdicts(world, policy, draft.state(), call, caller);
     }

@@ -321,6 +321,7 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
             }
         },
         Invalid::AlreadyApproved { name } => format!("`{name}` is approved already"),
+        Invalid::StateNotImported { why } => format!("the state is not imported: {why}"),
         Invalid::ScopeUnknown => "a skill is in force for a `session` or for the `project`".to_string(),
         Invalid::NotInForce { skill, in_force } => {
             let skill = skill.as_ref().map_or_else(|| "no skill".to_string(), |skill| format!("skill \"{skill}\""));
@@ -366,6 +367,7 @@ fn invalid_remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ArgumentUnknown { .. }
         | Invalid::ArgumentNotText { .. }
         | Invalid::ArgumentsNotObject { .. }
+        | Invalid::StateNotImported { .. }
         | Invalid::ScopeUnknown => Code::CommandInvalid.remedy(),
     }
 }

@@ -174,6 +174,25 @@ fn a_joined_tree_stays_a_tree() {
     assert_eq!(status(&state, "r1"), (Status::Active, "review".into()));
 }
 
+/// A skill of one phase that a call of this tool completes.
+fn part_skill(name: &str, tool: &str, leave: &str, unlisted: &str) -> Value {
+    let mut skill = skill(name, unlisted, &[], json!([phase("do", &[tool, "Read"], &[], Some(tool), json!([]))]));
+    skill["phases"][0]["leave"] = json!(leave);
+    skill
+}
+
+/// A skill that looks, runs these, and ends with a review.
+fn running(parts: &[Value], parallel: bool) -> Value {
+    let mut work = phase("work", &[], &[], None, json!([{"to": 2}]));
+    let each: Vec<Value> = parts.iter().map(|part| json!({"branch": part["name"], "skill": part["name"]})).collect();
+    work["run"] = json!({"each": each, "parallel": parallel, "enters": list(&["a", "b"])});
+    let look = phase("look", &["Read"], &[], None, json!([{"to": 1}]));
+    let mut outer =
+        skill("outer", "read_only", &[], json!([look, work, phase("review", &["c"], &[], Some("c"), json!([]))]));
+    outer["children"] = json!(parts);
+    outer
+}
+
 fn some() -> impl Strategy<Value = Vec<&'static str>> {
     prop::sample::subsequence(TOOLS.to_vec(), 0..=TOOLS.len())
 }
@@ -230,6 +249,38 @@ proptest! {
             let both = effect(&policy, &state(vec![first.clone(), second.clone()]), tool);
             let each = [first.clone(), second.clone()].map(|run| effect(&policy, &state(vec![run]), tool));
             prop_assert_eq!(both, each[0].max(each[1]));
+        }
+    }
+
+    #[test]
+    fn a_denied_call_moves_no_run_and_no_run_outlives_its_parent(
+        parallel in any::<bool>(),
+        leave in prop::sample::select(vec!["on_call", "on_done"]),
+        unlisted in prop::sample::select(vec!["allow", "read_only", "deny"]),
+        events in prop::collection::vec((0..TOOLS.len(), any::<bool>(), any::<bool>()), 1..40),
+    ) {
+        let parts = [part_skill("one", "a", leave, unlisted), part_skill("two", "b", leave, unlisted)];
+        let policy = policy(&[running(&parts, parallel)]);
+        let mut state = State::default();
+        play(&policy, &mut state, json!({"event": "skill", "name": "outer", "by": "human"}));
+        for (at, (tool, ok, stops)) in events.into_iter().enumerate() {
+            let before: Vec<_> = state.session.runs.iter().map(|run| (run.id.clone(), run.phase.clone(), run.status)).collect();
+            let decision = play(&policy, &mut state, call(&at.to_string(), TOOLS[tool], None)).unwrap();
+            let after: Vec<_> = state.session.runs.iter().map(|run| (run.id.clone(), run.phase.clone(), run.status)).collect();
+            prop_assert!(decision.lets_through() || before == after, "{} moved {before:?} to {after:?}", TOOLS[tool]);
+            play(&policy, &mut state, ended(&at.to_string(), if ok { "ok" } else { "failed" }));
+            if stops {
+                play(&policy, &mut state, json!({"event": "stop"}));
+            }
+            for run in state.live_runs() {
+                let Some(parent) = run.parent.as_deref() else { continue };
+                let parent = state.run(parent).unwrap();
+                prop_assert_eq!(parent.status, Status::Active);
+                prop_assert_eq!(parent.visit, run.branch.as_ref().unwrap().visit);
+            }
+            let waits = |run: &Run| run.phase == "work" && run.status == Status::Active;
+            let live = |run: &Run| state.live_runs().any(|part| part.parent.as_ref() == Some(&run.id));
+            prop_assert!(state.session.runs.iter().filter(|run| waits(run)).all(live), "its runs begin with the phase");
         }
     }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use phasegate_core::event::{By, EventKind, SessionSource};
+use phasegate_core::import::TASK_GRAPH;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{Project, Session, Status};
 use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
@@ -197,8 +198,8 @@ impl Replay {
         }
         let event = Event::from_value(value).map_err(LineError)?;
         match &event.kind {
-            EventKind::State { format, .. } => {
-                Err(LineError(format!("unknown state format `{format}`; this version takes over none")))
+            EventKind::State { format, .. } if format != TASK_GRAPH => {
+                Err(LineError(format!("unknown state format `{format}`; there is `{TASK_GRAPH}`")))
             }
             EventKind::Skill { name, .. } if !self.options.other_skills && self.policy.invoked(name).is_none() => {
                 Err(unknown_skill(&self.policy, name))

@@ -1,0 +1,226 @@
+//! Cases of the task planner: the state file of the original is imported, and calls are those of its platform.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use xtask::failure::{Failure, Result};
+
+use super::case::{Call, Case};
+use super::outcome::Outcome;
+use super::player::Player;
+
+/// The phases of the original.
+const PHASES: &str = include_str!("../../cases/planner.toml");
+
+/// The table of the phases.
+#[derive(Deserialize)]
+struct Phases {
+    phase: Vec<Phase>,
+}
+
+/// A phase of the original.
+#[derive(Deserialize)]
+struct Phase {
+    name: String,
+    /// A skill of it.
+    skill: Option<String>,
+    /// The phase that it is entered from.
+    before: Option<String>,
+    /// A document that it makes.
+    document: Option<String>,
+}
+
+fn phases() -> Result<Vec<Phase>> {
+    let phases: Phases = toml::from_str(PHASES).map_err(|error| Failure::new(format!("planner.toml: {error}")))?;
+    Ok(phases.phase)
+}
+
+/// Why the rest is not played.
+const TASKS: &str = "tasks and waves are not built yet";
+const WORDS: &str = "an agent's words complete nothing; the compat form that takes them is not built yet";
+const TEXT: &str = "the guard reads test reports from the results of calls, and no other text";
+
+pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
+    let check = case.setup.get("check").and_then(Value::as_str);
+    let first = case.calls.first();
+    match (check, first) {
+        (Some("exempt"), Some(call)) => exempt(player, case, call),
+        (Some("skill_phase"), Some(call)) => skill_phase(player, case, call),
+        (Some("transition"), Some(call)) => transition(player, case, call),
+        (Some("artifacts"), Some(call)) => enters(player, case, call),
+        (Some("next_phase"), Some(call)) => next_phase(player, case, call),
+        (Some("artifact_path"), Some(call)) => artifact_path(player, case, call),
+        (Some("protected_path"), Some(call)) => protected_path(player, case, call),
+        (Some("test_evidence_text" | "review_findings" | "review_pass" | "spec_findings" | "files_modified"), _) => {
+            Ok(Outcome::not_supported(TEXT))
+        }
+        (Some(_), _) => Ok(Outcome::not_supported(TASKS)),
+        (None, Some(call)) if call.tool == "@message" => Ok(Outcome::not_supported(WORDS)),
+        (None, Some(call)) if call.tool.starts_with('@') || has_tasks(&case.setup) => Ok(Outcome::not_supported(TASKS)),
+        (None, _) => decisions(player, case),
+    }
+}
+
+fn has_tasks(setup: &Value) -> bool {
+    setup.pointer("/task_graph/tasks").and_then(Value::as_array).is_some_and(|tasks| !tasks.is_empty())
+}
+
+/// The line that imports a state.
+fn state(graph: &Value) -> Value {
+    json!({"event": "state", "format": "active_task_graph", "value": graph})
+}
+
+/// A state in a phase, with the documents of all phases before it, and the files.
+fn all_made(phases: &[Phase], phase: &str) -> Vec<Value> {
+    let here = phases.iter().position(|known| known.name == phase).unwrap_or_default();
+    let made: Map<String, Value> = phases
+        .iter()
+        .take(here + 1)
+        .filter_map(|one| Some((one.name.clone(), json!(one.document.as_ref()?))))
+        .collect();
+    let mut lines = vec![state(&json!({"current_phase": phase, "phase_artifacts": made}))];
+    lines.extend(made.values().map(|path| json!({"event": "file", "path": path, "content": "a text"})));
+    lines
+}
+
+fn files(setup: &Value) -> Vec<Value> {
+    let file = |path: &str, content: &str| json!({"event": "file", "path": path, "content": content});
+    match setup.get("files") {
+        Some(Value::Object(files)) => {
+            files.iter().map(|(path, content)| file(path, content.as_str().unwrap_or_default())).collect()
+        }
+        Some(Value::Array(files)) => files.iter().filter_map(Value::as_str).map(|path| file(path, "a text")).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A call of the original's platform, as a line.
+fn line(call: &Call) -> Option<Value> {
+    let (tool, input) = match call.tool.to_lowercase().as_str() {
+        "skill" => ("Skill", json!({"skill": call.text("name")?})),
+        "task" => ("Agent", call.args.clone()),
+        "edit" => ("Edit", json!({"file_path": call.text("filePath")?})),
+        "patch" => ("Edit", json!({"file_path": call.text("filePath")?})),
+        "write" => ("Write", json!({"file_path": call.text("filePath")?})),
+        "read" => ("Read", json!({"file_path": call.text("filePath")?})),
+        "bash" => ("Bash", call.args.clone()),
+        "glob" => ("Glob", call.args.clone()),
+        _ => return None,
+    };
+    Some(json!({"event": "tool_call", "tool": tool, "input": input}))
+}
+
+/// A part of a value; nothing where there is none.
+fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
+}
+
+fn skill(name: &str) -> Value {
+    json!({"event": "tool_call", "tool": "Skill", "input": {"skill": name}})
+}
+
+fn write(path: &str) -> Value {
+    json!({"event": "tool_call", "tool": "Write", "input": {"file_path": path, "content": "a text"}})
+}
+
+/// What the last line is answered.
+fn last(player: &Player, lines: &[Value]) -> Result<Value> {
+    Ok(player.answers(lines)?.pop().unwrap_or_default())
+}
+
+fn allowed(answer: &Value) -> bool {
+    at(answer, "/decision") == "allow"
+}
+
+fn decisions(player: &Player, case: &Case) -> Result<Outcome> {
+    let mut lines: Vec<Value> =
+        case.setup.get("task_graph").filter(|graph| graph.is_object()).map(state).into_iter().collect();
+    lines.extend(files(&case.setup));
+    let before = lines.len();
+    for call in &case.calls {
+        let Some(line) = line(call) else { return Ok(Outcome::not_supported("a tool that the program does not know")) };
+        lines.push(line);
+    }
+    let answers = player.answers(&lines)?;
+    let words = |values: &[Value]| {
+        values
+            .iter()
+            .map(|one| at(one, "/decision").as_str().unwrap_or("none").to_owned())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let expected = at(&case.expect, "/results").as_array().cloned().unwrap_or_default();
+    Ok(Outcome::of(&words(&expected), &words(answers.get(before..).unwrap_or_default())))
+}
+
+fn exempt(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let mut lines = all_made(&phases()?, "init");
+    lines.extend(line(call));
+    Ok(Outcome::of(at(&case.expect, "/exempt"), &allowed(&last(player, &lines)?)))
+}
+
+/// The phase of a skill is the first in which it is listed.
+fn skill_phase(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let phases = phases()?;
+    for phase in &phases {
+        let mut lines = all_made(&phases, &phase.name);
+        lines.extend(line(call));
+        let answer = last(player, &lines)?;
+        if at(&answer, "/line") == "allowed" {
+            return Ok(Outcome::of(at(&case.expect, "/phase"), at(&answer, "/phase")));
+        }
+    }
+    Ok(Outcome::of(at(&case.expect, "/phase"), &Value::Null))
+}
+
+fn transition(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let (Some(from), Some(to)) = (call.text("from"), call.text("to")) else {
+        return Ok(Outcome::not_supported("a transition without its ends"));
+    };
+    let phases = phases()?;
+    let Some(name) = phases.iter().find(|phase| phase.name == to).and_then(|phase| phase.skill.as_ref()) else {
+        return Ok(Outcome::not_supported("no call leads to this phase"));
+    };
+    let mut lines = all_made(&phases, from);
+    lines.push(skill(name));
+    let answer = last(player, &lines)?;
+    Ok(Outcome::of(at(&case.expect, "/valid"), &(allowed(&answer) && at(&answer, "/phase") == to)))
+}
+
+fn enters(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let phases = phases()?;
+    let row = phases.iter().find(|phase| Some(phase.name.as_str()) == call.text("phase"));
+    let Some(Phase { name: to, skill: Some(name), before, .. }) = row else {
+        return Ok(Outcome::not_supported("no call leads to this phase"));
+    };
+    let made = case.setup.pointer("/task_graph/phase_artifacts").cloned().unwrap_or_default();
+    let mut lines = vec![state(&json!({"current_phase": before, "phase_artifacts": made}))];
+    lines.extend(files(&case.setup));
+    lines.push(skill(name));
+    let answer = last(player, &lines)?;
+    Ok(Outcome::of(at(&case.expect, "/valid"), &(allowed(&answer) && at(&answer, "/phase") == to.as_str())))
+}
+
+fn next_phase(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let graph = json!({"current_phase": call.text("phase")});
+    let answer = last(player, &[state(&graph)])?;
+    let told = at(&answer, "/obligations/0/context").as_str().unwrap_or_default();
+    let next = told.split_once("Next phase: \"").and_then(|(_, rest)| rest.split_once('"')).map(|(next, _)| next);
+    Ok(Outcome::of(at(&case.expect, "/next"), &next.map_or(Value::Null, |next| json!(next))))
+}
+
+/// A path is one of a document if the phase that makes it may write it.
+fn artifact_path(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let path = call.text("path").unwrap_or_default();
+    let phase = if path.contains("/plans/") { "architecture" } else { "specify" };
+    let mut lines = all_made(&phases()?, phase);
+    lines.push(write(path));
+    let answer = last(player, &lines)?;
+    let got = json!({"allowed": allowed(&answer), "legacy_warning": at(&answer, "/decision") == "warn"});
+    Ok(Outcome::of(&case.expect, &got))
+}
+
+fn protected_path(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let mut lines = all_made(&phases()?, "execute");
+    lines.push(write(call.text("path").unwrap_or_default()));
+    Ok(Outcome::of(at(&case.expect, "/protected"), &!allowed(&last(player, &lines)?)))
+}

@@ -1,0 +1,16 @@
+//! Which program plays the cases of a file.
+
+use xtask::failure::Result;
+
+use super::case::Case;
+use super::outcome::Outcome;
+use super::planner;
+use super::player::Player;
+
+/// Plays a case of the file of this name.
+pub(crate) fn play(file: &str, case: &Case) -> Result<Outcome> {
+    match file.get(..3) {
+        Some("001") => planner::play(&Player::new("planned-feature")?, case),
+        _ => Ok(Outcome::not_supported("the program has no skill for this file yet")),
+    }
+}
