@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::record::drivers::driver;
 use crate::record::frame::Frame;
@@ -20,6 +20,9 @@ pub(super) fn keep(log: &mut File, frame: &Frame) -> std::io::Result<()> {
     log.write_all(format!("{}\n", serde_json::to_string(frame)?).as_bytes())
 }
 
+/// The folders of documents that are the agent's own in the hidden folders of clients.
+const DOCUMENTS: [&str; 2] = ["specs", "plans"];
+
 /// The texts of the project's files, without those of the guard, of clients and of version control.
 pub(super) fn own_files(rest: &[String]) -> BTreeMap<String, String> {
     let places =
@@ -29,9 +32,16 @@ pub(super) fn own_files(rest: &[String]) -> BTreeMap<String, String> {
     // A plugin starts the bridge in the project.
     let here = || std::env::current_dir().ok().filter(|folder| folder.join(".phasegate").is_dir());
     let Some(project) = named.or_else(here) else { return BTreeMap::new() };
+    let is_hidden = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with('.');
     let own = |entry: &walkdir::DirEntry| {
-        let hidden = entry.file_name().to_string_lossy().starts_with('.') && entry.depth() > 0;
-        !hidden && entry.file_name() != "__pycache__"
+        let name = entry.file_name();
+        let parent = entry.path().parent().and_then(Path::file_name).filter(|_| entry.depth() == 2);
+        match entry.depth() {
+            0 => true,
+            1 if is_hidden(name) => entry.file_type().is_dir(),
+            2 if parent.is_some_and(is_hidden) => DOCUMENTS.iter().any(|documents| name == *documents),
+            _ => !is_hidden(name) && name != "__pycache__",
+        }
     };
     let found = walkdir::WalkDir::new(&project).into_iter().filter_entry(own).flatten();
     let text = |entry: walkdir::DirEntry| {
