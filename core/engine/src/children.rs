@@ -39,7 +39,9 @@ fn due(policy: &Policy, state: &State, run: &Run) -> Vec<Run> {
     }
     let Some(skill) = policy.skill_version(&run.skill, &run.version) else { return Vec::new() };
     let Some(runs) = of_phase(skill, run) else { return Vec::new() };
-    let begun = tree::parts(state, run).count();
+    // A session that goes on with copies of runs has only those that were live.
+    let place = |part: &Run| part.branch.as_ref().map(|branch| branch.place.saturating_add(1));
+    let begun = tree::parts(state, run).filter_map(place).max().unwrap_or_default();
     let live = tree::parts(state, run).any(|part| part.status == Status::Active);
     let (at, most) = if runs.parallel { (0, usize::MAX) } else { (begun, 1) };
     if (runs.parallel && begun > 0) || (!runs.parallel && live) {
@@ -47,7 +49,7 @@ fn due(policy: &Policy, state: &State, run: &Run) -> Vec<Run> {
     }
     let more = |at: usize| !runs.parallel && at.saturating_add(1) < runs.each.len();
     let wanted = runs.each.iter().enumerate().skip(at).take(most);
-    wanted.filter_map(|(at, child)| child_run(skill, run, child, more(at))).collect()
+    wanted.filter_map(|(at, child)| child_run(skill, run, child, Place { at, more: more(at) })).collect()
 }
 
 /// The runs that the present phase of a run consists of.
@@ -56,7 +58,13 @@ pub(crate) fn of_phase<'p>(skill: &'p Skill, run: &Run) -> Option<&'p ChildRuns>
     phase.run.as_deref()
 }
 
-fn child_run(skill: &Skill, parent: &Run, child: &ChildRun, more: bool) -> Option<Run> {
+/// Where a run stands among those of its phase, and whether others follow it.
+struct Place {
+    at: usize,
+    more: bool,
+}
+
+fn child_run(skill: &Skill, parent: &Run, child: &ChildRun, place: Place) -> Option<Run> {
     let child_skill = skill.children.iter().find(|one| one.name == child.skill)?;
     let mode = child_skill.mode.map_or(parent.mode, |mode| mode.max(parent.mode));
     let branch = Branch {
@@ -65,7 +73,8 @@ fn child_run(skill: &Skill, parent: &Run, child: &ChildRun, more: bool) -> Optio
         agent: None,
         session: None,
         barrier: Barrier::All,
-        more,
+        place: place.at,
+        more: place.more,
         may_fail: child.may_fail,
     };
     let begun = Run::begun(child_skill, String::new(), mode, By::Platform);

@@ -20,6 +20,13 @@ pub(crate) struct Transition {
     pub(crate) open: bool,
 }
 
+impl Transition {
+    /// An open way that passes over nothing.
+    pub(crate) fn straight(to: usize) -> Self {
+        Self { to, between: Vec::new(), open: true }
+    }
+}
+
 /// How one phase was found: from which phase, or directly from the current one.
 #[derive(Clone, Copy)]
 enum Found {

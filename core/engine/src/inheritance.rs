@@ -6,7 +6,7 @@ use alloc::string::String;
 
 use crate::draft::Draft;
 use crate::policy::Scope;
-use crate::state::{Run, Status};
+use crate::state::{Branch, Run, Status};
 
 /// Copies live runs into the session, trees as they are. A skill that is live here already keeps its own run. Calls
 /// that are open where the runs come from prove nothing here.
@@ -23,7 +23,9 @@ pub(crate) fn join(draft: &mut Draft, runs: &[Run]) {
         copies.insert(&run.id, id.clone());
         // What is in force for the other session alone is not in force here; the run goes on as any other.
         let in_force = run.in_force && draft.state().project.in_force.contains_key(&run.skill);
-        draft.begin(Run { id: id.clone(), scope: Scope::Session, parent, call: None, in_force, ..run.clone() });
+        // The subagents of the other session are none of this one.
+        let branch = run.branch.clone().map(|branch| Branch { agent: None, session: None, ..branch });
+        draft.begin(Run { id: id.clone(), scope: Scope::Session, parent, branch, call: None, in_force, ..run.clone() });
         draft.announce(&id);
     }
 }

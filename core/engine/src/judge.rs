@@ -347,6 +347,14 @@ impl<'a> SkillPart<'a> {
         (passes, false)
     }
 
+    /// Whether the call only reads, while another agent or other runs do the phase: that asks for no other phase.
+    fn reads_beside(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> bool {
+        let its = |kind: &String| self.caller.agent.is_some() && self.caller.kind == kind;
+        let others = phase.run.is_some() || phase.done_by.as_ref().is_some_and(|kind| !its(kind));
+        let denied = || self.unlisted_line(phase).is_some_and(|line| !line.passes);
+        others && only_reads(&self.labels) && !denied() && world.done(run, phase) != Done::Yes
+    }
+
     fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
         let skill = self.skill;
         let listed = self.listed(world, run, phase);
@@ -354,6 +362,9 @@ impl<'a> SkillPart<'a> {
         let allowed = listed == Listed::Yes && !reserved;
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
         let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
+        if !(global_forbidden || forbidden || allowed) && self.reads_beside(world, run, phase) {
+            return Ruling::of(Line::Unlisted);
+        }
         let settled = global_forbidden || (allowed && !forbidden);
         let mut unmet = Unmet::default();
         unmet.note(here, if forbidden || reserved { Listed::No } else { listed });
@@ -395,11 +406,7 @@ impl<'a> SkillPart<'a> {
         // What writes an artifact is forbidden, unless a way leads to a phase that produces it.
         let line = if reserved && line == Line::UnlistedDenied { Line::Forbidden } else { line };
         let transition = if line == Line::Back {
-            before.filter(|_| returns == Returns::Back).or(back).map(|to| Transition {
-                to,
-                between: Vec::new(),
-                open: true,
-            })
+            before.filter(|_| returns == Returns::Back).or(back).map(Transition::straight)
         } else {
             transition
         };

@@ -134,7 +134,7 @@ fn passes_over(world: &mut World<'_>, run: &Run, phase: &Phase) -> bool {
 pub(crate) fn skip(run: &Run, skill: &Skill) -> Option<Change> {
     let here = skill.phase_index(&run.phase)?;
     let to = skill.phases.get(here)?.next.first()?.to;
-    enter(run, skill, &Transition { to, between: Vec::new(), open: true }, Done::No, By::Human)
+    enter(run, skill, &Transition::straight(to), Done::No, By::Human)
 }
 
 /// The end of a run.

@@ -255,6 +255,9 @@ pub struct Branch {
     pub session: Option<String>,
     /// What the parent's phase waits for.
     pub barrier: Barrier,
+    /// Its place among the runs of the phase, from 0.
+    #[serde(skip_serializing_if = "is_first")]
+    pub place: usize,
     /// Whether another run of the phase begins when this one has ended.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub more: bool,

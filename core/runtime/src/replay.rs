@@ -246,7 +246,14 @@ impl Replay {
         }
         let args = json!({ "skill_name": skill });
         let kind = EventKind::Command { by: By::Human, name: "activate_skill".into(), args };
-        let mut state = self.decide(&state, &Event::new(session, kind))?.outcome.state_after(&state);
+        let begun = self.decide(&state, &Event::new(session, kind))?.outcome;
+        if let Some(refused) = &begun.decision {
+            return Err(LineError(format!(
+                "the skill `{skill}` does not begin: {}. {}",
+                refused.reason, refused.recovery
+            )));
+        }
+        let mut state = begun.state_after(&state);
         state.session.events = 0;
         Ok(state)
     }

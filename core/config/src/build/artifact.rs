@@ -102,13 +102,25 @@ pub(super) fn condition(builder: &mut Builder<'_>, source: &ConditionSource, nod
 
 /// What the approval of a name is of, where an artifact has the name.
 pub(super) fn approved(builder: &mut Builder<'_>, name: &str, node: &Node) -> Option<Content> {
-    let content =
-        place(builder, name).and_then(|at| builder.artifacts.get(at)).map(|artifact| artifact.content.clone())?;
+    let Some(at) = place(builder, name) else {
+        misspelt(builder, name, node);
+        return None;
+    };
+    let content = builder.artifacts.get(at).map(|artifact| artifact.content.clone())?;
     if let Some(file) = node.entry("file") {
         let message = format!("`{name}` is an artifact, and its approval is of its files");
         builder.findings.push(Finding::error(Code::ConfigValue, file.key_span, message).suggest("remove `file`"));
     }
     Some(content)
+}
+
+/// Reports a name that is probably meant to be an artifact's: its approval would be of no files.
+fn misspelt(builder: &mut Builder<'_>, name: &str, node: &Node) {
+    let meant = did_you_mean(name, builder.artifacts.iter().map(|artifact| artifact.name.as_str()));
+    let Some(meant) = meant.filter(|_| node.entry("file").is_none()) else { return };
+    let message = format!("there is no artifact `{name}`, so its approval is of no files");
+    let finding = Finding::warning(Code::ConfigValue, child(node, "approved").span, message);
+    builder.findings.push(finding.suggest(meant));
 }
 
 fn there(artifact: &Artifact) -> ArtifactTest {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use phasegate_core::Code;
 use phasegate_core::artifact::Artifact;
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::matcher::{AgentTest, Matcher};
@@ -10,6 +11,7 @@ use phasegate_core::policy::{Phase, Unlisted, UnlistedLine, UnlistedRule};
 use super::builder::Builder;
 use super::matcher;
 use crate::node::Node;
+use crate::report::Finding;
 use crate::source::{ConditionSource, MatcherObject, MatcherSource, Matchers, PhaseSource};
 
 /// The phase with lines and evidence that are the subagent's, where they name no agent.
@@ -44,6 +46,15 @@ fn asked_of(condition: &mut ConditionSource, kind: &str) {
 
 /// The line by which the main agent starts the subagent.
 pub(super) fn start(builder: &mut Builder<'_>, kind: &str, node: &Node) -> Vec<Matcher> {
+    if let Some(what) = match kind {
+        "main" => Some("the main agent"),
+        "subagent" => Some("any subagent"),
+        _ => None,
+    } {
+        let message = format!("`{kind}` stands for {what}, and is no type of subagent");
+        let finding = Finding::error(Code::ConfigValue, node.span, message);
+        builder.findings.push(finding.suggest("name the type, or remove `done_by`"));
+    }
     let object =
         MatcherObject { starts: Some(kind.to_owned()), agent: Some("main".to_owned()), ..MatcherObject::default() };
     matcher::each(builder, &MatcherSource::Object(Box::new(object)), node)
