@@ -76,12 +76,18 @@ pub(crate) fn trials(loading: &mut Loading, adapter: &str) {
     let Some(files) = read::<Files>(loading, &format!("{FOLDER}/project.toml")) else { return };
     let session = Arc::new(Session { adapter: adapter.into(), host, files: files.files, calls: calls.all() });
     add(loading, &session, "no-skill", None);
-    for shipped in phasegate_config::shipped() {
+    // No call of every client gives values, so a skill with inputs is not begun here.
+    for shipped in phasegate_config::shipped().iter().filter(|shipped| !has_inputs(shipped.name)) {
         let path = format!("{FOLDER}/skills/{}.toml", shipped.name);
         if let Some(skill) = read::<Skill>(loading, &path) {
             add(loading, &session, shipped.name, Some(skill));
         }
     }
+}
+
+fn has_inputs(name: &str) -> bool {
+    let policy = phasegate_config::shipped_policy(name, None);
+    policy.and_then(|policy| policy.skill(name).map(|skill| !skill.inputs.is_empty())).unwrap_or_default()
 }
 
 fn read<T: DeserializeOwned>(loading: &mut Loading, path: &str) -> Option<T> {

@@ -1,6 +1,7 @@
 //! `phasegate status`: where the sessions of a project stand. Nothing is recorded by asking.
 
 mod found;
+mod plan;
 mod text;
 
 use phasegate_adapter::Problem;

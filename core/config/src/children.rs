@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phasegate_core::Code;
 use phasegate_core::analysis::Invocation;
+use phasegate_core::input::Input;
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::plan::PlanFile;
 use phasegate_core::policy::{ChildRun, Phase, Skill};
+use phasegate_core::{Code, FactKey};
+use serde_json::Value;
 
+use crate::instance::matcher_of;
 use crate::node::Span;
 use crate::report::Finding;
-use crate::shipped::shipped;
 use crate::skills::Found;
 use crate::suggestion::{did_you_mean, listed};
 
@@ -19,42 +22,50 @@ pub(crate) struct Named {
     skill: String,
     child: String,
     span: Span,
+    /// Whether the fields of an element give values too.
+    plan: bool,
 }
 
 impl Named {
     pub(crate) fn of(found: &Found) -> Vec<Self> {
         let (file, skill) = (found.file, &found.skill.name);
         let named = found.runs.iter();
-        named.map(|run| Self { file, skill: skill.clone(), child: run.skill.clone(), span: run.span }).collect()
+        named
+            .map(|run| Self { file, skill: skill.clone(), child: run.skill.clone(), span: run.span, plan: run.plan })
+            .collect()
     }
 }
 
 /// Gives each skill the skills that its phases run, and reports those that it cannot.
-pub(crate) fn embed(skills: &mut BTreeMap<String, Skill>, named: &[Named], report: &mut dyn FnMut(usize, Finding)) {
+///
+/// What a shipped skill runs and nobody has named is the shipped skill of that name.
+pub(crate) fn embed(
+    skills: &mut BTreeMap<String, Skill>,
+    named: &[Named],
+    shipped: &dyn Fn(&str) -> Option<Skill>,
+    report: &mut dyn FnMut(usize, Finding),
+) {
     let mut refused = BTreeSet::new();
     for name in named {
-        if let Some(finding) = fault(skills, name) {
+        if let Some(finding) = fault(skills, shipped, name) {
             report(name.file, finding);
             refused.insert((name.skill.clone(), name.child.clone()));
         }
     }
     let mut whole = BTreeMap::new();
     for name in skills.keys().cloned().collect::<Vec<_>>() {
-        complete(&name, skills, &refused, &mut whole);
+        Embedding { skills, shipped, refused: &refused }.complete(&name, &mut whole);
     }
     *skills = whole;
 }
 
 /// Why a skill cannot run another.
-fn fault(skills: &BTreeMap<String, Skill>, name: &Named) -> Option<Finding> {
-    let Some(child) = skills.get(&name.child) else {
+fn fault(skills: &BTreeMap<String, Skill>, shipped: &dyn Fn(&str) -> Option<Skill>, name: &Named) -> Option<Finding> {
+    let unnamed = || shipped(&name.child);
+    let Some(child) = skills.get(&name.child).cloned().or_else(unnamed) else {
         let known = skills.keys().map(String::as_str);
-        let is_shipped = shipped().iter().any(|shipped| shipped.name == name.child);
-        let hint = match did_you_mean(&name.child, known.clone()) {
-            _ if is_shipped => format!("name it under `use` in `config.yaml`: [{}]", name.child),
-            Some(meant) => meant,
-            None => format!("the skills are {}", listed(known)),
-        };
+        let meant = did_you_mean(&name.child, known.clone());
+        let hint = meant.unwrap_or_else(|| format!("the skills are {}", listed(known)));
         let message = format!("there is no skill `{}`", name.child);
         return Some(Finding::error(Code::SkillUnknownUse, name.span, message).suggest(hint));
     };
@@ -68,10 +79,9 @@ fn fault(skills: &BTreeMap<String, Skill>, name: &Named) -> Option<Finding> {
         return Some(Finding::error(Code::ConfigValue, name.span, message).suggest("write it in the strict form"));
     }
     let parent = skills.get(&name.skill)?;
-    let given = |input: &&phasegate_core::input::Input| {
-        !parent.inputs.iter().any(|own| own.name == input.name && own.pattern == input.pattern)
-    };
-    let missing = child.inputs.iter().find(given)?;
+    let given =
+        |input: &&Input| !parent.inputs.iter().any(|own| own.name == input.name && own.pattern == input.pattern);
+    let missing = child.inputs.iter().find(given).filter(|_| !name.plan)?;
     let message = format!("`{}` has the input `{}`, for which `{}` has no value", name.child, missing.name, name.skill);
     let finding = Finding::error(Code::ConfigMissing, name.span, message);
     Some(
@@ -97,28 +107,58 @@ fn names(phase: &Phase) -> impl Iterator<Item = &str> {
     phase.run.iter().flat_map(|runs| &runs.each).map(|run| run.skill.as_str())
 }
 
-/// Completes a skill, after those that it runs.
-fn complete(
-    name: &str,
-    skills: &BTreeMap<String, Skill>,
-    refused: &BTreeSet<(String, String)>,
-    whole: &mut BTreeMap<String, Skill>,
-) {
-    if whole.contains_key(name) {
-        return;
+/// The skills of a policy, to be completed.
+struct Embedding<'a> {
+    skills: &'a BTreeMap<String, Skill>,
+    shipped: &'a dyn Fn(&str) -> Option<Skill>,
+    /// Which skill cannot run which.
+    refused: &'a BTreeSet<(String, String)>,
+}
+
+impl Embedding<'_> {
+    /// Completes a skill, after those that it runs.
+    fn complete(&self, name: &str, whole: &mut BTreeMap<String, Skill>) {
+        if whole.contains_key(name) {
+            return;
+        }
+        let Some(mut skill) = self.skills.get(name).cloned() else { return };
+        self.fill(&mut skill, whole);
+        whole.insert(name.to_owned(), skill);
     }
-    let Some(mut skill) = skills.get(name).cloned() else { return };
-    let wanted: BTreeSet<String> = skill.phases.iter().flat_map(names).map(ToOwned::to_owned).collect();
-    for child in wanted.iter().filter(|child| !refused.contains(&(name.to_owned(), (*child).clone()))) {
-        complete(child, skills, refused, whole);
-        skill.children.extend(whole.get(child).cloned());
+
+    /// Gives a skill those that it runs.
+    fn fill(&self, skill: &mut Skill, whole: &mut BTreeMap<String, Skill>) {
+        let wanted: BTreeSet<String> = skill.phases.iter().flat_map(names).map(ToOwned::to_owned).collect();
+        for child in wanted.iter().filter(|child| !self.refused.contains(&(skill.name.clone(), (*child).clone()))) {
+            self.complete(child, whole);
+            if let (false, Some(mut found)) = (whole.contains_key(child), (self.shipped)(child)) {
+                self.fill(&mut found, whole);
+                skill.children.push(found);
+            }
+            skill.children.extend(whole.get(child).cloned());
+        }
+        enter_and_hand_on(skill);
     }
+}
+
+/// Takes over from the skills that a skill runs what it is entered by, and what belongs to their calls.
+fn enter_and_hand_on(skill: &mut Skill) {
     let children = skill.children.clone();
     for runs in skill.phases.iter_mut().filter_map(|phase| phase.run.as_mut()) {
+        if let (Some(plan), Some(run)) = (&mut runs.plan, runs.each.first())
+            && let Some(child) = children.iter().find(|child| child.name == run.skill)
+        {
+            fill(plan, child, &skill.inputs);
+        }
+        let any = runs
+            .plan
+            .as_ref()
+            .map(|plan| plan.inputs.iter().map(|input| (input.name.clone(), ANY.to_owned())).collect());
         let known = |run: &ChildRun| children.iter().find(|child| child.name == run.skill);
         let lines = runs.each.iter().filter_map(known).flat_map(|child| &child.phases).flat_map(Phase::enters).cloned();
         let invocations = runs.each.iter().map(|run| invocation(&run.skill));
         for line in lines.chain(invocations) {
+            let line = any.as_ref().and_then(|any| matcher_of(&line, any)).unwrap_or(line);
             if !runs.enters.contains(&line) {
                 runs.enters.push(line);
             }
@@ -132,7 +172,26 @@ fn complete(
     }
     skill.servers.sort_unstable();
     skill.servers.dedup();
-    whole.insert(name.to_owned(), skill);
+}
+
+/// What stands for the values of elements in the calls that enter the phase: which elements there are, the plan says.
+const ANY: &str = "*";
+
+/// What the fields of an element give: the inputs of its run that the skill with the plan does not hand on.
+fn fill(plan: &mut PlanFile, child: &Skill, own: &[Input]) {
+    let handed_on = |input: &&Input| own.iter().any(|one| one.name == input.name && one.pattern == input.pattern);
+    plan.inputs = child.inputs.iter().filter(|input| !handed_on(input)).cloned().collect();
+    let mut arguments = plan.fact.args();
+    let fields = arguments.get_mut("fields").and_then(Value::as_array_mut);
+    let names = plan.inputs.iter().map(|input| Value::from(input.name.as_str()));
+    if let Some(fields) = fields {
+        for name in names {
+            if !fields.contains(&name) {
+                fields.push(name);
+            }
+        }
+    }
+    plan.fact = FactKey::new("elements", &arguments);
 }
 
 /// The call that invokes a skill.

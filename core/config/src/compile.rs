@@ -68,7 +68,12 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     uses(&mut work, &settings, &mut skills);
     let everywhere = everywhere(&mut work, &settings, &skills);
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
-    children::embed(&mut skills, &runs, &mut |file, finding| work.report(file, finding));
+    let unnamed = |name: &str| {
+        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict)?;
+        everywhere.apply(&mut skill);
+        Some(skill)
+    };
+    children::embed(&mut skills, &runs, &unnamed, &mut |file, finding| work.report(file, finding));
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let mut policy = Policy { skills: skills.into_values().collect(), changed_tools, ..Policy::default() };
     version::stamp(&mut policy);
@@ -92,7 +97,10 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
 #[must_use]
 pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
     let (shipped, form) = find_shipped(name)?;
-    let Compiled { mut policy, .. } = compile(&[shipped.source(form)?]);
+    let form = if form == Form::Compat { "compat" } else { "strict" };
+    let text = format!("use: [{{skill: {}, form: {form}}}]", shipped.name);
+    let settings = SourceFile { path: "config.yaml".into(), text, level: Level::Project, kind: Kind::Settings };
+    let Compiled { mut policy, .. } = compile(&[settings]);
     for skill in &mut policy.skills {
         skill.mode = skill.mode.max(mode);
     }
@@ -197,10 +205,14 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
 
 fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let beside = Beside { known: &Known::default(), prompts: Prompts::default() };
-    let mut skill = skills::read_skill(0, &shipped.source(form)?, &beside, &mut Vec::new())?.skill;
+    let mut skill = read_shipped(shipped, form)?;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
+}
+
+fn read_shipped(shipped: &Shipped, form: Form) -> Option<Skill> {
+    let beside = Beside { known: &Known::default(), prompts: Prompts::default() };
+    Some(skills::read_skill(0, &shipped.source(form)?, &beside, &mut Vec::new())?.skill)
 }
 
 fn listed_twice(used: &Use<'_>) -> Finding {

@@ -73,10 +73,11 @@ fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     let produced: Vec<&str> = skill.produced_in(phase).map(|artifact| artifact.name.as_str()).collect();
     keys.extend((!produced.is_empty()).then(|| ("produces", json!(produced))));
     keys.extend(phase.done_by.as_ref().map(|kind| ("done_by", json!(kind))));
-    keys.extend(phase.run.as_ref().map(|runs| ("run", run(runs))));
+    keys.extend(phase.run.as_ref().map(|runs| ("run", run(runs, phase))));
     keys.extend(phase.unlisted.as_ref().map(|rule| ("unlisted", unlisted(&rule.lines, rule.otherwise))));
     keys.extend(phase.requires.as_ref().map(|requires| ("requires", condition(requires))));
-    keys.extend(phase.done_when.as_ref().map(|done| ("done_when", condition(done))));
+    let done_when = phase.done_when.as_ref().filter(|_| phase.run.is_none());
+    keys.extend(done_when.map(|done| ("done_when", condition(done))));
     keys.extend(phase.failed_when.as_ref().map(|failed| ("failed_when", condition(failed))));
     keys.push(("optional", optional(&phase.optional)));
     let leave = if phase.leave == Leave::OnCall { "on_call" } else { "on_done" };
@@ -88,7 +89,20 @@ fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     keys.iter().for_each(|(key, value)| line(text, 4, key, value));
 }
 
-fn run(runs: &ChildRuns) -> Value {
+fn run(runs: &ChildRuns, phase: &Phase) -> Value {
+    if let (Some(plan), [one]) = (&runs.plan, runs.each.as_slice()) {
+        let at = plan.fact.args().get("at").cloned();
+        let said = [
+            Some(("each", json!(plan.artifact))),
+            at.map(|at| ("at", at)),
+            Some(("id", json!(plan.id))),
+            plan.after.as_ref().map(|field| ("after", json!(field))),
+            plan.barrier.as_ref().map(|field| ("barrier", json!(field))),
+            Some(("skill", json!(one.skill))),
+            phase.done_when.as_ref().map(|gate| ("gate", condition(gate))),
+        ];
+        return said.into_iter().flatten().map(|(key, value)| (key.to_owned(), value)).collect();
+    }
     if runs.parallel {
         let branch = |run: &ChildRun| (run.branch.clone(), json!({"skill": run.skill, "fail_on_error": !run.may_fail}));
         return json!({"parallel": Value::Object(runs.each.iter().map(branch).collect())});

@@ -1,6 +1,7 @@
 //! Instances: skills with the values of their inputs put in.
 
 use phasegate_core::input::Values;
+use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::Skill;
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ pub fn instance(skill: &Skill, values: &Values) -> Option<Skill> {
     let mut made: Skill = serde_json::from_value(made).ok()?;
     made.instance_of = Some(skill.version.clone());
     for input in &mut made.inputs {
-        input.value = values.get(&input.name).cloned();
+        input.value = values.get(&input.name).cloned().or(input.value.take());
     }
     made.children = skill.children.iter().map(|child| instance_of_child(child, values)).collect::<Option<_>>()?;
     made.version = version::of_skill(&made);
@@ -32,6 +33,13 @@ fn instance_of_child(child: &Skill, values: &Values) -> Option<Skill> {
     let known = |name: &&String| child.inputs.iter().any(|input| input.name == **name);
     let own = values.iter().filter(|(name, _)| known(name)).map(|(name, value)| (name.clone(), value.clone()));
     instance(child, &own.collect())
+}
+
+/// The matcher with these values.
+pub(crate) fn matcher_of(matcher: &Matcher, values: &Values) -> Option<Matcher> {
+    let mut made = serde_json::to_value(matcher).ok()?;
+    put_in(&mut made, values);
+    serde_json::from_value(made).ok()
 }
 
 fn put_in(value: &mut Value, values: &Values) {

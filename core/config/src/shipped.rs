@@ -59,6 +59,7 @@ const SHIPPED: &[Shipped] = &[
     both!("lsp-verify"),
     strict!("migration"),
     strict!("planned-feature"),
+    strict!("planned-task"),
     strict!("release"),
     strict!("review"),
     strict!("review-only"),

@@ -16,8 +16,8 @@ pub use matcher::{
 };
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{
-    BackSource, BranchObject, BranchSource, DescriptionFile, DescriptionSource, EdgeSource, NextSource, OptionalSource,
-    OptionalWhen, ParallelSource, PhaseSource, RunSource,
+    BackSource, BranchObject, BranchSource, DescriptionFile, DescriptionSource, EachSource, EdgeSource, NextSource,
+    OptionalSource, OptionalWhen, ParallelSource, PhaseSource, RunSource,
 };
 pub use settings::{SettingsSource, UseObject, UseSource};
 pub use skill::{ArtifactSource, SkillSource, StartObject, StartSource, StartWord, ToolSource};

@@ -13,6 +13,7 @@ use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
 use crate::outcome::CallOutcome;
 use crate::pins::Pin;
+use crate::plan::PlanProgress;
 use crate::policy::Scope;
 use crate::state::{
     AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
@@ -78,7 +79,20 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
                 keep(runs, run);
             }
         }
-        Change::RunEnded { run, status, .. } => change_run(runs, run, |run| run.status = *status),
+        Change::RunEnded { run, status, .. } => ended(runs, run, *status),
+        Change::PlanRead { run, plan } => {
+            change_run(runs, run, |run| run.plan = Some(PlanProgress::new(plan.clone())));
+        }
+        Change::GateReached { run } => change_run(runs, run, |run| {
+            run.begin_wave_visit();
+            run.children = Children::Gate;
+        }),
+        Change::WaveBegan { run, wave } => change_run(runs, run, |run| {
+            run.begin_wave_visit();
+            if let Some(progress) = &mut run.plan {
+                progress.wave = *wave;
+            }
+        }),
         Change::RunUnfinished { run } => change_run(runs, run, |run| run.unfinished = true),
         Change::BranchBound { run, agent, session } => change_run(runs, run, |run| {
             if let Some(branch) = &mut run.branch {
@@ -105,6 +119,19 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         }
         _ => {}
     }
+}
+
+/// A run ended. The run that it is a part of has done an element of its plan, if it finished.
+fn ended(runs: &mut [Run], id: &str, status: Status) {
+    change_run(runs, id, |run| run.status = status);
+    let part = runs.iter().find(|run| run.id == id && status == Status::Finished);
+    let place = part.and_then(|part| Some((part.parent.clone()?, part.branch.as_ref()?.place)));
+    let Some((parent, place)) = place else { return };
+    change_run(runs, &parent, |parent| {
+        if let Some(progress) = &mut parent.plan {
+            progress.finished.push(place);
+        }
+    });
 }
 
 fn change_run(runs: &mut [Run], id: &str, change: impl FnOnce(&mut Run)) {
@@ -338,9 +365,24 @@ impl Run {
         self.failed = before.failed;
         self.uncounted.clear();
         self.children = Children::None;
+        self.plan = None;
+    }
+
+    /// A visit of the same phase: what was proven before does not count for its gate.
+    fn begin_wave_visit(&mut self) {
+        self.visits = self.visits.saturating_add(1);
+        let index = self.kept.iter().find(|(_, visit)| *visit == self.visit).map(|(index, _)| *index);
+        self.kept.retain(|(_, visit)| *visit != self.visit);
+        self.visit = self.visits;
+        self.kept.extend(index.map(|index| (index, self.visit)));
+        self.failed = false;
+        self.unfinished = false;
+        self.uncounted.clear();
+        self.children = Children::None;
     }
 
     fn begin_visit(&mut self, phase: &str, index: usize) {
+        self.plan = None;
         self.phase_before = core::mem::replace(&mut self.phase, phase.to_owned());
         self.visits = self.visits.saturating_add(1);
         self.visit = self.visits;

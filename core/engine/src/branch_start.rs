@@ -68,16 +68,23 @@ impl<'a> BranchStart<'a> {
         self.policy.skill_version(&run.skill, &run.version)
     }
 
-    /// The runs of the same phase that no subagent does yet and whose present phase lists the start and is a subagent's.
+    /// Whether a subagent may do the run: it is an element of a plan, or its present phase is a subagent's.
+    fn is_an_agents(&self, run: &Run) -> bool {
+        tree::is_element(self.state, run) || {
+            let skill = self.skill(run);
+            let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase)?));
+            phase.is_some_and(|phase| phase.done_by.is_some())
+        }
+    }
+
+    /// The runs of the same phase that a subagent may do and none does yet, and whose present phase lists the start.
     fn rivals(&self, world: &mut World<'_>, run: &Run) -> Vec<&'a Run> {
         let Some(parent) = run.parent.as_deref().and_then(|parent| self.state.run(parent)) else { return Vec::new() };
         let mut rivals: Vec<&Run> = tree::children(self.state, parent).collect();
         rivals.retain(|rival| rival.branch.as_ref().is_some_and(|branch| branch.agent.is_none()));
         rivals.retain(|rival| {
             let Some(skill) = self.skill(rival) else { return false };
-            let phase = skill.phase_index(&rival.phase).and_then(|index| skill.phases.get(index));
-            phase.is_some_and(|phase| phase.done_by.is_some())
-                && SkillCall::new(skill, self.call, self.caller).is_for(world, rival)
+            self.is_an_agents(rival) && SkillCall::new(skill, self.call, self.caller).is_for(world, rival)
         });
         rivals
     }
@@ -93,18 +100,17 @@ impl<'a> BranchStart<'a> {
 
     fn says(&self, name: &str) -> bool {
         let said = SAYS.iter().filter_map(|field| self.call.input.get(*field).and_then(Value::as_str));
-        let of_name = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+        let of_name = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
         let name = name.to_lowercase();
-        said.flat_map(|text| text.split(move |letter| !of_name(letter))).any(|word| word.to_lowercase() == name)
+        let words = said.flat_map(|text| text.split(move |letter| !of_name(letter)));
+        words.map(|word| word.trim_matches('.')).any(|word| word.to_lowercase() == name)
     }
 
     /// Whether the start of a subagent that does such a run was let through, and the subagent has not begun.
     fn is_pending(&self) -> bool {
         let does = |run: &str| {
             let part = self.state.run(run).filter(|run| run.status == Status::Active && run.branch.is_some())?;
-            let skill = self.skill(part)?;
-            let phase = skill.phase_index(&part.phase).and_then(|index| skill.phases.get(index))?;
-            phase.done_by.is_some().then_some(())
+            self.is_an_agents(part).then_some(())
         };
         let mut calls = self.state.session.calls.iter().filter(|call| call.tool == crate::tool::AGENT);
         calls.any(|call| {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::outcome::CallOutcome;
+use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
 use crate::state::{Approval, Children, DeniedCall, Held, OpenCall, Run, Status, Uncounted};
 
@@ -168,6 +169,25 @@ pub enum Change {
         run: String,
         /// What that means to its phase.
         children: Children,
+    },
+    /// A run read the plan whose elements its phase runs.
+    PlanRead {
+        /// The id of the run.
+        run: String,
+        /// The plan.
+        plan: Plan,
+    },
+    /// All elements of a wave finished, and the phase of a run waits at its gate.
+    GateReached {
+        /// The id of the run.
+        run: String,
+    },
+    /// The next wave of a plan began.
+    WaveBegan {
+        /// The id of the run.
+        run: String,
+        /// The index of the wave.
+        wave: usize,
     },
     /// What the violations of a run lead to was changed.
     RunMode {
@@ -351,6 +371,9 @@ impl Change {
             | Self::RunTaken { run }
             | Self::RunUnfinished { run }
             | Self::ChildrenEnded { run, .. }
+            | Self::PlanRead { run, .. }
+            | Self::GateReached { run }
+            | Self::WaveBegan { run, .. }
             | Self::RunMode { run, .. }
             | Self::PhaseEntered { run, .. }
             | Self::PhaseBack { run, .. }
@@ -416,6 +439,9 @@ impl Change {
             | Self::RunUnfinished { .. }
             | Self::StopHeld { .. }
             | Self::ChildrenEnded { .. }
+            | Self::PlanRead { .. }
+            | Self::GateReached { .. }
+            | Self::WaveBegan { .. }
             | Self::RunMode { .. }
             | Self::PhaseEntered { .. }
             | Self::PhaseBack { .. }

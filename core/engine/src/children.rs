@@ -4,17 +4,19 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use crate::cause::By;
 use crate::change::Change;
 use crate::draft::Draft;
+use crate::eval::World;
 use crate::event::{Event, EventKind};
+use crate::new_run::Place;
 use crate::policy::{ChildRun, ChildRuns, Policy, Scope, Skill};
-use crate::state::{Barrier, Branch, Children, Run, State, Status};
+use crate::state::{Children, Run, State, Status};
 use crate::tree;
+use crate::waves::{self, Elements};
 
 /// Begins the runs that the present phases of live runs consist of, as far as they are due. Returns whether any began.
-pub(crate) fn begin_due(policy: &Policy, draft: &mut Draft) -> bool {
-    let due: Vec<Run> = draft.state().live_runs().flat_map(|run| due(policy, draft.state(), run)).collect();
+pub(crate) fn begin_due(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) -> bool {
+    let due: Vec<Run> = draft.state().live_runs().flat_map(|run| due(world, policy, draft.state(), run)).collect();
     let any = !due.is_empty();
     for run in due {
         let run = Run { id: next_id(draft.state(), run.scope), ..run };
@@ -33,12 +35,18 @@ pub(crate) fn next_id(state: &State, scope: Scope) -> String {
 }
 
 /// The runs that are to begin now in the phase of a run.
-fn due(policy: &Policy, state: &State, run: &Run) -> Vec<Run> {
-    if matches!(run.children, Children::Finished | Children::Failed) {
+fn due(world: &mut World<'_>, policy: &Policy, state: &State, run: &Run) -> Vec<Run> {
+    if matches!(run.children, Children::Finished | Children::Failed | Children::Gate) {
         return Vec::new();
     }
     let Some(skill) = policy.skill_version(&run.skill, &run.version) else { return Vec::new() };
     let Some(runs) = of_phase(skill, run) else { return Vec::new() };
+    if let Some(progress) = &run.plan {
+        return waves::due(world, policy, state, Elements { skill, run, runs, progress });
+    }
+    if runs.plan.is_some() {
+        return Vec::new();
+    }
     // A session that goes on with copies of runs has only those that were live.
     let place = |part: &Run| part.branch.as_ref().map(|branch| branch.place.saturating_add(1));
     let begun = tree::parts(state, run).filter_map(place).max().unwrap_or_default();
@@ -58,27 +66,9 @@ pub(crate) fn of_phase<'p>(skill: &'p Skill, run: &Run) -> Option<&'p ChildRuns>
     phase.run.as_deref()
 }
 
-/// Where a run stands among those of its phase, and whether others follow it.
-struct Place {
-    at: usize,
-    more: bool,
-}
-
 fn child_run(skill: &Skill, parent: &Run, child: &ChildRun, place: Place) -> Option<Run> {
     let child_skill = skill.children.iter().find(|one| one.name == child.skill)?;
-    let mode = child_skill.mode.map_or(parent.mode, |mode| mode.max(parent.mode));
-    let branch = Branch {
-        name: child.branch.clone(),
-        visit: parent.visit,
-        agent: None,
-        session: None,
-        barrier: Barrier::All,
-        place: place.at,
-        more: place.more,
-        may_fail: child.may_fail,
-    };
-    let begun = Run::begun(child_skill, String::new(), mode, By::Platform);
-    Some(Run { parent: Some(parent.id.clone()), branch: Some(branch), scope: parent.scope, ..begun })
+    Some(Run::part_of(parent, child_skill, child, place))
 }
 
 /// Binds a subagent that begins to the run whose phase it does, and frees the runs of subagents that are gone.
@@ -111,7 +101,8 @@ fn started_by(policy: &Policy, state: &State, id: &str, kind: &str) -> Option<St
         let skill = policy.skill_version(&run.skill, &run.version)?;
         let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
         let does = free && place.listed && place.visit == run.visit;
-        (does && phase.done_by.as_deref() == Some(kind)).then_some(())
+        let its = phase.done_by.as_deref() == Some(kind) || (phase.done_by.is_none() && tree::is_element(state, run));
+        (does && its).then_some(())
     };
     let mut places = call.visits.iter().filter(|place| does(place).is_some());
     places.next().map(|place| place.run.to_string())

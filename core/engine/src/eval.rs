@@ -11,9 +11,11 @@ use crate::artifact::{ArtifactTest, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
+use crate::input::Instance;
 use crate::matcher::Use;
 use crate::outcome::CallOutcome;
 use crate::phrase;
+use crate::plan::{Plan, PlanFault, PlanFile};
 use crate::policy::{Optional, Phase, Skill};
 use crate::state::{Children, Evidence, OpenCall, Run, State};
 use crate::tool::Call;
@@ -26,6 +28,7 @@ pub(crate) struct World<'a> {
     /// The provisional runs with an open call of the phase they are in.
     held: Vec<String>,
     wanted: Vec<FactKey>,
+    instances: Vec<Instance>,
 }
 
 /// Which evidence of a run counts.
@@ -41,7 +44,7 @@ enum Seen<'c> {
 
 impl<'a> World<'a> {
     pub(crate) fn new(facts: &'a Facts) -> Self {
-        Self { facts, assumed: BTreeSet::new(), held: Vec::new(), wanted: Vec::new() }
+        Self { facts, assumed: BTreeSet::new(), held: Vec::new(), wanted: Vec::new(), instances: Vec::new() }
     }
 
     /// Takes note of the provisional runs whose phase has an open call: such a phase forbids what it forbids.
@@ -126,19 +129,26 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The facts that were asked for and not given, each once.
-    pub(crate) fn into_wanted(self) -> Vec<FactKey> {
-        let mut wanted = self.wanted;
+    /// Asks for a skill with values.
+    pub(crate) fn want_instance(&mut self, instance: Instance) {
+        self.instances.push(instance);
+    }
+
+    /// What was asked for and not given, each once: facts, and skills with values.
+    pub(crate) fn into_wanted(self) -> (Vec<FactKey>, Vec<Instance>) {
+        let (mut wanted, mut instances) = (self.wanted, self.instances);
         wanted.sort();
         wanted.dedup();
-        wanted
+        instances.sort();
+        instances.dedup();
+        (wanted, instances)
     }
 
     /// Whether the run's current phase is done.
     /// Where the phase consists of other runs, their end decides.
     pub(crate) fn done(&mut self, run: &Run, phase: &Phase) -> Done {
         match (run.children, &phase.done_when) {
-            (Children::Live | Children::Failed, _) => Done::No,
+            (Children::Live | Children::Gate | Children::Failed, _) => Done::No,
             (Children::Finished, _) => Done::Yes,
             (Children::None, _) if phase.run.is_some() => Done::No,
             (Children::None, _) if self.fails(run, phase) => Done::No,
@@ -151,6 +161,12 @@ impl<'a> World<'a> {
                 }
             }
         }
+    }
+
+    /// Whether the gate of the wave that has ended is passed.
+    pub(crate) fn gate_passed(&mut self, run: &Run, phase: &Phase) -> bool {
+        let holds = phase.done_when.as_ref().is_none_or(|gate| self.truth(gate, run, Seen::Here).holds());
+        holds && !self.fails(run, phase)
     }
 
     /// Whether the current phase of a run failed, and so is not done: it counts where a rollback edge waits for that, and
@@ -172,6 +188,42 @@ impl<'a> World<'a> {
     /// Whether a condition that is not a `done_when` holds; no condition holds.
     pub(crate) fn holds(&mut self, condition: Option<&Condition>, run: &Run) -> bool {
         condition.is_none_or(|condition| self.truth(condition, run, Seen::Anywhere).holds())
+    }
+
+    /// Whether a run may enter the phase: what it requires holds, and its plan can be worked on.
+    pub(crate) fn admits(&mut self, run: &Run, phase: &Phase) -> bool {
+        self.holds(phase.requires.as_ref(), run)
+            && phase.plan().is_none_or(|file| matches!(self.plan(run, file), Some(Ok(_))))
+    }
+
+    /// What keeps a run from entering the phase.
+    pub(crate) fn missing_to_enter<'p>(&mut self, run: &Run, phase: &'p Phase) -> Missing<'p> {
+        let mut missing = match &phase.requires {
+            Some(condition) => self.missing_there(run, condition),
+            None => Missing::default(),
+        };
+        if let (true, Some(file)) = (missing.words.is_empty(), phase.plan()) {
+            let fault = match self.plan(run, file) {
+                Some(Ok(_)) => return missing,
+                Some(Err(fault)) => fault.to_string(),
+                None => format!("a plan in `{}` that can be read", file.content.text),
+            };
+            missing.words.push(fault.clone());
+            missing.phrases.push(fault);
+            missing.more = true;
+        }
+        missing
+    }
+
+    /// The plan as it is now; `None`: it is not known.
+    pub(crate) fn plan(&mut self, run: &Run, file: &PlanFile) -> Option<Result<Plan, PlanFault>> {
+        let Value::Object(files) = self.in_run(&file.content, run) else { return None };
+        let elements = match self.fact(&file.fact) {
+            Some(FactValue::Known(elements)) => elements,
+            Some(FactValue::Absent) => Value::Null,
+            None | Some(FactValue::Unknown) => return None,
+        };
+        Some(file.read(&files, &elements))
     }
 
     /// Whether the condition of a line holds for the call that the line lists.
@@ -197,8 +249,9 @@ impl<'a> World<'a> {
 
     /// What the current phase's `done_when` still wants, as call tests and as words.
     pub(crate) fn missing_here<'p>(&mut self, run: &Run, phase: &'p Phase) -> Missing<'p> {
-        let mut missing = Missing::of_runs(phase, run.children);
-        let Some(condition) = &phase.done_when else { return missing };
+        let mut missing = Missing::of_runs(phase, run);
+        let asked = phase.done_when.as_ref().filter(|_| phase.run.is_none() || run.children == Children::Gate);
+        let Some(condition) = asked else { return missing };
         self.missing(condition, run, Seen::Here, &mut missing);
         if let Some(failure) = phase.failed_when.as_ref().filter(|_| self.has_failed(run, phase)) {
             missing.words.push(format!("not {failure}"));
@@ -311,8 +364,19 @@ pub(crate) struct Missing<'p> {
 
 impl Missing<'_> {
     /// The ends of the runs that a phase consists of.
-    pub(crate) fn of_runs(phase: &Phase, children: Children) -> Self {
-        let Some(runs) = &phase.run else { return Self::default() };
+    pub(crate) fn of_runs(phase: &Phase, run: &Run) -> Self {
+        let children = run.children;
+        let Some(runs) = phase.run.as_ref().filter(|_| children != Children::Gate) else { return Self::default() };
+        if let Some(progress) = &run.plan {
+            let left: Vec<&str> = progress.left().map(|element| element.id.as_str()).collect();
+            let words = phrase::of_elements(&left, children == Children::Failed);
+            return Self {
+                words: Vec::from([words.clone()]),
+                phrases: Vec::from([words]),
+                more: true,
+                ..Self::default()
+            };
+        }
         let names: Vec<String> = runs.each.iter().map(|run| format!("`{}`", run.skill)).collect();
         let one = if names.len() > 1 { ", and one of them failed" } else { ", and it failed" };
         let failed = if children == Children::Failed { one } else { "" };

@@ -71,8 +71,7 @@ pub(crate) fn find(
         };
         world.holds(edge.when.as_ref(), run) && passable
     });
-    let requires = skill.phases.get(to).and_then(|phase| phase.requires.as_ref());
-    let admitted = world.holds(requires, run);
+    let admitted = skill.phases.get(to).is_some_and(|phase| world.admits(run, phase));
     let reached = open.order.contains(&to);
     let between = if reached { open.path(to) } else { any.path(to) };
     Some(Transition { to, between, open: reached && admitted })

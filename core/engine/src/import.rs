@@ -13,8 +13,9 @@ use crate::cause::By;
 use crate::children::next_id;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
-use crate::policy::{Mode, Policy, Skill};
-use crate::state::{Evidence, Run, Skipped};
+use crate::plan::{PlanFile, PlanProgress};
+use crate::policy::{Mode, Phase, Policy, Skill};
+use crate::state::{Children, Evidence, Run, Skipped};
 
 /// The name of the format: a file `active_task_graph.json`.
 pub const TASK_GRAPH: &str = "active_task_graph";
@@ -28,7 +29,37 @@ struct TaskGraph {
     phase_artifacts: BTreeMap<String, Option<String>>,
     #[serde(default)]
     skipped_phases: Vec<String>,
+    /// The number of the wave.
+    #[serde(default)]
+    current_wave: u64,
+    #[serde(default)]
+    tasks: Vec<Task>,
+    /// By the number of a wave.
+    #[serde(default)]
+    wave_gates: BTreeMap<String, WaveGate>,
 }
+
+/// What was found at the gate of a wave.
+#[derive(Deserialize)]
+struct WaveGate {
+    #[serde(default)]
+    reviews_complete: bool,
+}
+
+/// A task of such a file.
+#[derive(Deserialize)]
+struct Task {
+    id: String,
+    #[serde(default)]
+    wave: u64,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    depends_on: Vec<String>,
+}
+
+/// The states of a task that is not to be done again.
+const FINISHED: [&str; 3] = ["implemented", "completed", "cancelled"];
 
 /// Begins a run in the phase that the state names, of the only skill that has it.
 ///
@@ -53,11 +84,44 @@ pub(crate) fn import(policy: &Policy, draft: &mut Draft, format: &str, value: &V
         let phase = &graph.current_phase;
         return Err(invalid(format!("not exactly one of the skills [{known}] has a phase `{phase}`")));
     };
+    let plan = plan(skill, &graph).map_err(invalid)?;
     let id = next_id(draft.state(), skill.scope);
     let mode = skill.mode.unwrap_or(Mode::Warn);
     draft.announce(&id);
-    draft.begin(standing(skill, Run::begun(skill, id, mode, By::Human), &graph));
+    let children = if plan.is_some() && waits(&graph) { Children::Gate } else { Children::None };
+    draft.begin(Run { plan, children, ..standing(skill, Run::begun(skill, id, mode, By::Human), &graph) });
     Ok(json!({"status": "imported", "skill": skill.name, "current_phase": graph.current_phase}))
+}
+
+/// Whether the gate of the wave before the present one is not passed.
+fn waits(graph: &TaskGraph) -> bool {
+    let before = graph.current_wave.saturating_sub(1);
+    before > 0 && !graph.wave_gates.get(&before.to_string()).is_some_and(|gate| gate.reviews_complete)
+}
+
+/// How far the run has come with the tasks, where its phase runs them and there are any.
+fn plan(skill: &Skill, graph: &TaskGraph) -> Result<Option<PlanProgress>, String> {
+    let phase = skill.phase_index(&graph.current_phase).and_then(|index| skill.phases.get(index));
+    let Some(file) = phase.and_then(Phase::plan).filter(|_| !graph.tasks.is_empty()) else { return Ok(None) };
+    let fields =
+        PlanFile { id: "id".into(), after: Some("after".into()), barrier: Some("wave".into()), ..file.clone() };
+    let element = |task: &Task| {
+        let mut element = json!({"id": task.id, "wave": task.wave, "after": task.depends_on});
+        let id = [(file.id.clone(), json!(task.id))];
+        element.as_object_mut().into_iter().for_each(|fields| fields.extend(id.clone()));
+        element
+    };
+    let listed = Value::from(graph.tasks.iter().map(element).collect::<Vec<_>>());
+    let files = Map::from_iter([(TASK_GRAPH.to_string(), Value::Null)]);
+    let plan = fields.read(&files, &json!({TASK_GRAPH: listed})).map_err(|fault| fault.to_string())?;
+    let done = |task: &Task| FINISHED.contains(&task.status.as_str());
+    let finished = graph.tasks.iter().enumerate().filter(|(_, task)| done(task)).map(|(place, _)| place).collect();
+    let wave = plan.waves.iter().position(|wave| *wave >= graph.current_wave).unwrap_or_default();
+    let mut progress = PlanProgress { wave, finished, ..PlanProgress::new(plan) };
+    if waits(graph) {
+        progress.wave = progress.wave.saturating_sub(1);
+    }
+    Ok(Some(progress))
 }
 
 /// The run where the state says that it stands: each phase up to the current one had a visit.

@@ -25,6 +25,17 @@ pub struct Input {
     pub value: Option<String>,
 }
 
+/// A skill with values that a step needs and the policy does not have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instance {
+    /// The name of the skill.
+    pub skill: String,
+    /// Its version.
+    pub version: String,
+    /// The values of its inputs.
+    pub values: Values,
+}
+
 impl Input {
     /// Whether this may be its value. What would mean something else in a glob, a command line or a path is no value,
     /// whatever the pattern says.

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::analysis::Invocation;
 use crate::denial::DenialKind;
+use crate::eval::World;
 use crate::event::{Event, EventKind};
-use crate::input::{Input, Values};
+use crate::input::{Input, Instance, Values};
 use crate::policy::{Policy, Skill, Start};
 use crate::slash_command;
 use crate::tool::Call;
@@ -82,6 +83,28 @@ pub(crate) fn instance<'p>(policy: &'p Policy, skill: &'p Skill, values: &Values
         made.name == skill.name && made.instance_of.as_ref() == Some(&skill.version) && made.values() == *values
     });
     made.filter(|_| complete(skill, values)).ok_or_else(|| refused(skill))
+}
+
+/// What a run follows that a phase runs with these values, and those that the skill has already. Where it is not made
+/// yet, it is asked for.
+pub(crate) fn made<'p>(
+    world: &mut World<'_>,
+    policy: &'p Policy,
+    skill: &'p Skill,
+    values: &Values,
+) -> Option<&'p Skill> {
+    if values.is_empty() {
+        return Some(skill);
+    }
+    let mut all = skill.values();
+    all.extend(values.clone());
+    match instance(policy, skill, &all) {
+        Ok(made) => Some(made),
+        Err(_) => {
+            world.want_instance(Instance { skill: skill.name.clone(), version: skill.version.clone(), values: all });
+            None
+        }
+    }
 }
 
 fn refused(skill: &Skill) -> DenialKind {

@@ -145,7 +145,8 @@ impl<'a> SkillCall<'a> {
     pub(crate) fn is_for(&self, world: &mut World<'_>, run: &Run) -> bool {
         let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
         phase.is_some_and(|phase| {
-            let listed = |part: &SkillPart<'_>| part.any(&phase.allowed, Use::Permit) && !part.is_reserved(phase);
+            let listed =
+                |part: &SkillPart<'_>| part.any(phase.lines(run.at_gate()), Use::Permit) && !part.is_reserved(phase);
             self.judged(phase).into_iter().all(listed) && world.done(run, phase) != Done::Yes
         })
     }
@@ -316,9 +317,8 @@ impl<'a> SkillPart<'a> {
     fn may_belong_to<'m>(&self, phase: &'m Phase) -> Option<&'m Matcher> {
         let reserved = || self.skill.reserved_in(phase).any(|writes| self.one(writes, Use::Permit));
         let by_run = || phase.run.as_ref().and_then(|run| self.may_mean(&run.enters));
-        self.may_mean(&phase.allowed)
-            .or_else(by_run)
-            .filter(|_| !self.any(&phase.forbidden, Use::Permit) && !reserved())
+        let own: &[Matcher] = if phase.run.is_some() { &[] } else { &phase.allowed };
+        self.may_mean(own).or_else(by_run).filter(|_| !self.any(&phase.forbidden, Use::Permit) && !reserved())
     }
 
     /// The transition that the call may ask for, where the skill lets pass what it does not list: doubt closes the way.

@@ -75,6 +75,7 @@ pub mod fact;
 pub mod fact_test;
 pub mod content;
 pub mod artifact;
+pub mod plan;
 pub mod condition;
 pub mod policy;
 mod phrase;
@@ -98,6 +99,7 @@ mod judge;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod moves;
 mod tree;
+mod waves;
 mod children;
 mod settle;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]

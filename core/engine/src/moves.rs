@@ -111,7 +111,7 @@ fn completion(world: &mut World<'_>, run: &Run, skill: &Skill, here: usize) -> O
         let to = phase.next.iter().find_map(|edge| {
             let next = skill.phases.get(edge.to)?;
             let passable = passes_over(world, run, next) && !between.contains(&edge.to);
-            let open = world.holds(edge.when.as_ref(), run) && (passable || world.holds(next.requires.as_ref(), run));
+            let open = world.holds(edge.when.as_ref(), run) && (passable || world.admits(run, next));
             open.then_some(edge.to)
         })?;
         let next = skill.phases.get(to)?;

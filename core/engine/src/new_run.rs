@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::cause::By;
-use crate::policy::{Mode, Skill};
-use crate::state::{Children, Run, Status};
+use crate::policy::{ChildRun, Mode, Skill};
+use crate::state::{Barrier, Branch, Children, Run, Status};
 
 impl Run {
     /// A run of the skill in its first phase, without evidence.
@@ -22,6 +22,7 @@ impl Run {
             branch: None,
             visit_budget: None,
             children: Children::None,
+            plan: None,
             by,
             in_force: false,
             call: None,
@@ -45,4 +46,29 @@ impl Run {
             history: Default::default(),
         }
     }
+
+    /// A run of the skill that is a part of another run's present visit.
+    pub(crate) fn part_of(parent: &Self, skill: &Skill, child: &ChildRun, place: Place) -> Self {
+        let mode = skill.mode.map_or(parent.mode, |mode| mode.max(parent.mode));
+        let branch = Branch {
+            name: child.branch.clone(),
+            visit: parent.visit,
+            agent: None,
+            session: None,
+            barrier: Barrier::All,
+            place: place.at,
+            more: place.more,
+            may_fail: child.may_fail,
+        };
+        let begun = Self::begun(skill, String::new(), mode, By::Platform);
+        Self { parent: Some(parent.id.clone()), branch: Some(branch), scope: parent.scope, ..begun }
+    }
+}
+
+/// Where a run stands among those of a phase.
+pub(crate) struct Place {
+    /// Its number, from 0.
+    pub(crate) at: usize,
+    /// Whether others follow it.
+    pub(crate) more: bool,
 }

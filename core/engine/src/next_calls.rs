@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde_json::{Map, Value, json};
 
 use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, Word};
+use crate::branch_start::BranchStart;
 use crate::builtin_tools::builtin_labels;
 use crate::condition::CallTest;
 use crate::decide::Done;
@@ -19,7 +20,7 @@ use crate::object::{Same, Selector};
 use crate::pins::Pins;
 use crate::policy::{Optional, Phase, Skill};
 use crate::run_verdict::{RunVerdict, verdicts};
-use crate::state::Run;
+use crate::state::{Run, State};
 use crate::suggested::suggested_call;
 use crate::tool::{AGENT, BASH, Call, SKILL};
 use crate::words;
@@ -59,7 +60,7 @@ pub(crate) fn suggestions(
     let back = here.and_then(|phase| phase.back.iter().find(|back| back.on_failure && failed));
     let back = back.and_then(|back| skill.phases.get(back.to));
     // What a phase asks for is not asked for again once it is done.
-    let own = here.filter(|_| done != Done::Yes).into_iter().chain(back).flat_map(|phase| &phase.allowed);
+    let own = here.filter(|_| done != Done::Yes).into_iter().chain(back).flat_map(|phase| phase.lines(run.at_gate()));
     let ahead = if done == Done::No { Vec::new() } else { ahead(skill, here) };
     let mut found = Suggested { searched: true, ..Suggested::default() };
     for test in wanted {
@@ -184,7 +185,7 @@ fn has_placeholder(value: &Value) -> bool {
 /// which nobody knows the one that fits, and none whose arguments are not known.
 fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<NextCall> {
     if let Some(invoked) = matcher.invokes.as_deref() {
-        return invoking(matcher, invoked).into_iter().collect();
+        return invocations(matcher, invoked, context.state);
     }
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
     if matcher.commands.len() > 1 {
@@ -251,6 +252,20 @@ fn named_file(denied: &Call) -> Option<&str> {
     named.or_else(|| denied.input.get("file_path").and_then(Value::as_str))
 }
 
+/// The calls that invoke a skill or start a subagent. Where a start may be about several runs, it names one.
+fn invocations(matcher: &Matcher, invoked: &Invocation, state: &State) -> Vec<NextCall> {
+    let call = invoking(matcher, invoked);
+    let parts = state.live_runs().filter_map(|run| run.branch.as_ref()).filter(|part| part.agent.is_none());
+    let starts = matches!(invoked, Invocation::Agent(_));
+    let names = parts.map(|part| &part.name).filter(|name| starts && !name.is_empty());
+    let named = names.filter_map(|name| {
+        let mut named = call.clone()?;
+        named.input.as_object_mut()?.insert("description".to_string(), json!(name));
+        Some(named)
+    });
+    call.clone().into_iter().chain(named).collect()
+}
+
 /// The call that invokes a skill or starts a subagent of this name, as far as its name says all.
 fn invoking(matcher: &Matcher, invoked: &Invocation) -> Option<NextCall> {
     let says_all = matcher.args.is_empty() && matcher.commands.is_empty() && !invoked.name().contains('*');
@@ -286,6 +301,10 @@ fn would_be_allowed(world: &mut World<'_>, context: &Context<'_>, next: &NextCal
     let analysis = CallAnalysis { commands, invokes: invokes(next), ..CallAnalysis::default() };
     let call = suggested_call(&next.tool, next.server.clone(), next.input.clone(), analysis);
     let known = |run: &Run| context.policy.skill_version(&run.skill, &run.version).is_some();
+    let start = BranchStart { policy: context.policy, state: context.state, call: &call, caller: context.caller };
+    if start.unclear(world).is_some() {
+        return false;
+    }
     context.state.live_runs().all(known)
         && verdicts(world, context.policy, context.state, &call, context.caller)
             .iter()

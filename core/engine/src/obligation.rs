@@ -13,10 +13,12 @@ use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::matcher::{Matcher, Use};
 use crate::phrase;
+use crate::plan::PlanProgress;
 use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
 use crate::run_status;
-use crate::state::{Obligation, Run, Status};
+use crate::state::{Children, Obligation, Run, State, Status};
 use crate::tool::SKILL;
+use crate::tree;
 
 /// The most characters of what began a run.
 const MAX_BEGAN_CHARS: usize = 48;
@@ -39,9 +41,14 @@ pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
 }
 
 /// Brings the obligations in line with the live runs: where each stands.
-pub(crate) fn derive(policy: &Policy, draft: &mut Draft) {
-    for id in draft.take_announced() {
-        let run = draft.run(&id).filter(|run| run.status == Status::Active);
+pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
+    let mut announced = draft.take_announced();
+    // Of the elements of a plan one is told at a time: after one that has ended, the next.
+    let ended = |id: &&String| draft.run(id).is_some_and(|run| run.status != Status::Active);
+    let after: Vec<String> = announced.iter().filter(ended).filter_map(|id| next_element(draft.state(), id)).collect();
+    announced.extend(after);
+    for id in announced {
+        let run = draft.run(&id).filter(|run| run.status == Status::Active && is_told(draft.state(), run, event));
         let due = run.and_then(|run| {
             let skill = policy.skill_version(&run.skill, &run.version)?;
             let parent = run.parent.as_deref().and_then(|parent| draft.run(parent)).map(|parent| parent.skill.as_str());
@@ -61,6 +68,33 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft) {
     }
     let live: Vec<String> = draft.state().live_runs().map(|run| obligation_prefix(&run.id)).collect();
     drop_those(draft, |obligation| !live.iter().any(|prefix| obligation.id.starts_with(prefix)));
+}
+
+/// The element of the same plan that the main agent does after one.
+fn next_element(state: &State, ended: &str) -> Option<String> {
+    let parent = state.run(state.run(ended)?.parent.as_deref()?)?;
+    parent.plan.as_ref()?;
+    free_element(state, parent).map(|run| run.id.clone())
+}
+
+/// The first live element of a run's plan that no subagent does.
+fn free_element<'a>(state: &'a State, parent: &'a Run) -> Option<&'a Run> {
+    tree::children(state, parent).find(|run| run.branch.as_ref().is_some_and(|branch| branch.agent.is_none()))
+}
+
+/// Whether an agent is told where a run stands. Of the elements of a plan it is the one that it does.
+fn is_told(state: &State, run: &Run, event: &Event) -> bool {
+    if !tree::is_element(state, run) {
+        return true;
+    }
+    let bound = run.branch.as_ref().and_then(|branch| branch.agent.as_deref());
+    match &event.kind {
+        EventKind::SubagentStart { id, .. } => bound == Some(id.as_str()),
+        _ => {
+            let parent = run.parent.as_deref().and_then(|parent| state.run(parent));
+            parent.and_then(|parent| free_element(state, parent)).is_some_and(|first| first.id == run.id)
+        }
+    }
 }
 
 /// Notes with which answer the obligations go out. A denied call's answer is not counted: nothing will show that it was
@@ -109,7 +143,7 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     let produced = skill.produced_in(phase).flat_map(|artifact| &artifact.writes);
     finishing.extend(produced.map(|writes| writes.text.as_str()));
     let finishes = |matcher: &&Matcher| finishing.contains(&&*matcher.text);
-    let others: Vec<Matcher> = phase.allowed.iter().filter(|line| !finishes(line)).cloned().collect();
+    let others: Vec<Matcher> = phase.lines(run.at_gate()).iter().filter(|line| !finishes(line)).cloned().collect();
     let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
     let of = part_of(run, parent);
@@ -128,24 +162,24 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     if let Some(kind) = &phase.done_by {
         text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
     }
-    if let Some(runs) = &phase.run {
-        let names: Vec<String> = runs.each.iter().map(|run| format!("`{}`", run.skill)).collect();
-        text.push_str(&format!(" The phase asks {}.", phrase::of_runs(&names, runs.parallel)));
-    }
+    text.push_str(&of_runs(run, phase));
     if !others.is_empty() {
         text.push_str(&format!(" Allowed: {}.", phrase::lines(&others)));
     }
+    // Where other runs judge, their lines are what counts; a call that is forbidden says so.
     let forbidden = run_status::forbidden(skill, phase);
-    if !forbidden.is_empty() {
+    if !forbidden.is_empty() && run.children != Children::Live {
         text.push_str(&format!(" Forbidden: {}.", phrase::lines(&forbidden)));
     }
-    if let Some(condition) = &phase.done_when {
+    let gate = phase.run.is_some();
+    if let Some(condition) = phase.done_when.as_ref().filter(|_| !gate || run.at_gate()) {
         let alone = if others.is_empty() && skill.unlisted_in(phase).1 != Unlisted::Allow {
             "Only this is allowed, and it"
         } else {
             "This"
         };
-        text.push_str(&format!(" {alone} finishes the phase: {}.", phrase::wanted(condition)));
+        let what = if gate { "passes the gate" } else { "finishes the phase" };
+        text.push_str(&format!(" {alone} {what}: {}.", phrase::wanted(condition)));
     }
     let next = phase.next.first().and_then(|edge| skill.phases.get(edge.to));
     let approved = approved(run, phase.done_when.iter().chain(next.and_then(|next| next.requires.as_ref())));
@@ -156,6 +190,29 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text
+}
+
+/// The runs that a phase consists of.
+fn of_runs(run: &Run, phase: &Phase) -> String {
+    match (&run.plan, &phase.run) {
+        (Some(progress), _) => format!(" {}", of_wave(run, progress)),
+        (None, Some(runs)) => {
+            let names: Vec<String> = runs.each.iter().map(|run| format!("`{}`", run.skill)).collect();
+            format!(" The phase asks {}.", phrase::of_runs(&names, runs.parallel))
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// Which elements of its plan a run is about.
+fn of_wave(run: &Run, progress: &PlanProgress) -> String {
+    let wave =
+        progress.wave_number().map(|number| format!("Wave {number}")).unwrap_or_else(|| String::from("The plan"));
+    if run.at_gate() {
+        return format!("{wave} has finished and waits at its gate.");
+    }
+    let left: Vec<&str> = progress.left().map(|element| element.id.as_str()).collect();
+    format!("{wave} asks {}.", phrase::of_elements(&left, false))
 }
 
 /// What the run is a part of.

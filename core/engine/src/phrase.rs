@@ -19,6 +19,8 @@ const MAX_LINE_CHARS: usize = 80;
 const MAX_COMMANDS_CHARS: usize = 40;
 /// The most characters of what is needed, apart from the first item.
 const MAX_NEEDS_CHARS: usize = 260;
+/// The most elements of a plan that are named.
+const MAX_ELEMENTS: usize = 5;
 /// The most characters of a list, apart from its first item.
 const MAX_LIST_CHARS: usize = 160;
 
@@ -144,6 +146,15 @@ pub(crate) fn of_runs(names: &[String], parallel: bool) -> String {
         _ => ", one after the other",
     };
     format!("that {} {} done{how}", listed(names), if names.len() > 1 { "are" } else { "is" })
+}
+
+/// The elements of a plan that a phase runs.
+pub(crate) fn of_elements(left: &[&str], failed: bool) -> String {
+    let shown: Vec<String> = left.iter().take(MAX_ELEMENTS).map(|id| format!("`{id}`")).collect();
+    let more = left.len().saturating_sub(shown.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let failed = if failed { ", and one of them failed" } else { "" };
+    format!("that {}{more} {} done{failed}", listed(&shown), if left.len() > 1 { "are" } else { "is" })
 }
 
 /// One of several things that would do.

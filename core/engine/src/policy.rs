@@ -13,6 +13,7 @@ use crate::example::Example;
 use crate::input::{Input, Values};
 use crate::matcher::{Matcher, ServerPattern, Servers};
 use crate::object::Selector;
+use crate::plan::PlanFile;
 use crate::tool::Labels;
 
 /// All skills that apply, named by the hash of their content.
@@ -292,6 +293,12 @@ pub struct ChildRuns {
     /// Whether all go on at once; else each begins when the one before has ended.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub parallel: bool,
+    /// The plan with a run for each of its elements: `each` has the one skill of all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<PlanFile>>,
+    /// Whether the phase has a gate at the end of every wave: its `done_when`, by the calls that it allows.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub gate: bool,
     /// The calls that enter the phase: those that a phase of the skills lists, and those that invoke one of the skills.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enters: Vec<Matcher>,
@@ -330,7 +337,21 @@ impl Phase {
 
     /// The calls that belong to the phase while it is not current: its lines, and those of the runs that it consists of.
     pub fn enters(&self) -> impl Iterator<Item = &Matcher> {
-        self.allowed.iter().chain(self.run.iter().flat_map(|run| &run.enters))
+        let own: &[Matcher] = if self.run.is_some() { &[] } else { &self.allowed };
+        own.iter().chain(self.run.iter().flat_map(|run| &run.enters))
+    }
+
+    /// The calls that belong to the phase where a run stands in it. A phase that consists of runs has only those of its
+    /// gate, once that is reached.
+    #[must_use]
+    pub fn lines(&self, at_gate: bool) -> &[Matcher] {
+        if self.run.is_some() && !at_gate { &[] } else { &self.allowed }
+    }
+
+    /// The plan whose elements it runs.
+    #[must_use]
+    pub fn plan(&self) -> Option<&PlanFile> {
+        self.run.as_ref().and_then(|run| run.plan.as_deref())
     }
 
     /// The condition of a line of `allowed`.

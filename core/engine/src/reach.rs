@@ -72,7 +72,10 @@ pub(crate) fn reach<'a>(
     }
     // What nobody asked for stays as it is: a run that is done goes on while its calls pass there.
     let broke = |verdicts: &[RunVerdict<'_>]| verdicts.iter().any(|verdict| verdict.broke.is_some());
-    if !broke(&said) && !found.iter().any(|verdict| verdict.judges && lists(verdict.ruling.line)) {
+    if !broke(&said)
+        && !said.iter().any(enters_runs)
+        && !found.iter().any(|verdict| verdict.judges && lists(verdict.ruling.line))
+    {
         *draft = before;
         return Reached { verdicts: said, before: None };
     }
@@ -89,10 +92,17 @@ fn towards(world: &mut World<'_>, state: &State, verdict: &RunVerdict<'_>) -> Op
     if run.branch.is_some() && !lists(verdict.ruling.line) && is_done(world, run, verdict.skill) {
         return Some(moves::ended(run, Status::Finished, By::Agent));
     }
-    let to = verdict.ruling.transition.as_ref().filter(|_| lists(verdict.ruling.line))?.to;
-    let enters = verdict.skill.phases.get(to).is_some_and(|phase| phase.run.is_some());
+    if !enters_runs(verdict) {
+        return None;
+    }
     let done = here_done(world, run, verdict);
-    if enters { moves::of_call(run, verdict.skill, &verdict.ruling, done) } else { None }
+    moves::of_call(run, verdict.skill, &verdict.ruling, done)
+}
+
+/// Whether the call enters a phase that consists of runs: one of them judges it.
+fn enters_runs(verdict: &RunVerdict<'_>) -> bool {
+    let to = verdict.ruling.transition.as_ref().filter(|_| verdict.judges && lists(verdict.ruling.line));
+    to.and_then(|way| verdict.skill.phases.get(way.to)).is_some_and(|phase| phase.run.is_some())
 }
 
 fn here_done(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'_>) -> Done {

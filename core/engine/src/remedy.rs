@@ -156,7 +156,7 @@ fn guidance(
         gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),
         only_gates: is_persons,
         back: way_back(world, skill, run, here),
-        allowed: if has_needs || is_done { String::new() } else { phrase::lines(&here.allowed) },
+        allowed: if has_needs || is_done { String::new() } else { phrase::lines(here.lines(run.at_gate())) },
         next: next.filter(|_| !has_needs).map(|next| (next.name.clone(), phrase::entering(next))),
         done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.kind != kind),
         stuck: stuck.then_some(if next.is_some() { Stuck::Skip } else { Stuck::Deactivate }),
@@ -200,14 +200,14 @@ fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> O
         let Some(phase) = skill.phases.get(*index) else { continue };
         if phase.asks() && !world.optional(run, phase) {
             let condition = phase.done_when.as_ref();
-            let missing = condition
-                .map_or_else(|| Missing::of_runs(phase, Children::None), |asked| world.missing_there(run, asked));
+            let missing =
+                condition.map_or_else(|| Missing::of_runs(phase, run), |asked| world.missing_there(run, asked));
             return Some(Blocking { phase, missing, asks: Asks::Completion });
         }
     }
     let target = skill.phases.get(transition.to)?;
-    let requires = target.requires.as_ref()?;
-    Some(Blocking { phase: target, missing: world.missing_there(run, requires), asks: Asks::Entry })
+    let missing = world.missing_to_enter(run, target);
+    (!missing.words.is_empty()).then_some(Blocking { phase: target, missing, asks: Asks::Entry })
 }
 
 /// The phase after a done one, where only a person's word is missing for it.

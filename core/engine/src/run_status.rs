@@ -1,6 +1,6 @@
 //! Where each live run stands, for a person or an agent that asks.
 
-use alloc::string::ToString as _;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use serde_json::{Value, json};
@@ -10,9 +10,10 @@ use crate::eval::{World, texts};
 use crate::graph::{Here, can_finish};
 use crate::matcher::Matcher;
 use crate::phrase;
+use crate::plan::PlanProgress;
 use crate::policy::{LeaveSkill, Phase, Policy, Scope, Skill};
 use crate::rendering;
-use crate::state::{Children, Run, State};
+use crate::state::{Branch, Children, Run, State};
 
 /// A live run, its skill and its phase.
 struct Place<'a> {
@@ -61,7 +62,7 @@ fn original(world: &mut World<'_>, place: &Place<'_>) -> Value {
         "phase_index": index,
         "total_phases": skill.phases.len(),
         "mode": run.mode.word(),
-        "allowed_tools": texts(&phase.allowed),
+        "allowed_tools": texts(phase.lines(run.at_gate())),
         "forbidden_tools": texts(&forbidden(skill, phase)),
         "tool_history": run.history,
     });
@@ -103,14 +104,40 @@ fn whole(world: &mut World<'_>, place: &Place<'_>) -> Value {
             LeaveSkill::Finished => "finished",
             LeaveSkill::Human => "human",
         },
-        "allows": phrase::lines(&phase.allowed),
+        "allows": phrase::lines(phase.lines(run.at_gate())),
         "forbids": phrase::lines(&forbidden(skill, phase)),
     });
     let mut answer = original(world, place);
     if let (Value::Object(fields), Value::Object(details)) = (&mut answer, details) {
         fields.extend(details);
+        fields.extend(run.branch.as_ref().filter(|part| !part.name.is_empty()).map(branch));
+        fields.extend(run.plan.as_ref().map(|progress| ("plan".to_string(), plan(run, progress))));
     }
     answer
+}
+
+/// The name of the branch or the element that a run is.
+fn branch(part: &Branch) -> (String, Value) {
+    ("branch".to_string(), json!(part.name))
+}
+
+/// The plan whose elements a run's phase runs: each with its wave and how far it is.
+fn plan(run: &Run, progress: &PlanProgress) -> Value {
+    let ready: Vec<usize> = progress.ready().map(|(place, _)| place).collect();
+    let elements = progress.plan.elements.iter().enumerate().map(|(place, element)| {
+        let state = match () {
+            () if progress.finished.contains(&place) => "finished",
+            () if ready.contains(&place) => "live",
+            () => "waits",
+        };
+        json!({"id": element.id, "wave": progress.plan.waves.get(element.wave), "state": state})
+    });
+    json!({
+        "path": progress.plan.path,
+        "wave": progress.plan.waves.get(progress.wave),
+        "gate": run.at_gate(),
+        "elements": elements.collect::<Vec<_>>(),
+    })
 }
 
 /// What a phase forbids, and what the skill forbids everywhere.

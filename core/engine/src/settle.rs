@@ -10,6 +10,7 @@ use crate::moves;
 use crate::policy::Policy;
 use crate::state::Status;
 use crate::tree;
+use crate::waves;
 
 /// The most rounds of one event in which runs end and others begin.
 const MAX_ROUNDS: usize = 256;
@@ -19,7 +20,8 @@ const MAX_ROUNDS: usize = 256;
 pub(crate) fn settle(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
     for _ in 0..MAX_ROUNDS {
         round(world, policy, draft);
-        if !children::begin_due(policy, draft) {
+        let waves = waves::pass(world, policy, draft);
+        if !children::begin_due(world, policy, draft) && !waves {
             break;
         }
     }

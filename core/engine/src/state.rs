@@ -12,6 +12,7 @@ use crate::cause::{By, SessionSource};
 use crate::condition::{Gate, Wanted};
 use crate::outcome::CallOutcome;
 use crate::pins::Pins;
+use crate::plan::PlanProgress;
 use crate::policy::{Mode, Scope};
 use crate::redacted::digest;
 
@@ -165,6 +166,9 @@ pub struct Run {
     /// Where the runs stand that are parts of its present visit.
     #[serde(default, skip_serializing_if = "Children::is_none")]
     pub children: Children,
+    /// How far it has come with the plan whose elements its phase runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanProgress>,
     /// Who began it.
     pub by: By,
     /// Whether it began because its skill is in force.
@@ -222,6 +226,14 @@ pub struct Run {
     /// The last calls judged by it, denied ones too; at most [`HISTORY`].
     #[serde(default, skip_serializing_if = "no_history")]
     pub history: Arc<VecDeque<Arc<str>>>,
+}
+
+impl Run {
+    /// Whether its phase consists of runs, and waits at the gate of a wave.
+    #[must_use]
+    pub fn at_gate(&self) -> bool {
+        self.children == Children::Gate
+    }
 }
 
 /// Whether a run goes on.
@@ -286,6 +298,8 @@ pub enum Children {
     None,
     /// They go on, so the phase is not done.
     Live,
+    /// Those of a wave finished, and the phase waits at its gate.
+    Gate,
     /// They finished as the barrier asks, so the phase is done.
     Finished,
     /// One of them failed or was left, so the phase failed.

@@ -25,6 +25,7 @@ use crate::gates::protection;
 use crate::import;
 use crate::in_force;
 use crate::inheritance;
+use crate::input::Instance;
 use crate::judge::Caller;
 use crate::obligation;
 use crate::observe;
@@ -47,6 +48,9 @@ pub struct Outcome {
     pub result: Option<Value>,
     /// Facts that must be gathered before this outcome counts: call `step` again with them.
     pub needs: Vec<FactKey>,
+    /// Skills with values that must be made before this outcome counts: add them to the earlier skills of the policy, and
+    /// call `step` again.
+    pub instances: Vec<Instance>,
     /// The live runs after the event; `None` where no run ever began.
     pub runs: Option<Vec<RunPosition>>,
 }
@@ -99,12 +103,12 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     let Answered { decision, result } = kept.unwrap_or_else(|| answer(&mut world, policy, &mut draft, event));
     settle(&mut world, policy, &mut draft);
     begin_visits(&mut world, policy, &mut draft);
-    obligation::derive(policy, &mut draft);
+    obligation::derive(policy, &mut draft, event);
     obligation::give(&mut draft, event, decision.as_ref());
 
     let Parts { state, changes } = draft.into_parts();
-    let (needs, runs) = (world.into_wanted(), positions(&state));
-    Outcome { decision, changes, obligations: state.session.obligations, result, needs, runs }
+    let ((needs, instances), runs) = (world.into_wanted(), positions(&state));
+    Outcome { decision, changes, obligations: state.session.obligations, result, needs, instances, runs }
 }
 
 /// The answer to the end of a subagent that has to go on; to the guard it has not ended.

@@ -101,6 +101,11 @@ pub(crate) fn parts<'a>(state: &'a State, run: &Run) -> impl Iterator<Item = &'a
     })
 }
 
+/// Whether a run is an element of a plan that another one runs.
+pub(crate) fn is_element(state: &State, run: &Run) -> bool {
+    parent(state, run).is_some_and(|parent| parent.plan.is_some())
+}
+
 /// The next change that the ends of runs bring to others: a run whose budget is spent or whose place is gone ends, and
 /// the ends of parts finish or fail the phase of their parent.
 pub(crate) fn settling(state: &State) -> Option<Change> {
@@ -128,6 +133,10 @@ fn is_over(state: &State, run: &Run, branch: &Branch) -> bool {
 
 /// What the ends of the parts of a visit mean to its phase.
 fn outcome(state: &State, run: &Run) -> Children {
+    if run.plan.is_some() {
+        let failed = |part: &Run| matches!(part.status, Status::Left | Status::Failed);
+        return if parts(state, run).any(failed) { Children::Failed } else { Children::Live };
+    }
     let mut barrier = Barrier::All;
     let (mut live, mut finished, mut failed) = (0_usize, 0_usize, 0_usize);
     // What follows a part that has ended is yet to begin.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem, Refusal};
-use phasegate_core::policy::{Mode, Policy};
+use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Event, EventKind, Outcome, State, state};
 use phasegate_shell::Readers;
 use phasegate_store::journal::Journal;
@@ -249,7 +249,8 @@ impl<'a> Driver<'a> {
         let policies = &self.runtime.policies;
         self.loaded.own.policy = policies.with_instance(&self.loaded.own.policy, &self.state, &event, !open)?;
         let gather = |keys: &[_], found: &mut _| facts::gather(&self.project.root, keys, found);
-        let decided = decide(&self.loaded.own.policy, &self.state, &event, gather)?;
+        let keep = |skill: &Skill| if open { Ok(()) } else { policies.keep(skill) };
+        let decided = decide(&mut self.loaded.own.policy, &self.state, &event, gather, keep)?;
         Ok((event, decided))
     }
 

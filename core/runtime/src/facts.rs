@@ -8,6 +8,7 @@ mod files;
 mod listing;
 mod contents;
 mod counts;
+pub(crate) mod elements;
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ pub const SOURCES: &[Registered] = &[
     Registered::of::<files::Files>(),
     Registered::of::<contents::Contents>(),
     Registered::of::<counts::Counts>(),
+    Registered::of::<elements::Elements>(),
 ];
 
 /// The source with this name.

@@ -254,17 +254,29 @@ impl PolicyStore {
         keep: bool,
     ) -> Result<Arc<Policy>, Problem> {
         let Some(made) = made(policy, event) else { return Ok(Arc::clone(policy)) };
-        if keep && !self.has_skill(&made.version) {
-            let written = packed(&made).and_then(|bytes| self.write("skills", &made.version, &bytes));
-            written.map_err(|error| {
-                Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))
-            })?;
+        if keep {
+            self.keep(&made)?;
         }
         let mut policy = Policy::clone(policy);
         let lives = |version: &str| state.live_runs().any(|run| run.version == version);
         policy.earlier.retain(|skill| skill.instance_of.is_none() || lives(&skill.version));
         policy.earlier.push(made);
         Ok(Arc::new(policy))
+    }
+
+    /// Stores a skill, for the runs that begin with it.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: it cannot be written.
+    pub fn keep(&self, skill: &Skill) -> Result<(), Problem> {
+        if self.has_skill(&skill.version) {
+            return Ok(());
+        }
+        let written = packed(skill).and_then(|bytes| self.write("skills", &skill.version, &bytes));
+        written.map_err(|error| {
+            Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))
+        })
     }
 
     /// Whether the policy whose file has this digest is stored, and was not changed.

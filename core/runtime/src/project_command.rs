@@ -1,6 +1,7 @@
 //! Commands that concern a project as a whole and no session: they are recorded in the project's journal alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_core::event::By;
@@ -45,7 +46,9 @@ impl Runtime {
         let kind = EventKind::Command { by, name: name.to_string(), args };
         let event = Event { time: Some(time), ..Event::new("", kind) };
         let before = State { project: kept.project.clone(), session: state::Session::default() };
-        let decided = decide(&policy, &before, &event, |keys, found| facts::gather(&project.root, keys, found))?;
+        let mut policy = Arc::new(policy);
+        let gather = |keys: &[_], found: &mut _| facts::gather(&project.root, keys, found);
+        let decided = decide(&mut policy, &before, &event, gather, |skill| self.policies.keep(skill))?;
         let of_project = decided.outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
         let of_project: Vec<Change> = of_project.cloned().collect();
         if of_project.is_empty() {

@@ -8,6 +8,7 @@ mod output;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use phasegate_core::event::{By, EventKind, SessionSource};
 use phasegate_core::import::TASK_GRAPH;
@@ -20,7 +21,7 @@ use self::files::Files;
 use crate::analysis::{Shell, read_line};
 use crate::audit::line::Place;
 use crate::audit::log::{append, lines};
-use crate::decide::{Decided, decide};
+use crate::decide::{Decided, decide, not_kept};
 use crate::lineage::joined;
 use crate::policy_store::made;
 use crate::timestamp::milliseconds;
@@ -48,7 +49,7 @@ pub struct Options {
 /// A transcript during its replay.
 #[derive(Debug)]
 pub struct Replay {
-    policy: Policy,
+    policy: Arc<Policy>,
     options: Options,
     project: Project,
     sessions: BTreeMap<String, Session>,
@@ -96,7 +97,7 @@ impl Replay {
         }
         let files = Files::new(options.live_files.clone(), options.root.clone());
         Ok(Self {
-            policy,
+            policy: Arc::new(policy),
             options,
             project: Project::default(),
             sessions: BTreeMap::new(),
@@ -131,7 +132,9 @@ impl Replay {
             event.kind = kind.clone();
         }
         let made = made(&self.policy, &event);
-        self.policy.earlier.extend(made);
+        if let Some(made) = made {
+            Arc::make_mut(&mut self.policy).earlier.push(made);
+        }
         if let EventKind::File { path, content, sha256, .. } = &event.kind {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }
@@ -213,7 +216,7 @@ impl Replay {
 
     /// The state before a line, and the changes by inheritance. A session that begins as another's child, fork or clear
     /// inherits that one's runs. A session that starts up without a parent is a fresh session of a person.
-    fn begun(&self, event: &Event) -> Result<Begun, LineError> {
+    fn begun(&mut self, event: &Event) -> Result<Begun, LineError> {
         let mut state = self.state(&event.session)?;
         let mut records = Vec::new();
         let EventKind::SessionStart { source, parent } = &event.kind else { return Ok(Begun { state, records }) };
@@ -235,12 +238,12 @@ impl Replay {
     }
 
     /// The state of a session; a new one begins with the skill that was asked for.
-    fn state(&self, session: &str) -> Result<State, LineError> {
+    fn state(&mut self, session: &str) -> Result<State, LineError> {
         let known = self.sessions.get(session).cloned();
         let new = known.is_none();
         let state = State { session: known.unwrap_or_default(), project: self.project.clone() };
-        let Some(skill) = self.options.skill.as_ref().filter(|_| new) else { return Ok(state) };
-        let live = state.live_runs().any(|run| run.skill == *skill && run.status == Status::Active);
+        let Some(skill) = self.options.skill.clone().filter(|_| new) else { return Ok(state) };
+        let live = state.live_runs().any(|run| run.skill == skill && run.status == Status::Active);
         if live {
             return Ok(state);
         }
@@ -259,9 +262,9 @@ impl Replay {
     }
 
     /// Decides the event by what the lines and the live files say.
-    fn decide(&self, before: &State, event: &Event) -> Result<Decided, LineError> {
+    fn decide(&mut self, before: &State, event: &Event) -> Result<Decided, LineError> {
         let gather = |keys: &[_], found: &mut _| self.files.gather(keys, found);
-        decide(&self.policy, before, event, gather).map_err(|problem| LineError(problem.message))
+        decide(&mut self.policy, before, event, gather, not_kept).map_err(|problem| LineError(problem.message))
     }
 }
 

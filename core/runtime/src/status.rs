@@ -1,12 +1,14 @@
 //! Where a session stands, without recording that it was asked.
 
+use std::sync::Arc;
+
 use phasegate_adapter::Problem;
 use phasegate_core::event::By;
 use phasegate_core::{Event, EventKind, Policy, State};
 use phasegate_store::journal::read_last;
 use serde_json::{Value, json};
 
-use crate::decide::decide;
+use crate::decide::{decide, not_kept};
 use crate::facts;
 use crate::policy_store::Current;
 use crate::project::Project;
@@ -63,6 +65,6 @@ impl Runtime {
         let kind = EventKind::Command { by: By::Agent, name: command.to_string(), args: json!({}) };
         let event = Event::new(&state.session.id, kind);
         let gather = |keys: &[_], found: &mut _| facts::gather(&project.root, keys, found);
-        Ok(decide(&policy, &state, &event, gather)?.outcome.result.unwrap_or_default())
+        Ok(decide(&mut Arc::new(policy), &state, &event, gather, not_kept)?.outcome.result.unwrap_or_default())
     }
 }

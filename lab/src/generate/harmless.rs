@@ -61,7 +61,7 @@ pub(super) fn page() -> Result<Generated> {
          | skill | phase | denied | of |\n|---|---|---|---|\n"
     );
     let mut below = String::new();
-    for shipped in shipped() {
+    for shipped in shipped().iter().filter(|shipped| !has_inputs(shipped.name)) {
         let skill: Skill = parsed(&format!("{FOLDER}/skills/{}.toml", shipped.name))?;
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -93,6 +93,12 @@ pub(super) fn page() -> Result<Generated> {
     }
     text.push_str(&below);
     Ok(Generated { path: "docs/false-alarms.md".into(), text })
+}
+
+/// Whether values begin a skill: no call of every client gives them, so it is not played.
+fn has_inputs(name: &str) -> bool {
+    let policy = phasegate_config::shipped_policy(name, None);
+    policy.and_then(|policy| policy.skill(name).map(|skill| !skill.inputs.is_empty())).unwrap_or_default()
 }
 
 fn parsed<T: DeserializeOwned>(path: &str) -> Result<T> {

@@ -35,7 +35,9 @@ fn phases() -> Result<Vec<Phase>> {
 }
 
 /// Why the rest is not played.
-const TASKS: &str = "tasks and waves are not built yet";
+const TASKS: &str = "no call of an agent asks this";
+/// A subagent that does tasks.
+const AGENT: &str = "code-implementer-agent";
 const WORDS: &str = "an agent's words complete nothing; the compat form that takes them is not built yet";
 const TEXT: &str = "the guard reads test reports from the results of calls, and no other text";
 
@@ -53,15 +55,12 @@ pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
         (Some("test_evidence_text" | "review_findings" | "review_pass" | "spec_findings" | "files_modified"), _) => {
             Ok(Outcome::not_supported(TEXT))
         }
+        (Some("task_id"), Some(call)) => task_id(player, case, call),
         (Some(_), _) => Ok(Outcome::not_supported(TASKS)),
         (None, Some(call)) if call.tool == "@message" => Ok(Outcome::not_supported(WORDS)),
-        (None, Some(call)) if call.tool.starts_with('@') || has_tasks(&case.setup) => Ok(Outcome::not_supported(TASKS)),
+        (None, Some(call)) if call.tool.starts_with('@') => Ok(Outcome::not_supported(TASKS)),
         (None, _) => decisions(player, case),
     }
-}
-
-fn has_tasks(setup: &Value) -> bool {
-    setup.pointer("/task_graph/tasks").and_then(Value::as_array).is_some_and(|tasks| !tasks.is_empty())
 }
 
 /// The line that imports a state.
@@ -77,7 +76,8 @@ fn all_made(phases: &[Phase], phase: &str) -> Vec<Value> {
         .take(here + 1)
         .filter_map(|one| Some((one.name.clone(), json!(one.document.as_ref()?))))
         .collect();
-    let mut lines = vec![state(&json!({"current_phase": phase, "phase_artifacts": made}))];
+    let mut lines =
+        vec![state(&json!({"current_phase": phase, "phase_artifacts": made, "tasks": [{"id": "T1", "wave": 1}]}))];
     lines.extend(made.values().map(|path| json!({"event": "file", "path": path, "content": "a text"})));
     lines
 }
@@ -131,6 +131,26 @@ fn allowed(answer: &Value) -> bool {
     at(answer, "/decision") == "allow"
 }
 
+/// The phase of the feature, whichever run judged the call.
+fn stands(answer: &Value) -> &str {
+    let runs = at(answer, "/runs").as_array().into_iter().flatten();
+    let feature = runs.clone().find(|run| at(run, "/skill") == "planned-feature");
+    feature.map_or(at(answer, "/phase"), |run| at(run, "/phase")).as_str().unwrap_or_default()
+}
+
+/// A start is about the task that it names: of two tasks, it has to name one.
+fn task_id(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
+    let wanted = at(&case.expect, "/task");
+    let id = wanted.as_str().unwrap_or("T1");
+    let tasks = json!([{"id": id, "wave": 1}, {"id": "T99", "wave": 1}]);
+    let mut lines = vec![state(&json!({"current_phase": "execute", "tasks": tasks}))];
+    let mut input = call.args.clone();
+    input.as_object_mut().into_iter().for_each(|input| drop(input.insert("subagent_type".to_owned(), AGENT.into())));
+    lines.push(json!({"event": "tool_call", "tool": "Agent", "input": input}));
+    let named = allowed(&last(player, &lines)?);
+    Ok(Outcome::of(wanted, if named { wanted } else { &Value::Null }))
+}
+
 fn decisions(player: &Player, case: &Case) -> Result<Outcome> {
     let mut lines: Vec<Value> =
         case.setup.get("task_graph").filter(|graph| graph.is_object()).map(state).into_iter().collect();
@@ -166,7 +186,7 @@ fn skill_phase(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
         lines.extend(line(call));
         let answer = last(player, &lines)?;
         if at(&answer, "/line") == "allowed" {
-            return Ok(Outcome::of(at(&case.expect, "/phase"), at(&answer, "/phase")));
+            return Ok(Outcome::of(at(&case.expect, "/phase"), &json!(phase.name)));
         }
     }
     Ok(Outcome::of(at(&case.expect, "/phase"), &Value::Null))
@@ -183,7 +203,7 @@ fn transition(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
     let mut lines = all_made(&phases, from);
     lines.push(skill(name));
     let answer = last(player, &lines)?;
-    Ok(Outcome::of(at(&case.expect, "/valid"), &(allowed(&answer) && at(&answer, "/phase") == to)))
+    Ok(Outcome::of(at(&case.expect, "/valid"), &(allowed(&answer) && stands(&answer) == to)))
 }
 
 fn enters(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
@@ -193,11 +213,12 @@ fn enters(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
         return Ok(Outcome::not_supported("no call leads to this phase"));
     };
     let made = case.setup.pointer("/task_graph/phase_artifacts").cloned().unwrap_or_default();
-    let mut lines = vec![state(&json!({"current_phase": before, "phase_artifacts": made}))];
+    let mut lines =
+        vec![state(&json!({"current_phase": before, "phase_artifacts": made, "tasks": [{"id": "T1", "wave": 1}]}))];
     lines.extend(files(&case.setup));
     lines.push(skill(name));
     let answer = last(player, &lines)?;
-    Ok(Outcome::of(at(&case.expect, "/valid"), &(allowed(&answer) && at(&answer, "/phase") == to.as_str())))
+    Ok(Outcome::of(at(&case.expect, "/valid"), &(allowed(&answer) && stands(&answer) == to)))
 }
 
 fn next_phase(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {

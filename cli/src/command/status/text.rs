@@ -6,6 +6,7 @@ use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
 use super::found::{Found, Shown, words};
+use super::plan;
 use crate::output::{Output, duration, to_a_person};
 
 /// The most ended sessions that are listed.
@@ -121,17 +122,19 @@ fn run(out: Output, run: &Value, full: bool) {
     let (skill, phase) = (text(run, "skill_name"), text(run, "current_phase"));
     let (place, total, mode) = (number("phase_index") + 1, number("total_phases"), text(run, "mode"));
     let (bold, phase) = (skill.bold(), phase.green());
+    let branch = run.get("branch").and_then(Value::as_str).map(|name| format!(", {name},")).unwrap_or_default();
     let given = run.get("inputs").and_then(Value::as_object).into_iter().flatten();
     let given: Vec<String> =
         given.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
     let given = if given.is_empty() { String::new() } else { format!(" ({})", given.join(" ")) };
-    out.line(format_args!("  {bold}{given} in phase {phase} ({place} of {total}), {mode} mode{project}"));
+    out.line(format_args!("  {bold}{given}{branch} in phase {phase} ({place} of {total}), {mode} mode{project}"));
     if run.get("judges") == Some(&Value::Bool(false)) {
         out.line("    its parts judge the calls; it only forbids");
     }
     if run.get("unfinished") == Some(&Value::Bool(true)) {
         out.line(format_args!("    {}: the agent stopped before it was done", "unfinished".yellow()));
     }
+    plan::waves(out, run);
     line(out, "missing", &words(run.get("needs")).join("; "));
     if let Some(why) = run.get("uncounted").and_then(Value::as_str) {
         out.line(format_args!("    {}", to_a_person(why)));

@@ -127,6 +127,15 @@ fn there(artifact: &Artifact) -> ArtifactTest {
     ArtifactTest { name: artifact.name.clone(), content: artifact.content.clone(), marks: None }
 }
 
+/// The artifact of this name, which is reported where there is none.
+pub(super) fn named(builder: &mut Builder<'_>, name: &str, span: Span) -> Option<Artifact> {
+    let found = place(builder, name).and_then(|at| builder.artifacts.get(at)).cloned();
+    if found.is_none() {
+        unknown(builder, name, span);
+    }
+    found
+}
+
 fn place(builder: &Builder<'_>, name: &str) -> Option<usize> {
     builder.artifacts.iter().position(|artifact| artifact.name == name)
 }

@@ -56,6 +56,8 @@ impl<'f> Builder<'f> {
 pub(crate) struct RunName {
     pub(crate) skill: String,
     pub(crate) span: Span,
+    /// Whether the fields of an element give values to its inputs.
+    pub(crate) plan: bool,
 }
 
 /// A skill with the places of what it says.

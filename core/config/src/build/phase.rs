@@ -71,6 +71,11 @@ pub(super) fn phase(
         let done_when = phase.done_when.take();
         phase.done_when = done_by::completed_by(inner.builder, kind, &produces, &start, done_when);
     }
+    if let Some(gate) = runs::gate(inner.builder, source, node, &mut inner.places.asked) {
+        inner.places.allowed = gate.lines.iter().map(|_| gate.span).collect();
+        phase.allowed = gate.lines;
+        phase.done_when = Some(gate.condition);
+    }
     phase.done_when = artifact::completed_by(inner.builder, &produces, phase.done_when);
     phase.produces = produces;
     (phase, inner.places)

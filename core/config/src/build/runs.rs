@@ -1,12 +1,18 @@
 //! Runs that a phase consists of, as written.
 
-use phasegate_core::Code;
+use phasegate_core::condition::Condition;
+use phasegate_core::matcher::{Matcher, Use};
+use phasegate_core::plan::PlanFile;
 use phasegate_core::policy::{ChildRun, ChildRuns, Phase};
+use phasegate_core::{Code, FactKey};
+use serde_json::json;
 
+use super::artifact;
 use super::builder::{Builder, RunName, child};
+use super::condition::{self, Seen};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::{BranchObject, BranchSource, PhaseSource, RunSource};
+use crate::source::{BranchObject, BranchSource, EachSource, PhaseSource, RunSource};
 
 /// The keys that a phase with `run` does not have: the runs have them.
 const WITHOUT: [&str; 6] = ["allowed", "produces", "done_by", "done_when", "failed_when", "leave"];
@@ -34,6 +40,7 @@ pub(super) fn runs(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node)
                 add(builder, &mut runs, only(name), node.span);
             }
         }
+        RunSource::Each(_) => {}
         RunSource::Parallel(branches) => {
             runs.parallel = true;
             // The mapping of the source has lost the order of the file; the tree has it.
@@ -50,6 +57,12 @@ pub(super) fn runs(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node)
             }
         }
     }
+    if let RunSource::Each(each) = written {
+        runs.plan = plan(builder, each, at);
+        runs.gate = each.gate.is_some();
+        runs.each.push(only(&each.skill));
+        builder.runs.push(RunName { skill: each.skill.clone(), span: child(at, "skill").span, plan: true });
+    }
     if runs.each.is_empty() {
         let finding = Finding::error(Code::ConfigMissing, at.span, "`run` names no skill");
         builder.findings.push(finding.suggest("name a skill, or remove the key"));
@@ -57,12 +70,55 @@ pub(super) fn runs(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node)
     Some(Box::new(runs))
 }
 
+/// Where the plan is whose elements the phase runs.
+fn plan(builder: &mut Builder<'_>, source: &EachSource, node: &Node) -> Option<Box<PlanFile>> {
+    if !(source.at.is_empty() || source.at.starts_with('/')) {
+        let finding = Finding::error(Code::ConfigValue, child(node, "at").span, "`at` is not a JSON pointer");
+        builder.findings.push(finding.suggest(format!("write `at: /{}`", source.at)));
+    }
+    let artifact = artifact::named(builder, &source.each, child(node, "each").span)?;
+    let id = source.id.clone().unwrap_or_else(|| "id".to_owned());
+    let fields: Vec<&String> =
+        [Some(&id), source.after.as_ref(), source.barrier.as_ref()].into_iter().flatten().collect();
+    let fact = FactKey::new("elements", &json!({"paths": artifact.paths, "at": source.at, "fields": fields}));
+    Some(Box::new(PlanFile {
+        artifact: artifact.name.clone(),
+        content: artifact.content.clone(),
+        fact,
+        id,
+        after: source.after.clone(),
+        barrier: source.barrier.clone(),
+        inputs: Vec::new(),
+    }))
+}
+
+/// What the gate of a phase asks for after each wave, and the calls that it lists there.
+pub(super) struct WaveGate {
+    pub(super) condition: Condition,
+    pub(super) lines: Vec<Matcher>,
+    pub(super) span: Span,
+}
+
+/// The gate of a phase that runs the elements of a plan.
+pub(super) fn gate(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node, seen: &mut Seen) -> Option<WaveGate> {
+    let Some(RunSource::Each(each)) = &source.run else { return None };
+    let node = child(child(node, "run"), "gate");
+    let condition = condition::build(builder, each.gate.as_ref()?, node, seen)?;
+    let mut lines: Vec<Matcher> = Vec::new();
+    condition.each_use(Use::Permit, &mut |test, used| {
+        if used == Use::Permit && !lines.contains(&test.matcher) {
+            lines.push(test.matcher.clone());
+        }
+    });
+    Some(WaveGate { condition, lines, span: node.span })
+}
+
 fn only(skill: &str) -> ChildRun {
     ChildRun { branch: String::new(), skill: skill.to_owned(), may_fail: false }
 }
 
 fn add(builder: &mut Builder<'_>, runs: &mut ChildRuns, run: ChildRun, span: Span) {
-    builder.runs.push(RunName { skill: run.skill.clone(), span });
+    builder.runs.push(RunName { skill: run.skill.clone(), span, plan: false });
     runs.each.push(run);
 }
 
@@ -73,6 +129,7 @@ pub(super) fn first(builder: &mut Builder<'_>, phases: &[Phase], span: Span) {
     let parallel = phase.run.as_ref().is_some_and(|run| run.parallel);
     let optional = phase.optional != phasegate_core::policy::Optional::No;
     let what = match (parallel, optional) {
+        _ if phase.plan().is_some() => "one that runs the elements of a plan",
         (_, true) => "optional",
         (true, _) => "parallel",
         _ => return,

@@ -38,8 +38,8 @@ pub struct PhaseSource {
     /// subagent ended.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub done_by: Option<String>,
-    /// The runs that the phase consists of: the name of a skill; a list of names, one after the other; or `parallel`, all at
-    /// once. Such a phase has no lines but `forbidden`: the calls are those of the runs. It is done when they have finished,
+    /// The runs that the phase consists of: the name of a skill; a list of names, one after the other; `parallel`, all at
+    /// once; or `each`, one for each element of a plan. Such a phase has no lines but `forbidden`: the calls are those of the runs. It is done when they have finished,
     /// and fails when one of them fails; `leave` is `on_done`.
     pub run: Option<RunSource>,
     /// Whether the phase may be skipped: `true`, or `when` a condition holds.
@@ -66,6 +66,30 @@ pub enum RunSource {
     List(Vec<String>),
     /// Runs that go on at once.
     Parallel(ParallelSource),
+    /// A run for each element of a plan.
+    Each(Box<EachSource>),
+}
+
+/// A run for each element of a plan, in waves.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct EachSource {
+    /// The artifact that is the plan: one file of JSON.
+    pub each: String,
+    /// The JSON pointer to the list of elements, for example `/tasks`; empty: the file is the list.
+    #[serde(default)]
+    pub at: String,
+    /// The field that names an element. The default is `id`.
+    pub id: Option<String>,
+    /// The field with the names of the elements that must have finished before.
+    pub after: Option<String>,
+    /// The field with the number of the wave. The elements of a wave begin when those of the wave before have finished.
+    pub barrier: Option<String>,
+    /// The skill that each element is a run of. Its inputs have the values of fields of the same names.
+    pub skill: String,
+    /// What must hold after each wave, by calls that count only once the wave has finished.
+    pub gate: Option<ConditionSource>,
 }
 
 /// Runs that go on at once.

@@ -4,7 +4,7 @@ use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, fin
 use phasegate_core::policy::{LeaveSkill, Mode, Unlisted};
 
 /// The skills that are shipped, by name.
-const SKILLS: [&str; 12] = [
+const SKILLS: [&str; 13] = [
     "careful-feature",
     "lsp-refactor",
     "lsp-rename",
@@ -12,6 +12,7 @@ const SKILLS: [&str; 12] = [
     "lsp-verify",
     "migration",
     "planned-feature",
+    "planned-task",
     "release",
     "review",
     "review-only",

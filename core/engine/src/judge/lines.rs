@@ -12,14 +12,15 @@ impl SkillPart<'_> {
     /// Whether the phase lists the call, by a line whose condition holds.
     pub(super) fn listed(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Listed {
         let elsewhere = phase.run.as_ref().filter(|_| run.phase != phase.name);
-        if elsewhere.is_some_and(|runs| self.any(&runs.enters, Use::Permit)) {
-            return Listed::Yes;
+        if let Some(runs) = elsewhere {
+            return if self.any(&runs.enters, Use::Permit) { Listed::Yes } else { Listed::No };
         }
+        let lines = phase.lines(run.at_gate());
         if phase.line_requires.is_empty() {
-            return if self.any(&phase.allowed, Use::Permit) { Listed::Yes } else { Listed::No };
+            return if self.any(lines, Use::Permit) { Listed::Yes } else { Listed::No };
         }
         let mut unmet = None;
-        let lines = phase.allowed.iter().enumerate();
+        let lines = lines.iter().enumerate();
         for (line, _) in lines.filter(|(_, matcher)| self.one(matcher, Use::Permit)) {
             if self.holds(world, run, phase, line) {
                 return Listed::Yes;

@@ -3,9 +3,10 @@
 use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run};
-use phasegate_core::{Code, Decision, Event, Policy, State, records, step};
+use phasegate_core::{Code, Decision, Event, Policy, State, records};
 
 use super::history::{History, Past, without_digests};
+use crate::decide::decided_by;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::snapshot::SessionSnapshot;
@@ -101,7 +102,7 @@ fn comparable(mut session: state::Session, past: &Past) -> state::Session {
 }
 
 fn outcome(policy: &Policy, before: &State, event: &Event, past: &Past, after: &state::Session) -> Outcome {
-    let answer = step(policy, before, event, &past.facts);
+    let answer = decided_by(policy, before, event, &past.facts);
     let same = [
         ("facts", answer.needs.is_empty()),
         ("decision", answer.decision == past.decision),
@@ -119,7 +120,7 @@ fn opinion(policy: &Policy, before: &State, run: &Run, event: &Event, past: &Pas
     let mut alone = before.clone();
     alone.project.runs.retain(|other| other.id == run.id);
     alone.session.runs.retain(|other| other.id == run.id);
-    Opinion { decision: step(policy, &alone, event, &past.facts).decision, ..named(run) }
+    Opinion { decision: decided_by(policy, &alone, event, &past.facts).decision, ..named(run) }
 }
 
 fn named(run: &Run) -> Opinion {

@@ -7,9 +7,11 @@ use phasegate_core::analysis::{Access, PathUse};
 use phasegate_core::event::EventKind;
 use phasegate_core::glob::path_fits;
 use phasegate_core::{Event, FactKey, FactValue, Facts};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::facts;
+use crate::facts::elements::Arguments;
 use phasegate_store::digest::sha256_hex;
 
 /// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
@@ -99,6 +101,9 @@ impl Files {
         if matches!(key.source(), "contents" | "counts") {
             return self.listed(key).filter(|_| self.live.is_none());
         }
+        if key.source() == "elements" {
+            return self.elements(&args).filter(|_| self.live.is_none());
+        }
         let text = |place: usize| args.get(place).and_then(Value::as_str);
         let path = args.as_str().or_else(|| text(0))?;
         Some(match (&self.stated.get(&self.normal(path, None))?.0, key.source()) {
@@ -111,6 +116,21 @@ impl Files {
             },
             (Stated::Content(_) | Stated::Sha256(_), _) => FactValue::Unknown,
         })
+    }
+
+    /// The elements of the files that patterns select, as far as lines tell what stands in them.
+    fn elements(&self, args: &Value) -> Option<FactValue> {
+        let asked = Arguments::deserialize(args).ok()?;
+        let mut files = BTreeMap::new();
+        for (path, changes) in &self.changes {
+            let stated = self.stated.get(path).filter(|(_, then)| then == changes).map(|(stated, _)| stated);
+            if let Some(Stated::Content(content)) = stated
+                && asked.paths.iter().any(|pattern| path_fits(pattern, path))
+            {
+                files.insert(path, asked.of(content.as_bytes()));
+            }
+        }
+        Some(FactValue::Known(json!(files)))
     }
 
     /// The files that patterns select, each with its digest or with the number of occurrences of a text. What a call wrote

@@ -1,0 +1,86 @@
+//! Waves: the elements of a plan that a phase runs, as far as they are due, and the gate at the end of each wave.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::change::Change;
+use crate::draft::Draft;
+use crate::eval::World;
+use crate::inputs;
+use crate::new_run::Place;
+use crate::plan::PlanProgress;
+use crate::policy::{ChildRun, ChildRuns, Phase, Policy, Skill};
+use crate::state::{Children, Run, State, Status};
+use crate::tree;
+
+/// A run, and the plan whose elements its phase runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Elements<'a> {
+    pub(crate) skill: &'a Skill,
+    pub(crate) run: &'a Run,
+    pub(crate) runs: &'a ChildRuns,
+    pub(crate) progress: &'a PlanProgress,
+}
+
+/// The runs of elements that are to begin now. What a skill with values is not made of yet is asked for.
+pub(crate) fn due(world: &mut World<'_>, policy: &Policy, state: &State, of: Elements<'_>) -> Vec<Run> {
+    let Elements { skill, run, runs, progress } = of;
+    let Some((child, child_skill)) =
+        runs.each.first().and_then(|child| Some((child, skill.children.iter().find(|one| one.name == child.skill)?)))
+    else {
+        return Vec::new();
+    };
+    let begun = |at: usize| tree::parts(state, run).any(|part| part.branch.as_ref().is_some_and(|own| own.place == at));
+    let mut due = Vec::new();
+    for (at, element) in progress.ready().filter(|(at, _)| !begun(*at)) {
+        let Some(own) = inputs::made(world, policy, child_skill, &element.values) else { continue };
+        let child = ChildRun { branch: element.id.clone(), ..child.clone() };
+        due.push(Run::part_of(run, own, &child, Place { at, more: false }));
+    }
+    due
+}
+
+/// Reads the plans of phases that were entered, and passes on where a wave has ended. Returns whether anything did.
+pub(crate) fn pass(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) -> bool {
+    let ids: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
+    let mut any = false;
+    for id in ids {
+        let Some(change) = draft.run(&id).and_then(|run| next(world, policy, draft.state(), run)) else { continue };
+        draft.change(change);
+        draft.announce(&id);
+        any = true;
+    }
+    any
+}
+
+fn next(world: &mut World<'_>, policy: &Policy, state: &State, run: &Run) -> Option<Change> {
+    let skill = policy.skill_version(&run.skill, &run.version)?;
+    let phase = skill.phases.get(skill.phase_index(&run.phase)?)?;
+    let file = phase.plan()?;
+    let id = || run.id.clone();
+    match (&run.plan, run.children) {
+        (None, Children::None) => {
+            let plan = world.plan(run, file)?.ok()?;
+            Some(Change::PlanRead { run: id(), plan })
+        }
+        (Some(progress), Children::Live) => {
+            let live = tree::parts(state, run).any(|part| part.status == Status::Active);
+            let over = !live && progress.left().next().is_none();
+            over.then(|| if has_gate(phase) { Change::GateReached { run: id() } } else { onward(run, progress) })
+        }
+        (Some(progress), Children::Gate) => world.gate_passed(run, phase).then(|| onward(run, progress)),
+        _ => None,
+    }
+}
+
+fn has_gate(phase: &Phase) -> bool {
+    phase.run.as_ref().is_some_and(|run| run.gate)
+}
+
+/// The next wave; after the last one the phase is done.
+fn onward(run: &Run, progress: &PlanProgress) -> Change {
+    match progress.next_wave() {
+        Some(wave) => Change::WaveBegan { run: run.id.clone(), wave },
+        None => Change::ChildrenEnded { run: run.id.clone(), children: Children::Finished },
+    }
+}
