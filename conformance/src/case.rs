@@ -59,6 +59,7 @@ pub const EXPECTABLE: &[&str] = &[
     "gate",
     "reason",
     "recovery",
+    "attempted",
     "next_calls",
     "missing",
     "skill",

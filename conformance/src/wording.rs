@@ -11,14 +11,15 @@ pub const MAX_CHARS: usize = 600;
 /// A part of a text that is repeated counts from this length, in characters.
 const MIN_REPEATED_CHARS: usize = 20;
 /// How a text of ours begins.
-const HEADS: [&str; 4] = ["Phase violation: ", "Phase warning: ", "phasegate [", "phasegate: "];
+const HEADS: [&str; 6] =
+    ["Phase violation: ", "Phase warning: ", "phasegate [", "phasegate: ", "BLOCKED: ", "WARNING: "];
 
 /// Checks the text that a line of a transcript leads to.
 #[must_use]
 pub fn of_output(place: &str, tool: &Value, output: &Value) -> Vec<Mismatch> {
     let effect = output.get("decision").and_then(Value::as_str).unwrap_or("allow");
     let Some(fields) = output.as_object().filter(|_| effect != "allow") else { return Vec::new() };
-    let keys = ["code", "line", "gate", "reason", "recovery", "next_calls", "missing", "skill", "phase"];
+    let keys = ["code", "line", "gate", "reason", "attempted", "recovery", "next_calls", "missing", "skill", "phase"];
     let known = fields.iter().filter(|(key, value)| keys.contains(&key.as_str()) && !value.is_null());
     let mut decision: serde_json::Map<String, Value> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
     decision.insert("effect".into(), json!(effect));

@@ -105,17 +105,21 @@ fn is_empty(input: &Value) -> bool {
 /// The text of a denial or a question.
 #[must_use]
 pub fn denial(decision: &Decision, native: impl Native) -> String {
-    let head = if is_phase(decision) { format!("Phase violation: {}", decision.reason) } else { headed(decision) };
+    let head = match &decision.attempted {
+        Some(attempted) => blocked("BLOCKED", decision, attempted),
+        None if is_phase(decision) => format!("Phase violation: {}", decision.reason),
+        None => headed(decision),
+    };
     whole(decision, &head, native)
 }
 
 /// The text of a warning: the call goes on, and the agent is told what was wrong with it.
 #[must_use]
 pub fn warning(decision: &Decision, native: impl Native) -> String {
-    let head = if is_phase(decision) {
-        format!("Phase warning: {} (the call was let through)", decision.reason)
-    } else {
-        headed(decision)
+    let head = match &decision.attempted {
+        Some(attempted) => blocked("WARNING", decision, attempted),
+        None if is_phase(decision) => format!("Phase warning: {} (the call was let through)", decision.reason),
+        None => headed(decision),
     };
     whole(decision, &head, native)
 }
@@ -124,7 +128,11 @@ pub fn warning(decision: &Decision, native: impl Native) -> String {
 fn whole(decision: &Decision, head: &str, native: impl Native) -> String {
     let mut calls: Vec<Next> = decision.next_calls.iter().filter_map(|call| native.call(call)).collect();
     loop {
-        let end = if is_phase(decision) { tail(decision, &calls) } else { next_calls(&calls) };
+        let end = if is_phase(decision) && decision.attempted.is_none() {
+            tail(decision, &calls)
+        } else {
+            next_calls(&calls)
+        };
         let text = join(&[head.to_owned(), recovery(decision), end]);
         if calls.len() < 2 || text.chars().count() <= MAX_CHARS {
             return text;
@@ -157,7 +165,17 @@ fn headed(decision: &Decision) -> String {
 }
 
 fn recovery(decision: &Decision) -> String {
-    if decision.recovery.is_empty() { String::new() } else { format!("Recovery: {}", decision.recovery) }
+    match (decision.recovery.as_str(), &decision.attempted) {
+        ("", _) => String::new(),
+        (text, Some(_)) => text.to_owned(),
+        (text, None) => format!("Recovery: {text}"),
+    }
+}
+
+/// The layout of seed 001, FR-009.
+fn blocked(word: &str, decision: &Decision, attempted: &str) -> String {
+    let phase = decision.phase.as_deref().unwrap_or_default();
+    format!("{word}: {}\n\nCurrent phase: {phase}\nAttempted: {attempted}", decision.reason)
 }
 
 /// The text of a denial as an object, with the keys of the original system.

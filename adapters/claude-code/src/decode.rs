@@ -103,6 +103,7 @@ impl Decoding<'_> {
             Hook::Stop => vec![EventKind::Stop {
                 can_hold: self.dialect.tells_ends,
                 interactive: Terminal::of(self.host, message).is_one(),
+                message: fields::<wire::Stop>(message)?.last_assistant_message,
             }],
             Hook::PreCompact => vec![EventKind::Compact {}],
             Hook::PermissionRequest => vec![self.permission(fields(message)?, PermissionOutcome::Asked)],

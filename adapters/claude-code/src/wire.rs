@@ -146,6 +146,12 @@ pub(crate) struct Subagent {
     pub(crate) last_assistant_message: Option<String>,
 }
 
+/// `Stop`.
+#[derive(Deserialize)]
+pub(crate) struct Stop {
+    pub(crate) last_assistant_message: Option<String>,
+}
+
 /// `ConfigChange`.
 #[derive(Deserialize)]
 pub(crate) struct ConfigChange {

@@ -6,6 +6,7 @@ mod object;
 pub(crate) mod matcher;
 mod tests;
 mod bounds;
+mod says;
 mod artifact;
 mod inputs;
 pub(crate) mod condition;

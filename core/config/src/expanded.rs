@@ -29,6 +29,9 @@ pub fn expanded(skill: &Skill) -> String {
     keys.push(("unlisted", unlisted(&skill.unlisted_lines, skill.unlisted)));
     keys.push(("servers", json!(skill.servers)));
     keys.push(("tools", Value::Object(skill.tools.iter().map(tool).collect())));
+    if !skill.denial_text.is_standard() {
+        keys.push(("denial_text", json!(skill.denial_text)));
+    }
     if !skill.inputs.is_empty() {
         let input = |input: &Input| (input.name.clone(), json!(input.pattern));
         keys.push(("inputs", Value::Object(skill.inputs.iter().map(input).collect())));
@@ -79,7 +82,7 @@ fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     let done_when = phase.done_when.as_ref().filter(|_| phase.run.is_none());
     keys.extend(done_when.map(|done| ("done_when", condition(done))));
     keys.extend(phase.failed_when.as_ref().map(|failed| ("failed_when", condition(failed))));
-    keys.push(("optional", optional(&phase.optional)));
+    keys.push(("optional", optional(&phase.optional, &phase.skip_text)));
     let leave = if phase.leave == Leave::OnCall { "on_call" } else { "on_done" };
     keys.extend(phase.run.is_none().then(|| ("leave", json!(leave))));
     keys.push(("next", phase.next.iter().map(|edge| next(edge, &name(edge.to))).collect()));
@@ -154,11 +157,12 @@ fn tool(note: &ToolNote) -> (String, Value) {
     (note.matcher.text.clone(), value)
 }
 
-fn optional(optional: &Optional) -> Value {
+fn optional(optional: &Optional, text: &str) -> Value {
     match optional {
         Optional::No => json!(false),
         Optional::Yes => json!(true),
-        Optional::When(when) => json!({"when": condition(when)}),
+        Optional::When(when) if text.is_empty() => json!({"when": condition(when)}),
+        Optional::When(when) => json!({"when": condition(when), "text": text}),
     }
 }
 

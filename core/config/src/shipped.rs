@@ -10,7 +10,7 @@ pub struct Shipped {
     pub name: &'static str,
     /// The config in the strict form, the default.
     pub strict: &'static str,
-    /// The config in the compat form: lists only. The skills of the first published tables have one.
+    /// The config in the compat form, for skills that were published before.
     pub compat: Option<&'static str>,
 }
 
@@ -58,7 +58,7 @@ const SHIPPED: &[Shipped] = &[
     both!("lsp-safe-edit"),
     both!("lsp-verify"),
     strict!("migration"),
-    strict!("planned-feature"),
+    both!("planned-feature"),
     strict!("planned-task"),
     strict!("release"),
     strict!("review"),

@@ -51,6 +51,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         done_when: Some(Condition::Call(test)),
         failed_when: None,
         optional: Optional::No,
+        skip_text: String::new(),
         leave: Leave::OnCall,
         next: if last { vec![] } else { vec![Edge { to: at + 1, when: None, early: false }] },
         back: vec![],

@@ -213,6 +213,7 @@ impl Session {
                 self.denied.drain(..surplus);
             }
             Change::DenialsForgotten {} => self.denied.clear(),
+            Change::MessageHeard { digest } => self.said = Some(digest.clone()),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { call } => {

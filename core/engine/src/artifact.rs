@@ -1,5 +1,6 @@
 //! Artifacts: files that a phase of a run has to produce (rules 3.3).
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -45,6 +46,24 @@ pub struct ArtifactTest {
     /// How often a text has to stand in its files; `None`: anything may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<Marks>,
+}
+
+impl ArtifactTest {
+    /// A name of what is missing where no file is there: its path, or where several select it the artifact's name with the
+    /// ending that its files have (`spec.md`).
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        if !self.content.text.contains(['*', '?', '{', ' ']) {
+            return self.content.text.clone();
+        }
+        let last = self.content.text.rsplit(['/', ' ']).next().unwrap_or_default();
+        let ending = last.rsplit_once('.').map(|(_, ending)| ending);
+        let plain = |ending: &&str| !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        match ending.filter(plain) {
+            Some(ending) => format!("{}.{ending}", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// How often a text has to stand in the files of an artifact, taken together.

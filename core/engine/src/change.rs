@@ -163,6 +163,11 @@ pub enum Change {
     CallDenied(DeniedCall),
     /// A prompt came: what was denied before it does not count any more.
     DenialsForgotten {},
+    /// A message of the agent was what phases ask for.
+    MessageHeard {
+        /// A digest of its text.
+        digest: String,
+    },
     /// The runs that are parts of a run's visit finished or failed.
     ChildrenEnded {
         /// The id of the run that they are parts of.
@@ -288,7 +293,7 @@ pub enum Change {
 }
 
 /// What the outcome of a call means to one run in which it was decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proved {
     /// The id of the run.
@@ -399,6 +404,7 @@ impl Change {
             | Self::StopHeld { .. }
             | Self::CallDenied(_)
             | Self::DenialsForgotten {}
+            | Self::MessageHeard { .. }
             | Self::ObligationDue { .. }
             | Self::ObligationsDropped { .. }
             | Self::ObligationsGiven { .. } => Scope::Session,
@@ -438,6 +444,7 @@ impl Change {
             | Self::RunTaken { .. }
             | Self::RunUnfinished { .. }
             | Self::StopHeld { .. }
+            | Self::MessageHeard { .. }
             | Self::ChildrenEnded { .. }
             | Self::PlanRead { .. }
             | Self::GateReached { .. }

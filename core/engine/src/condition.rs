@@ -1,12 +1,14 @@
 //! Conditions over facts: what completes a phase, opens an edge or admits to a phase.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::ArtifactTest;
+use crate::fact::FactKey;
 use crate::matcher::{Matcher, Use};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
@@ -36,6 +38,20 @@ pub enum Condition {
     Unchanged(UnchangedTest),
     /// An artifact of the run is there.
     Artifact(ArtifactTest),
+    /// The agent said so in this visit.
+    Says(SaysTest),
+}
+
+/// A condition on the agent's own words: a message of the present visit that a pattern fits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SaysTest {
+    /// Its number within the skill; evidence is kept by it.
+    pub atom: u32,
+    /// The fact that tells whether the message of an event says so.
+    pub fact: FactKey,
+    /// It in words.
+    pub text: String,
 }
 
 /// A condition on what has not changed since the visit of a phase began.
@@ -253,7 +269,7 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_use(used, visit)),
             Self::Not(inner) => inner.each_use(used.turned(), visit),
             Self::Call(test) => visit(test, used),
-            Self::Fact(_) | Self::Approved(_) | Self::Unchanged(_) | Self::Artifact(_) => {}
+            Self::Fact(_) | Self::Approved(_) | Self::Unchanged(_) | Self::Artifact(_) | Self::Says(_) => {}
         }
     }
 
@@ -271,7 +287,7 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_unchanged(visit)),
             Self::Not(inner) => inner.each_unchanged(visit),
             Self::Unchanged(test) => visit(test),
-            Self::Call(_) | Self::Fact(_) | Self::Approved(_) | Self::Artifact(_) => {}
+            Self::Call(_) | Self::Fact(_) | Self::Approved(_) | Self::Artifact(_) | Self::Says(_) => {}
         }
     }
 
@@ -283,7 +299,7 @@ impl Condition {
             Self::Not(inner) => inner.compares_files(),
             Self::Call(test) => test.unchanged.is_some(),
             Self::Unchanged(_) | Self::Artifact(_) => true,
-            Self::Fact(_) | Self::Approved(_) => false,
+            Self::Fact(_) | Self::Approved(_) | Self::Says(_) => false,
         }
     }
 
@@ -293,7 +309,17 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_gate(visit)),
             Self::Not(inner) => inner.each_gate(visit),
             Self::Approved(gate) => visit(gate),
-            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) | Self::Artifact(_) => {}
+            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) | Self::Artifact(_) | Self::Says(_) => {}
+        }
+    }
+
+    /// Calls `visit` with all that the agent has to say, in order.
+    pub fn each_says<'a>(&'a self, visit: &mut dyn FnMut(&'a SaysTest)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_says(visit)),
+            Self::Not(inner) => inner.each_says(visit),
+            Self::Says(test) => visit(test),
+            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) | Self::Artifact(_) | Self::Approved(_) => {}
         }
     }
 }
@@ -327,6 +353,7 @@ impl fmt::Display for Condition {
             Self::Approved(Gate { name, content: Some(content) }) => write!(f, "approved: {name} ({})", content.text),
             Self::Artifact(test) => test.fmt(f),
             Self::Fact(test) => f.write_str(&test.text),
+            Self::Says(test) => write!(f, "says: {}", test.text),
         }
     }
 }

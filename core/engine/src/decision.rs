@@ -115,6 +115,10 @@ pub struct Decision {
     /// The deciding run's phase before the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase_before: Option<String>,
+    /// What was attempted, as the call and the phase that it belongs to, where the skill's denials have the layout
+    /// `blocked`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempted: Option<String>,
     /// Whether the agent's turn is to end, where the platform can end it: the same call was denied too often.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub ends_turn: bool,
@@ -136,6 +140,7 @@ impl Decision {
             skill: None,
             phase: None,
             phase_before: None,
+            attempted: None,
             ends_turn: false,
         }
     }

@@ -66,6 +66,8 @@ pub enum DenialKind {
         blocking: String,
         /// The line of the later phase that may mean the call, where it is in doubt.
         may: Option<NamedLine>,
+        /// The file that it writes where the current phase makes an artifact of other files.
+        misplaced: Option<Misplaced>,
     },
     /// The line that lists the call has a condition of its own, which does not hold.
     LineRequires {
@@ -97,6 +99,8 @@ pub enum DenialKind {
         may: Option<NamedLine>,
         /// Whether a line of `unlisted` denies it.
         denied: bool,
+        /// The file that it writes where the phase makes an artifact of other files.
+        misplaced: Option<Misplaced>,
     },
     /// The agent wants to end its turn, and must finish the skill first.
     Unfinished {
@@ -162,6 +166,18 @@ pub enum DenialKind {
     },
     /// The command's arguments mean nothing.
     CommandInvalid(InvalidCommand),
+}
+
+/// A file that is written where a phase makes an artifact: of the same ending, and none of its files. Only the layout
+/// `blocked` names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misplaced {
+    /// The path as the call gives it.
+    pub path: String,
+    /// The name of the artifact.
+    pub artifact: String,
+    /// The patterns of its files.
+    pub files: String,
 }
 
 /// What is wrong with the arguments of a command.
@@ -301,8 +317,8 @@ pub struct Standing {
     pub back: Option<WayBack>,
     /// What is allowed now, where nothing is missing.
     pub allowed: String,
-    /// The phase that comes next, where nothing is missing, and what it allows.
-    pub next: Option<(String, String)>,
+    /// The phases that may come next, where nothing is missing, and what each allows.
+    pub next: Vec<(String, String)>,
     /// The type of the subagent that does the phase, where another agent calls.
     pub done_by: Option<String>,
     /// What opens the way where no call does.
@@ -358,6 +374,8 @@ pub struct Denial {
     pub next_calls: Vec<NextCall>,
     /// How to get on.
     pub guidance: Guidance,
+    /// What was attempted, where the skill's denials say it.
+    pub attempted: Option<String>,
 }
 
 /// Where the run that decided stands.
@@ -385,6 +403,7 @@ impl Denial {
             missing: Vec::new(),
             next_calls: Vec::new(),
             guidance: Guidance::None,
+            attempted: None,
         }
     }
 }

@@ -118,6 +118,11 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Whether no file of the artifact is there.
+    fn is_absent(&mut self, test: &ArtifactTest, run: &Run) -> bool {
+        matches!(self.in_run(&test.content, run), Value::Object(files) if files.is_empty())
+    }
+
     /// Whether what a proof is about is as it was then.
     fn unchanged(&mut self, content: &Content, then: Option<&Value>) -> Truth {
         match then {
@@ -301,6 +306,7 @@ impl<'a> World<'a> {
                 test.truth(fact)
             }
             Condition::Artifact(test) => self.artifact(test, run),
+            Condition::Says(test) => Truth::of(newest_of(run, test.atom, |one| one.visit == run.visit).is_some()),
             Condition::Approved(gate) if self.assumed.contains(gate) => Truth::Yes,
             Condition::Approved(gate) => self.passed(gate, run),
         }
@@ -338,7 +344,16 @@ impl<'a> World<'a> {
                 out.phrases.push(format!("{}{since}", phrase::wanted(condition)));
                 out.gates.push(gate);
             }
-            Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) | Condition::Artifact(_) => {
+            Condition::Artifact(test) if self.is_absent(test, run) => {
+                out.words.push(format!("{} not found: {condition}", test.file_name()));
+                out.phrases.push(format!("{} not found: {}", test.file_name(), phrase::wanted(condition)));
+                out.more = true;
+            }
+            Condition::Not(_)
+            | Condition::Fact(_)
+            | Condition::Unchanged(_)
+            | Condition::Artifact(_)
+            | Condition::Says(_) => {
                 out.words.push(condition.to_string());
                 out.phrases.push(phrase::wanted(condition));
                 out.more = true;

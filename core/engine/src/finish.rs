@@ -192,7 +192,7 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
         if let Some(standing) = standing {
             if let Some((phase, needs, gates)) = after {
                 (standing.phase, standing.needs, standing.gates) = (phase, needs, gates);
-                (standing.asks, standing.only_gates, standing.next) = (Asks::Entry, true, None);
+                (standing.asks, standing.only_gates, standing.next) = (Asks::Entry, true, Vec::new());
             }
             (waits, stuck) = (standing.only_gates, standing.stuck.is_some());
         }

@@ -151,6 +151,13 @@ impl<'a> SkillCall<'a> {
         })
     }
 
+    /// The first phase that lists the call or a part of it, whether a way leads there or not.
+    pub(crate) fn first_listed(&self) -> Option<&'a Phase> {
+        let parts = || self.parts.iter().chain([&self.whole]);
+        let lists = |phase: &&Phase| phase.enters().any(|line| parts().any(|part| part.one(line, Use::Permit)));
+        self.skill.phases.iter().find(lists)
+    }
+
     /// What a run forbids of a call that one of its parts judges; `None`: nothing.
     pub(crate) fn forbidden_by(&self, run: &Run) -> Option<Ruling> {
         let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index))?;

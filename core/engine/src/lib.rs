@@ -121,6 +121,7 @@ mod gates;
 mod pinning;
 mod approving;
 mod observe;
+pub mod said;
 mod finish;
 mod denied;
 mod call;

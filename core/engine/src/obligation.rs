@@ -228,6 +228,7 @@ fn skipped(skill: &Skill, run: &Run, here: usize) -> Vec<String> {
     let between = skill.phases.get(before.saturating_add(1)..here).unwrap_or_default();
     let passed = |phase: &&Phase| run.skipped.iter().any(|skipped| skipped.phase == phase.name);
     let why = |phase: &Phase| match &phase.optional {
+        Optional::When(_) if !phase.skip_text.is_empty() => format!("\"{}\" ({})", phase.name, phase.skip_text),
         Optional::When(condition) => format!("\"{}\", as {}", phase.name, phrase::reason(condition)),
         Optional::No | Optional::Yes => format!("\"{}\"", phase.name),
     };

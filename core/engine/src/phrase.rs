@@ -73,6 +73,13 @@ pub(crate) fn entering(phase: &Phase) -> String {
     listed(&phase.enters().map(line).collect::<Vec<_>>())
 }
 
+/// The first call that a phase lists, or by which its runs begin.
+pub(crate) fn first_entering(phase: &Phase) -> String {
+    let mut lines = phase.enters();
+    let first = lines.next().map(line).unwrap_or_default();
+    format!("{first}{}", others(lines.count()))
+}
+
 fn others(count: usize) -> String {
     match count {
         0 => String::new(),
@@ -119,6 +126,7 @@ pub(crate) fn wanted(condition: &Condition) -> String {
         Condition::Any(parts) => either(&parts.iter().map(wanted).collect::<Vec<_>>()),
         Condition::Unchanged(test) => format!("`{}` as it was when the phase began", test.content.text),
         Condition::Artifact(test) => artifact(test),
+        Condition::Says(test) => format!("a message that says `{}`", shortened(&test.text)),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
     }
 }

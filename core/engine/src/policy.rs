@@ -95,6 +95,9 @@ pub struct Skill {
     pub servers: Vec<String>,
     /// What the policy says about single tools.
     pub tools: Vec<ToolNote>,
+    /// How its denials are laid out.
+    #[serde(default, skip_serializing_if = "DenialText::is_standard")]
+    pub denial_text: DenialText,
     /// The values that a run is given when it begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
@@ -276,6 +279,9 @@ pub struct Phase {
     pub failed_when: Option<Condition>,
     /// Whether it may be passed over, and when.
     pub optional: Optional,
+    /// What is told where it is passed over; empty: the condition of `optional`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub skip_text: String,
     /// Whether completion moves by itself.
     pub leave: Leave,
     /// The ways forward, first choice first.
@@ -503,6 +509,25 @@ pub struct UnlistedRule {
     pub lines: Vec<UnlistedLine>,
     /// How the others are answered.
     pub otherwise: Unlisted,
+}
+
+/// How the text of a denial is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DenialText {
+    /// The reason, how to get on, and an object with the rest.
+    #[default]
+    Standard,
+    /// `BLOCKED:` with the reason, the current phase, what was attempted, and how to get on (seed 001, FR-009).
+    Blocked,
+}
+
+impl DenialText {
+    /// Whether it is what holds where nothing is said.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        *self == Self::Standard
+    }
 }
 
 /// Who may deactivate a run before its end, from lenient to strict.

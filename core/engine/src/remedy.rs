@@ -5,17 +5,18 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::analysis::Invocation;
+use crate::analysis::{Access, Invocation};
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
-use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance, Standing, Stuck, WayBack};
+use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, Stuck, WayBack};
 use crate::eval::{Missing, World, texts};
 use crate::gate::Context;
+use crate::glob::path_fits;
 use crate::judge::{Caller, may_go_back};
 use crate::matcher::{Matcher, ServerPattern, ToolPattern, same_server};
 use crate::next_calls::{Suggested, suggestions};
 use crate::phrase;
-use crate::policy::{Phase, Skill, Unlisted};
+use crate::policy::{DenialText, Phase, Skill, Unlisted};
 use crate::run_verdict::RunVerdict;
 use crate::slash_command;
 use crate::state::{Children, Run};
@@ -43,7 +44,8 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         Invocation::Skill(name) | Invocation::Agent(name) => format!("{tool} `{name}`"),
     });
     let subject = verdict.ruling.command.as_deref().map(|command| format!("`{}`", phrase::shortened(command)));
-    let subject = subject.or(invoked.filter(|_| !verdict.skill.compat));
+    let names = !verdict.skill.compat || verdict.skill.denial_text == DenialText::Blocked;
+    let subject = subject.or(invoked.filter(|_| names));
     let several = verdict.skill.named_servers().len() > 1;
     let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty() || several);
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
@@ -65,6 +67,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         missing,
         next_calls: suggested.calls,
         guidance,
+        attempted: attempted(context, verdict, subject.as_deref().unwrap_or(tool)),
     })
 }
 
@@ -107,6 +110,9 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
                 target: target.map(|phase| phase.name.clone()).unwrap_or_default(),
                 blocking: blocking.map_or(phase, |phase| phase.name.clone()),
                 may: by,
+                misplaced: skill
+                    .phase_index(&run.phase)
+                    .and_then(|here| misplaced(skill, skill.phases.get(here)?, verdict)),
             }
         }
         Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, by },
@@ -114,9 +120,39 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
             let (read_only, denied) = (rule == Unlisted::ReadOnly, verdict.ruling.denied);
-            DenialKind::Unlisted { tool, phase, read_only, may: by, denied }
+            let misplaced = here.and_then(|here| misplaced(skill, here, verdict));
+            DenialKind::Unlisted { tool, phase, read_only, may: by, denied, misplaced }
         }
     }
+}
+
+/// The file that the call writes where the phase makes an artifact of other files.
+fn misplaced(skill: &Skill, here: &Phase, verdict: &RunVerdict<'_>) -> Option<Misplaced> {
+    let call = verdict.call.decided(&verdict.ruling);
+    let is_meant = skill.denial_text == DenialText::Blocked && call.analysis.commands.is_empty();
+    let artifact = skill.produced_in(here).next().filter(|_| is_meant)?;
+    let path = call.analysis.paths.iter().find(|path| path.access == Access::Write)?;
+    let resolved = path.resolved.as_deref().unwrap_or(&path.written);
+    let ending = |path: &str| path.rsplit_once('.').map(|(_, ending)| ending.to_string());
+    let its = artifact.paths.iter().find_map(|pattern| ending(pattern));
+    if its.is_none() || its != ending(resolved) || artifact.paths.iter().any(|pattern| path_fits(pattern, resolved)) {
+        return None;
+    }
+    let path = phrase::shortened(&path.written);
+    Some(Misplaced { path, artifact: artifact.name.clone(), files: artifact.paths.join(", ") })
+}
+
+/// The call, and the first phase that lists it, for the layout that says so.
+fn attempted(context: &Context<'_>, verdict: &RunVerdict<'_>, subject: &str) -> Option<String> {
+    if verdict.skill.denial_text != DenialText::Blocked {
+        return None;
+    }
+    let name = match &context.call.analysis.invokes {
+        Some(Invocation::Skill(name) | Invocation::Agent(name)) => name.as_str(),
+        None => subject,
+    };
+    let phase = verdict.call.first_listed().map_or("no phase", |phase| phase.name.as_str());
+    Some(format!("{name} \u{2192} {phase}"))
 }
 
 /// How to get on from where the run stands.
@@ -132,17 +168,21 @@ fn guidance(
     let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
     let Some(here) = here.filter(|_| verdict.ruling.line != Line::GlobalForbidden) else { return Guidance::None };
     let phase = blocking.map_or(here, |found| found.phase);
-    if skill.compat {
+    if skill.compat && skill.denial_text == DenialText::Standard {
         return Guidance::Compat { phase: phase.name.clone(), allowed: texts(&phase.allowed) };
     }
     let is_done = world.done(run, here) == Done::Yes;
     let is_persons = blocking.is_some_and(|found| found.missing.is_persons());
-    let next = here.next.first().and_then(|edge| skill.phases.get(edge.to));
+    let mut next: Vec<&Phase> = here.next.iter().filter_map(|edge| skill.phases.get(edge.to)).collect();
     let atoms = |found: &Blocking<'_>| found.missing.calls.iter().map(|test| test.atom).collect::<Vec<_>>();
     let atoms = blocking.map(atoms).unwrap_or_default();
     let has_needs = blocking.is_some_and(|found| !found.missing.words.is_empty());
     // A phase on the way that nothing is missing for has to be entered.
-    let next = blocking.filter(|_| !has_needs).map(|found| found.phase).or(next);
+    let is_blocked = skill.denial_text == DenialText::Blocked;
+    let entering = if is_blocked { phrase::first_entering } else { phrase::entering };
+    if let Some(found) = blocking.filter(|_| !has_needs) {
+        next = Vec::from([found.phase]);
+    }
     let waits = run.children == Children::Live;
     let stuck =
         suggested.is_stuck() && !waits && !is_persons && !is_done && skill.unlisted_in(here).1 != Unlisted::Allow;
@@ -157,9 +197,13 @@ fn guidance(
         only_gates: is_persons,
         back: way_back(world, skill, run, here),
         allowed: if has_needs || is_done { String::new() } else { phrase::lines(here.lines(run.at_gate())) },
-        next: next.filter(|_| !has_needs).map(|next| (next.name.clone(), phrase::entering(next))),
+        next: next
+            .iter()
+            .filter(|_| !has_needs || is_blocked)
+            .map(|next| (next.name.clone(), entering(next)))
+            .collect(),
         done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.kind != kind),
-        stuck: stuck.then_some(if next.is_some() { Stuck::Skip } else { Stuck::Deactivate }),
+        stuck: stuck.then_some(if next.is_empty() { Stuck::Deactivate } else { Stuck::Skip }),
     }))
 }
 

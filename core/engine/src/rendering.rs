@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::analysis::Part;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
-use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand};
+use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand, Misplaced};
 use crate::doubt::NamedLine;
 use crate::pins::approval_name;
 use crate::slash_command;
@@ -41,6 +41,7 @@ impl Denial {
             recovery,
             next_calls: self.next_calls,
             missing: self.missing,
+            attempted: self.attempted,
             ..Decision::allow()
         };
         if let Some(run) = self.run {
@@ -153,7 +154,10 @@ fn render_violation(kind: &DenialKind) -> Rendered {
                 None => format!("This tool is not used in the {skill} workflow."),
             },
         },
-        Kind::NotDone { tool, target, blocking, may } => {
+        Kind::NotDone { misplaced: Some(misplaced), .. } => {
+            by_remedy(Gate::Phase, Code::NotDone, misplaced_words(misplaced))
+        }
+        Kind::NotDone { tool, target, blocking, may, .. } => {
             let belongs = belongs(may.as_ref());
             let reason = if target == blocking {
                 format!("{tool} {belongs} the \"{target}\" phase, and what that phase requires does not hold")
@@ -174,6 +178,9 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         Kind::PhaseForbidden { tool, phase, by } => {
             let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_ref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
+        }
+        Kind::Unlisted { misplaced: Some(misplaced), .. } => {
+            by_remedy(Gate::Phase, Code::Unlisted, misplaced_words(misplaced))
         }
         Kind::Unlisted { tool, phase, may: by @ Some(_), denied: true, .. } => {
             let reason = format!(
@@ -201,7 +208,7 @@ fn render_violation(kind: &DenialKind) -> Rendered {
 
 /// The reason where nothing but a person's approval is missing. It says so: some clients show a person no more.
 fn waiting(kind: &DenialKind, guidance: &Guidance) -> Option<String> {
-    let (DenialKind::NotDone { tool, target, blocking, may }, Guidance::Strict(standing)) = (kind, guidance) else {
+    let (DenialKind::NotDone { tool, target, blocking, may, .. }, Guidance::Strict(standing)) = (kind, guidance) else {
         return None;
     };
     let gates: Vec<String> = standing.gates.iter().map(|gate| format!("`{gate}`")).collect();
@@ -211,6 +218,10 @@ fn waiting(kind: &DenialKind, guidance: &Guidance) -> Option<String> {
         format!("{tool} {belongs} the \"{target}\" phase{who} waits for the user to approve {}", gates.join(" and "))
     };
     standing.only_gates.then(wait)
+}
+
+fn misplaced_words(Misplaced { path, artifact, files }: &Misplaced) -> String {
+    format!("Invalid artifact path: `{path}` is no file of the artifact `{artifact}` ({files})")
 }
 
 /// How a call and a phase go together: `may` is the line of the phase that may mean the call.

@@ -89,6 +89,9 @@ pub struct Session {
     /// The calls that were denied since the last prompt, each with how often; the latest last, at most [`DENIED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<DeniedCall>,
+    /// A digest of the last message of the agent that was what a phase asks for: one that repeats it counts for nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
 }
 
 /// A call that was denied, with the same answer each time.

@@ -30,6 +30,7 @@ use crate::judge::Caller;
 use crate::obligation;
 use crate::observe;
 use crate::policy::{Mode, Policy};
+use crate::said;
 use crate::settle::settle;
 use crate::start;
 use crate::state::{Obligation, Run, State};
@@ -97,6 +98,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
         children::bind(policy, &mut draft, event);
     }
     obligation::taken_up(&mut draft, event);
+    said::heard(&mut world, policy, &mut draft, event);
     settle(&mut world, policy, &mut draft);
     in_force::uphold(policy, &mut draft, event);
     start::by_event(&mut world, policy, &mut draft, event);
@@ -142,7 +144,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         }
         EventKind::SessionEnd {} => finish::left(world, policy, draft),
         EventKind::Join { runs, .. } => inheritance::join(draft, runs),
-        EventKind::Stop { can_hold, interactive } if event.subagent().is_none() => {
+        EventKind::Stop { can_hold, interactive, .. } if event.subagent().is_none() => {
             return of_stop(finish::stop(world, policy, draft, *can_hold, *interactive), *can_hold);
         }
         EventKind::Prompt { text, interactive } => {

@@ -81,6 +81,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         }),
         failed_when: None,
         optional: Optional::No,
+        skip_text: String::new(),
         leave: Leave::OnCall,
         next: if index == last { vec![] } else { vec![Edge { to: index + 1, when: None, early: false }] },
         back: vec![],

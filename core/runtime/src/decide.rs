@@ -9,6 +9,8 @@ use phasegate_core::input::Instance;
 use phasegate_core::policy::Skill;
 use phasegate_core::{Code, Event, FactKey, Facts, Outcome, Policy, State, step};
 
+use crate::facts::says;
+
 /// What an event leads to, and the facts that were used.
 #[derive(Debug)]
 pub struct Decided {
@@ -38,7 +40,8 @@ pub fn decide(
         if outcome.needs.is_empty() && outcome.instances.is_empty() {
             return Ok(Decided { outcome, facts });
         }
-        gather(&outcome.needs, &mut facts);
+        let needs = says::answer(event, &outcome.needs, &mut facts);
+        gather(&needs, &mut facts);
         for wanted in &outcome.instances {
             let made = instance_of(policy, wanted)?;
             keep(&made)?;

@@ -9,6 +9,7 @@ mod listing;
 mod contents;
 mod counts;
 pub(crate) mod elements;
+pub(crate) mod says;
 
 use std::path::Path;
 

@@ -38,8 +38,45 @@ fn phases() -> Result<Vec<Phase>> {
 const TASKS: &str = "no call of an agent asks this";
 /// A subagent that does tasks.
 const AGENT: &str = "code-implementer-agent";
-const WORDS: &str = "an agent's words complete nothing; the compat form that takes them is not built yet";
 const TEXT: &str = "the guard reads test reports from the results of calls, and no other text";
+
+/// What the agent says. Only the compat form takes its word.
+const WORDS: [&str; 2] = ["@message", "@session_idle"];
+
+/// The form that a case belongs to.
+pub(super) fn form(case: &Case) -> &'static str {
+    let is_check = case.setup.get("check").is_some();
+    let first = case.calls.first().map(|call| call.tool.as_str()).unwrap_or_default();
+    if !is_check && WORDS.contains(&first) { "compat" } else { "strict" }
+}
+
+/// Where the workflow stands after what the agent says, and what was left out.
+fn said(player: &Player, case: &Case) -> Result<Outcome> {
+    let mut lines: Vec<Value> =
+        case.setup.get("task_graph").filter(|graph| graph.is_object()).map(state).into_iter().collect();
+    lines.extend(files(&case.setup));
+    for (number, call) in case.calls.iter().enumerate() {
+        let text = call.text("content").unwrap_or_default();
+        let role = call.text("role").unwrap_or("assistant");
+        lines.push(match call.tool.as_str() {
+            "@message" => {
+                json!({"event": "message", "id": format!("m{number}"), "role": role, "text": text, "complete": true})
+            }
+            "@session_idle" => json!({"event": "stop", "message": text}),
+            _ => return Ok(Outcome::not_supported(TASKS)),
+        });
+    }
+    let answer = last(player, &lines)?;
+    let run = at(&answer, "/runs/0");
+    let mut got = json!({"current_phase": at(run, "/phase")});
+    let mut expected = json!({"current_phase": at(&case.expect, "/current_phase")});
+    if let Some(skipped) = case.expect.get("skipped_phases") {
+        let names = at(run, "/skipped").as_array().into_iter().flatten().map(|one| at(one, "/phase").clone());
+        got["skipped_phases"] = names.collect();
+        expected["skipped_phases"] = skipped.clone();
+    }
+    Ok(Outcome::of(&expected, &got))
+}
 
 pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
     let check = case.setup.get("check").and_then(Value::as_str);
@@ -57,7 +94,7 @@ pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
         }
         (Some("task_id"), Some(call)) => task_id(player, case, call),
         (Some(_), _) => Ok(Outcome::not_supported(TASKS)),
-        (None, Some(call)) if call.tool == "@message" => Ok(Outcome::not_supported(WORDS)),
+        (None, Some(call)) if WORDS.contains(&call.tool.as_str()) => said(player, case),
         (None, Some(call)) if call.tool.starts_with('@') => Ok(Outcome::not_supported(TASKS)),
         (None, _) => decisions(player, case),
     }

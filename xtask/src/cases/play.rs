@@ -10,7 +10,7 @@ use super::player::Player;
 /// Plays a case of the file of this name.
 pub(crate) fn play(file: &str, case: &Case) -> Result<Outcome> {
     match file.get(..3) {
-        Some("001") => planner::play(&Player::new("planned-feature")?, case),
+        Some("001") => planner::play(&Player::new("planned-feature", planner::form(case))?, case),
         _ => Ok(Outcome::not_supported("the program has no skill for this file yet")),
     }
 }

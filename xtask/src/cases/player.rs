@@ -16,11 +16,13 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(skill: &str) -> Result<Self> {
-        let project = target().join("cases").join(skill);
+    /// A project with the skill in a form: `strict` or `compat`.
+    pub(super) fn new(skill: &str, form: &str) -> Result<Self> {
+        let project = target().join("cases").join(format!("{skill}-{form}"));
         let config = project.join(".phasegate");
-        let written = fs::create_dir_all(&config)
-            .and_then(|()| fs::write(config.join("config.yaml"), format!("mode: block\nuse: [{skill}]\n")));
+        let written = fs::create_dir_all(&config).and_then(|()| {
+            fs::write(config.join("config.yaml"), format!("mode: block\nuse: [{{skill: {skill}, form: {form}}}]\n"))
+        });
         written.map_err(|error| Failure::new(format!("{}: {error}", config.display())))?;
         Ok(Self { project })
     }

@@ -9,7 +9,7 @@ use phasegate_core::object::Same;
 use serde_json::json;
 
 use super::builder::{Asked, Builder, child};
-use super::{artifact, bounds, matcher, tests};
+use super::{artifact, bounds, matcher, says, tests};
 use crate::node::Node;
 use crate::paths;
 use crate::report::Finding;
@@ -45,6 +45,7 @@ pub(super) fn build(
     }
     file(builder, source, node, &mut parts);
     artifact::condition(builder, source, node, &mut parts);
+    says::condition(builder, source, node, &mut parts);
     parts.extend(source.approved.iter().map(|name| {
         if let Some(content) = artifact::approved(builder, name, node) {
             return Condition::Approved(Gate { name: name.clone(), content: Some(content) });

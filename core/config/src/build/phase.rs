@@ -63,6 +63,7 @@ pub(super) fn phase(
         done_when: inner.condition(source.done_when.as_ref(), child(node, "done_when")),
         failed_when: inner.condition(source.failed_when.as_ref(), child(node, "failed_when")),
         optional: inner.optional(source, child(node, "optional")),
+        skip_text: skip_text(source),
         leave: inner.leave(source, child(node, "leave").span),
         next: inner.next(source, child(node, "next"), index),
         back: inner.back(source, node),
@@ -89,6 +90,11 @@ fn description(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> 
             found.flatten().unwrap_or_default()
         }
     }
+}
+
+fn skip_text(source: &PhaseSource) -> String {
+    let Some(OptionalSource::When(when)) = &source.optional else { return String::new() };
+    when.text.clone().unwrap_or_default()
 }
 
 struct Inner<'a, 'f> {

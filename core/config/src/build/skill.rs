@@ -76,6 +76,7 @@ pub(crate) fn skill<'f>(
         start,
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         tools,
+        denial_text: source.denial_text.map(Into::into).unwrap_or_default(),
         inputs,
         instance_of: None,
         artifacts: builder.artifacts,

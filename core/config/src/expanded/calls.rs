@@ -2,7 +2,7 @@
 
 use phasegate_core::analysis::{Access, Invocation};
 use phasegate_core::artifact::ArtifactTest;
-use phasegate_core::condition::{CallTest, Condition, Wanted};
+use phasegate_core::condition::{CallTest, Condition, SaysTest, Wanted};
 use phasegate_core::fact_test::{Comparison, FactTest};
 use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::Phase;
@@ -106,6 +106,7 @@ pub(super) fn condition(condition: &Condition) -> Value {
         Condition::Call(test) => call(test),
         Condition::Fact(test) => fact(test),
         Condition::Artifact(test) => artifact(test),
+        Condition::Says(test) => says(test),
         Condition::Unchanged(test) => json!({"unchanged": test.content.text}),
         Condition::Approved(gate) => match &gate.content {
             None => json!({"approved": gate.name}),
@@ -141,6 +142,14 @@ fn artifact(test: &ArtifactTest) -> Value {
         fields.extend(marks.at_most.map(|most| ("at_most".to_string(), json!(most))));
     }
     Value::Object(fields)
+}
+
+fn says(test: &SaysTest) -> Value {
+    let args = test.fact.args();
+    match args.get(1) {
+        None | Some(Value::Null) => json!({"says": args.get(0)}),
+        Some(except) => json!({"says": args.get(0), "except": except}),
+    }
 }
 
 fn fact(test: &FactTest) -> Value {

@@ -57,7 +57,7 @@ fn at_first(condition: &Condition) -> Option<bool> {
             }
         }
         Condition::Not(inner) => at_first(inner).map(|holds| !holds),
-        Condition::Call(_) => Some(false),
+        Condition::Call(_) | Condition::Says(_) => Some(false),
         Condition::Fact(_) | Condition::Approved(_) | Condition::Unchanged(_) | Condition::Artifact(_) => None,
     }
 }
@@ -78,7 +78,8 @@ fn contradicts(condition: &Condition) -> bool {
         | Condition::Fact(_)
         | Condition::Approved(_)
         | Condition::Unchanged(_)
-        | Condition::Artifact(_) => false,
+        | Condition::Artifact(_)
+        | Condition::Says(_) => false,
     }
 }
 
@@ -117,6 +118,7 @@ fn same(one: &Condition, other: &Condition) -> bool {
         (Condition::Fact(one), Condition::Fact(other)) => one.fact == other.fact && one.is == other.is,
         (Condition::Approved(one), Condition::Approved(other)) => one == other,
         (Condition::Artifact(one), Condition::Artifact(other)) => one == other,
+        (Condition::Says(one), Condition::Says(other)) => one.fact == other.fact,
         (Condition::Unchanged(one), Condition::Unchanged(other)) => one.content == other.content,
         _ => false,
     }

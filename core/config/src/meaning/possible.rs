@@ -52,7 +52,8 @@ impl<'s> Possible<'s> {
             | Condition::Fact(_)
             | Condition::Approved(_)
             | Condition::Unchanged(_)
-            | Condition::Artifact(_) => true,
+            | Condition::Artifact(_)
+            | Condition::Says(_) => true,
         }
     }
 

@@ -103,7 +103,8 @@ fn wanted<'c>(condition: &'c Condition, found: &mut Vec<&'c Matcher>) {
         | Condition::Fact(_)
         | Condition::Approved(_)
         | Condition::Unchanged(_)
-        | Condition::Artifact(_) => {}
+        | Condition::Artifact(_)
+        | Condition::Says(_) => {}
     }
 }
 

@@ -182,7 +182,8 @@ fn can_hold(condition: &Condition, dead: &BTreeSet<u32>) -> bool {
         | Condition::Fact(_)
         | Condition::Approved(_)
         | Condition::Unchanged(_)
-        | Condition::Artifact(_) => true,
+        | Condition::Artifact(_)
+        | Condition::Says(_) => true,
     }
 }
 
@@ -195,6 +196,7 @@ fn negated(condition: &Condition, inside: bool, found: &mut dyn FnMut(u32)) {
         | Condition::Fact(_)
         | Condition::Approved(_)
         | Condition::Unchanged(_)
-        | Condition::Artifact(_) => {}
+        | Condition::Artifact(_)
+        | Condition::Says(_) => {}
     }
 }

@@ -26,6 +26,26 @@ pub enum ModeSource {
     Block,
 }
 
+/// How denials are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DenialTextSource {
+    /// The reason, how to get on, and an object with the rest.
+    Standard,
+    /// `BLOCKED:` with the reason, the current phase, what was attempted, and how to get on.
+    Blocked,
+}
+
+impl From<DenialTextSource> for policy::DenialText {
+    fn from(source: DenialTextSource) -> Self {
+        match source {
+            DenialTextSource::Standard => Self::Standard,
+            DenialTextSource::Blocked => Self::Blocked,
+        }
+    }
+}
+
 /// Where a skill's runs live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -172,6 +172,13 @@ pub struct ConditionSource {
     pub at_least: Option<u64>,
     /// With `contains`: the maximum number of occurrences.
     pub at_most: Option<u64>,
+    /// In the compat form: a finished message of the agent, in the present visit, has a part that this regular expression
+    /// fits.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub says: Option<String>,
+    /// With `says`: the part does not count where this regular expression fits in its sentence.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub except: Option<String>,
     /// A person approved this name in the run with `phasegate approve`. With `file`: the file is what it was then. The name of
     /// an artifact: its files are what they were then.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]

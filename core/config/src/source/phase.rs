@@ -171,6 +171,10 @@ pub enum OptionalSource {
 pub struct OptionalWhen {
     /// The phase may be skipped while this holds.
     pub when: ConditionSource,
+    /// What the agent is told where the phase is skipped. The default names the condition.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub text: Option<String>,
 }
 
 /// An edge to a following phase: its name, or an object with conditions.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::choices::{FinishSource, Form, LeaveSkillSource, ModeSource, ScopeSource};
+use super::choices::{DenialTextSource, FinishSource, Form, LeaveSkillSource, ModeSource, ScopeSource};
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
 use super::unlisted::UnlistedRuleSource;
@@ -37,6 +37,10 @@ pub struct SkillSource {
     /// skill that starts by `before` or `session`.
     #[serde(default)]
     pub unlisted: Option<UnlistedRuleSource>,
+    /// How denials are laid out: `standard`, or `blocked` for `BLOCKED:` with the reason, the current phase, what was
+    /// attempted, and how to get on.
+    #[serde(default)]
+    pub denial_text: Option<DenialTextSource>,
     /// Values that a run is given when it begins, each with the regular expression that the whole value matches. `${name}`
     /// in a path, a command or a text stands for one.
     #[serde(default)]

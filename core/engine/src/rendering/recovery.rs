@@ -79,14 +79,18 @@ fn strict(standing: &Standing) -> String {
     if !allowed.is_empty() {
         sentences.push(format!("Allowed in the \"{phase}\" phase: {allowed}."));
     }
-    match next {
-        Some((next, allowed)) => sentences.push(format!("Next comes the \"{next}\" phase: {allowed}.")),
-        None if standing.done.is_some() && needs.is_empty() => sentences.push(format!(
+    match next.as_slice() {
+        [(next, allowed)] => sentences.push(format!("Next comes the \"{next}\" phase: {allowed}.")),
+        [_, ..] => {
+            let each: Vec<String> = next.iter().map(|(next, allowed)| format!("\"{next}\" ({allowed})")).collect();
+            sentences.push(format!("Next comes the phase {}.", each.join(" or ")));
+        }
+        [] if standing.done.is_some() && needs.is_empty() => sentences.push(format!(
             "It is the last: the user ends the skill, by `/phasegate deactivate {0}` as a prompt or `phasegate deactivate \
              {0}` in a terminal.",
             standing.skill
         )),
-        None => {}
+        [] => {}
     }
     sentences.join(" ")
 }

@@ -223,7 +223,7 @@ impl World {
             Condition::Call(test) => Truth::of(self.seen(run, test, doubt, counts)),
             Condition::Fact(test) => test.truth(&self.facts[&test.fact]),
             Condition::Approved(_) => Truth::of(self.runs[run].approved.is_some()),
-            Condition::Unchanged(_) | Condition::Artifact(_) => Truth::Unknown,
+            Condition::Unchanged(_) | Condition::Artifact(_) | Condition::Says(_) => Truth::Unknown,
         }
     }
 
@@ -281,7 +281,8 @@ fn plain(condition: &Condition, found: &mut Vec<Matcher>) {
         | Condition::Fact(_)
         | Condition::Approved(_)
         | Condition::Unchanged(_)
-        | Condition::Artifact(_) => {}
+        | Condition::Artifact(_)
+        | Condition::Says(_) => {}
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) fn object(line: &Line<'_>) -> Value {
         "line": decision.and_then(|decision| decision.line),
         "gate": decision.and_then(|decision| decision.gate).map(|gate| gate.word()),
         "reason": decision.map(|decision| decision.reason.as_str()).filter(|reason| !reason.is_empty()),
+        "attempted": decision.and_then(|decision| decision.attempted.as_deref()),
         "recovery": decision.map(|decision| decision.recovery.as_str()).filter(|recovery| !recovery.is_empty()),
         "next_calls": decision.map(|decision| decision.next_calls.clone()).unwrap_or_default(),
         "missing": decision.map(|decision| decision.missing.clone()).unwrap_or_default(),
