@@ -175,5 +175,6 @@ fn next(edge: &Edge, to: &str) -> Value {
 fn back(edge: &Back, to: &str) -> Value {
     let mut fields = Map::from_iter([("to".to_string(), json!(to)), ("limit".to_string(), json!(edge.limit))]);
     fields.extend(edge.when.as_ref().map(|when| ("when".to_string(), condition(when))));
+    fields.extend(edge.then.as_ref().map(|then| ("then".to_string(), json!(then))));
     Value::Object(fields)
 }

@@ -10,7 +10,9 @@ pub mod phase;
 pub mod settings;
 pub mod skill;
 
-pub use choices::{FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, UnlistedSource};
+pub use choices::{
+    FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, ThenSource, UnlistedSource,
+};
 pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
 };

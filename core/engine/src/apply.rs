@@ -109,6 +109,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
             change_run(runs, run, |run| run.enter(phase, *index, *by, skipped, *provisional));
         }
         Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
+        Change::LimitSpent { run, edge } => change_run(runs, run, |run| run.spent = Some(edge.clone())),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
         Change::ApprovalGiven { run, approval } => change_run(runs, run, |run| {
             run.approvals.retain(|known| known.gate != approval.gate);
@@ -367,6 +368,7 @@ impl Run {
         self.uncounted.clear();
         self.children = Children::None;
         self.plan = None;
+        self.spent = None;
     }
 
     /// A visit of the same phase: what was proven before does not count for its gate.
@@ -389,6 +391,7 @@ impl Run {
         self.visit = self.visits;
         self.kept.push((index, self.visit));
         self.provisional = None;
+        self.spent = None;
         self.failed = false;
         self.unfinished = false;
         self.uncounted.clear();

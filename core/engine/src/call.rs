@@ -56,6 +56,10 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     }
     for verdict in &verdicts {
         apply(world, draft, verdict, &mut decision, &mut open);
+        if let Some(edge) = &verdict.ruling.spent {
+            draft.change(Change::LimitSpent { run: verdict.run.clone(), edge: edge.clone() });
+            draft.announce(&verdict.run);
+        }
     }
     if call.analysis.unproven {
         open.visits.iter_mut().for_each(|visit| (visit.proves, visit.not_own) = (Vec::new(), Vec::new()));

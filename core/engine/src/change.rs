@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
-use crate::state::{Approval, Children, DeniedCall, Held, OpenCall, Run, Status, Uncounted};
+use crate::state::{Approval, Children, DeniedCall, Held, OpenCall, Run, SpentEdge, Status, Uncounted};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -229,6 +229,13 @@ pub enum Change {
         /// Who caused it: the agent by a call, or the platform by an outcome.
         by: By,
     },
+    /// A rollback edge of a run was asked for once more than its limit says.
+    LimitSpent {
+        /// The id of the run.
+        run: String,
+        /// The edge.
+        edge: SpentEdge,
+    },
     /// A run returned from a provisional phase, as if it had never entered it.
     PhaseReturned {
         /// The id of the run.
@@ -382,6 +389,7 @@ impl Change {
             | Self::RunMode { run, .. }
             | Self::PhaseEntered { run, .. }
             | Self::PhaseBack { run, .. }
+            | Self::LimitSpent { run, .. }
             | Self::ApprovalGiven { run, .. }
             | Self::ApprovalRevoked { run, .. }
             | Self::VisitBegan { run, .. }
@@ -452,6 +460,7 @@ impl Change {
             | Self::RunMode { .. }
             | Self::PhaseEntered { .. }
             | Self::PhaseBack { .. }
+            | Self::LimitSpent { .. }
             | Self::PhaseReturned { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }

@@ -94,6 +94,9 @@ codes! {
     Unlisted = "unlisted", Phase,
         "no reachable phase lists this tool, and the skill denies unlisted tools",
         "call a tool that the phase allows, or a tool that only reads";
+    Stopped = "stopped", Phase,
+        "a phase failed as often as its limit lets it, or a run that it consists of failed: until a person says how it goes on, only calls that read are allowed",
+        "stop, and tell the user; they skip the phase with `phasegate skip`, or end the skill with `phasegate deactivate`";
     StartUnclear = "start-unclear", Phase,
         "a subagent is started for one of several runs of a phase, and nobody can tell for which",
         "name the branch in the prompt; or start it again when the subagent runs that was started before";

@@ -9,7 +9,7 @@ use crate::analysis::Part;
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
 use crate::doubt::NamedLine;
-use crate::state::Why;
+use crate::state::{SpentEdge, Why};
 
 /// Why a call or a command is denied. The renderer knows the code, the reason and the recovery of each kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +102,8 @@ pub enum DenialKind {
         /// The file that it writes where the phase makes an artifact of other files.
         misplaced: Option<Misplaced>,
     },
+    /// The run stands still until a person says how it goes on.
+    Stopped(Box<Stopped>),
     /// The agent wants to end its turn, and must finish the skill first.
     Unfinished {
         /// The name of the skill.
@@ -178,6 +180,36 @@ pub struct Misplaced {
     pub artifact: String,
     /// The patterns of its files.
     pub files: String,
+}
+
+/// A run that stands still.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stopped {
+    /// The name of the tool; empty where the agent wants to end its turn.
+    pub tool: String,
+    /// The name of the run's skill.
+    pub skill: String,
+    /// The name of its branch, where it is one of several.
+    pub branch: Option<String>,
+    /// The name of its phase.
+    pub phase: String,
+    /// The name of the phase after it, if there is one.
+    pub next: Option<String>,
+    /// The skill, the branch and the phase of the run that failed, where it is one that the phase consists of.
+    pub part: Option<StoppedPart>,
+    /// The rollback edge whose limit is spent, of the run or of its part.
+    pub spent: Option<SpentEdge>,
+}
+
+/// The run that failed, of those that a phase consists of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoppedPart {
+    /// The name of its skill.
+    pub skill: String,
+    /// The name of its branch; empty where there is only one.
+    pub branch: String,
+    /// The name of the phase that it was in.
+    pub phase: String,
 }
 
 /// What is wrong with the arguments of a command.

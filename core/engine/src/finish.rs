@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::analysis::CallAnalysis;
 use crate::change::Change;
-use crate::denial::{Asks, Denial, DenialKind, Guidance};
+use crate::decision::Effect;
+use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::gate::Context;
@@ -18,6 +19,7 @@ use crate::policy::{Mode, Policy, Scope, Skill};
 use crate::remedy;
 use crate::run_verdict::{is_done, verdicts};
 use crate::state::{CallVisit, Held, Run, State};
+use crate::stopped::stopped;
 use crate::tool::{Call, Labels, Tool};
 use crate::tree;
 
@@ -165,6 +167,26 @@ struct Missing {
     denial: Denial,
 }
 
+impl Missing {
+    /// That a run stands still: the agent can do nothing for it.
+    fn of_stopped(state: &State, run: &Run, skill: &Skill) -> Self {
+        let why = stopped(state, run, skill, "", None);
+        let deciding =
+            DecidingRun { skill: run.skill.clone(), phase: Some(run.phase.clone()), line: None, began: false };
+        let kind = DenialKind::Stopped(Box::new(why));
+        Self {
+            run: run.id.clone(),
+            mode: run.mode,
+            progress: 0,
+            marked: run.unfinished,
+            waits: true,
+            background: false,
+            stuck: true,
+            denial: Denial { run: Some(deciding), ..Denial::new(kind, Effect::of_violation(run.mode)) },
+        }
+    }
+}
+
 /// The live runs that must be finished and are not done.
 fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_>) -> Vec<Missing> {
     let tool = Tool { name: String::new(), native: None, server: None, labels: Labels::new() };
@@ -182,6 +204,10 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
             continue;
         }
         if is_done(world, run, verdict.skill) {
+            continue;
+        }
+        if run.stands_still() {
+            open.push(Missing::of_stopped(state, run, verdict.skill));
             continue;
         }
         let Some(mut denial) = remedy::violation(world, &context, verdict) else { continue };

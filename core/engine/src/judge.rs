@@ -4,6 +4,7 @@ mod listed;
 mod lines;
 mod named;
 mod reserved;
+mod still;
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -24,7 +25,7 @@ use crate::object::Selector;
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
 use crate::policy::{Back, Phase, Skill, Unlisted, UnlistedLine};
-use crate::state::Run;
+use crate::state::{Run, SpentEdge};
 use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
 
 /// Who calls.
@@ -51,12 +52,16 @@ pub(crate) struct Ruling {
     pub(crate) denied: bool,
     /// The line that lists the call and whose own condition does not hold, where that makes it a violation.
     pub(crate) unmet: Option<UnmetLine>,
+    /// Whether the call is denied because the run stands still, or does from this call on.
+    pub(crate) still: bool,
+    /// The rollback edge that the call asks for and whose limit is spent.
+    pub(crate) spent: Option<SpentEdge>,
 }
 
 impl Ruling {
     /// What the table says of a call that no line is about and that is denied.
     pub(crate) fn outside() -> Self {
-        Self { line: Line::UnlistedDenied, transition: None, command: None, by: None, denied: false, unmet: None }
+        Self::of(Line::UnlistedDenied)
     }
 }
 
@@ -147,7 +152,7 @@ impl<'a> SkillCall<'a> {
         phase.is_some_and(|phase| {
             let listed =
                 |part: &SkillPart<'_>| part.any(phase.lines(run.at_gate()), Use::Permit) && !part.is_reserved(phase);
-            self.judged(phase).into_iter().all(listed) && world.done(run, phase) != Done::Yes
+            !run.stands_still() && self.judged(phase).into_iter().all(listed) && world.done(run, phase) != Done::Yes
         })
     }
 
@@ -241,7 +246,7 @@ impl<'a> SkillCall<'a> {
 
 impl Ruling {
     fn of(line: Line) -> Self {
-        Self { line, transition: None, command: None, by: None, denied: false, unmet: None }
+        Self { line, transition: None, command: None, by: None, denied: false, unmet: None, still: false, spent: None }
     }
 }
 
@@ -364,6 +369,9 @@ impl<'a> SkillPart<'a> {
 
     fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
         let skill = self.skill;
+        if run.stands_still() {
+            return self.judge_still(phase);
+        }
         let listed = self.listed(world, run, phase);
         let reserved = self.is_reserved(phase);
         let allowed = listed == Listed::Yes && !reserved;
@@ -395,7 +403,7 @@ impl<'a> SkillPart<'a> {
         let returns = before.map_or(Returns::No, |before| returns(world, skill, run, Between { phase, before }));
         // Only a call that another phase lists asks whether this one is done.
         let done = if transition.is_some() { world.done(run, phase) } else { Done::NotAsked };
-        let line = decide(Situation {
+        let situation = Situation {
             global_forbidden,
             allowed,
             forbidden,
@@ -409,7 +417,15 @@ impl<'a> SkillPart<'a> {
             },
             back: back.is_some(),
             unlisted_passes: unlisted_passes && !reserved,
-        });
+        };
+        let line = decide(situation);
+        // A rollback edge decides only where no other line does.
+        if line != Line::Back
+            && decide(Situation { back: true, ..situation }) == Line::Back
+            && let Some(spent) = self.spent_edge(world, run, phase)
+        {
+            return Ruling { still: true, spent: Some(spent), ..Ruling::of(Line::UnlistedDenied) };
+        }
         // What writes an artifact is forbidden, unless a way leads to a phase that produces it.
         let line = if reserved && line == Line::UnlistedDenied { Line::Forbidden } else { line };
         let transition = if line == Line::Back {
@@ -423,7 +439,7 @@ impl<'a> SkillPart<'a> {
             None => self.decided_by(line, phase, transition.as_ref()),
         };
         let denied = by_line && line == Line::UnlistedDenied;
-        Ruling { line, transition, command: None, by, denied, unmet }
+        Ruling { transition, by, denied, unmet, ..Ruling::of(line) }
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.
@@ -464,7 +480,17 @@ fn returns(world: &mut World<'_>, skill: &Skill, run: &Run, between: Between<'_>
 
 /// Whether a rollback edge of the current phase is below its limit and its condition holds.
 pub(crate) fn may_go_back(world: &mut World<'_>, skill: &Skill, run: &Run, back: &Back) -> bool {
+    times_back(skill, run, back) < back.limit && world.holds(back.when.as_ref(), run)
+}
+
+/// Whether the condition of a rollback edge of the current phase holds, and its limit is spent.
+pub(crate) fn is_spent(world: &mut World<'_>, skill: &Skill, run: &Run, back: &Back) -> bool {
+    times_back(skill, run, back) >= back.limit && world.holds(back.when.as_ref(), run)
+}
+
+/// How often the run took a rollback edge of its current phase.
+fn times_back(skill: &Skill, run: &Run, back: &Back) -> u32 {
     let to = skill.phases.get(back.to).map(|target| target.name.as_str()).unwrap_or_default();
     let times = run.backs.iter().find(|(from, target, _)| *from == run.phase && target == to);
-    times.map_or(0, |(_, _, times)| *times) < back.limit && world.holds(back.when.as_ref(), run)
+    times.map_or(0, |(_, _, times)| *times)
 }

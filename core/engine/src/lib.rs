@@ -114,6 +114,7 @@ mod start;
 mod gate;
 mod reach;
 mod suggested;
+mod stopped;
 mod next_calls;
 mod remedy;
 mod hindered;

@@ -9,9 +9,9 @@ use crate::decide::{Done, Line};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::graph::Transition;
-use crate::judge::{Ruling, may_go_back};
-use crate::policy::{Leave, Optional, Phase, Policy, Skill};
-use crate::state::{Children, Run, Status};
+use crate::judge::{Ruling, is_spent, may_go_back};
+use crate::policy::{Back, Leave, Optional, Phase, Policy, Skill, Spent};
+use crate::state::{Children, Run, SpentEdge, Status};
 
 /// The move that the table means for an allowed call; `None` where the run stays in its phase.
 pub(crate) fn of_call(run: &Run, skill: &Skill, ruling: &Ruling, done: Done) -> Option<Change> {
@@ -56,7 +56,8 @@ pub(crate) fn may_settle(policy: &Policy, run: &Run) -> bool {
     let skill = policy.skill_version(&run.skill, &run.version);
     let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase).unwrap_or_default()));
     let fails = |phase: &Phase| phase.failed_when.is_some() && run.branch.is_some();
-    phase.is_some_and(|phase| phase.leave == Leave::OnDone || !run.children.is_none() || fails(phase))
+    let may = |phase: &Phase| phase.leave == Leave::OnDone || !run.children.is_none() || fails(phase);
+    run.spent.is_some() || phase.is_some_and(may)
 }
 
 /// Moves a run whose phase is left as soon as it is done, as far as that goes. Returns whether it moved or ended.
@@ -76,6 +77,10 @@ pub(crate) fn settle(world: &mut World<'_>, draft: &mut Draft, skill: &Skill, id
 
 /// The next move of a run that is left as soon as its phase is done.
 fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
+    if let Some(edge) = &run.spent {
+        let fails = edge.then == Spent::Halt && run.branch.is_some();
+        return fails.then(|| ended(run, Status::Failed, By::Platform));
+    }
     let here = skill.phase_index(&run.phase).unwrap_or_default();
     let by_children = matches!(run.children, Children::Finished | Children::Failed);
     let phase = skill.phases.get(here)?;
@@ -86,18 +91,29 @@ fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
     match world.done(run, phase) {
         Done::Yes if phase.leave == Leave::OnDone || by_children => completion(world, run, skill, here),
         Done::No if world.has_failed(run, phase) => {
-            match phase.back.iter().find(|back| back.on_failure && may_go_back(world, skill, run, back)) {
-                Some(back) => go_back(run, skill, back.to, By::Platform),
-                // A run that is a part of another one fails, and with it the phase of that one. Where nothing is left to
-                // try, a person says how it goes on.
-                None if run.branch.is_some() && (by_children || phase.failed_when.is_some()) => {
-                    Some(ended(run, Status::Failed, By::Platform))
-                }
-                None => None,
+            let edges = || phase.back.iter().filter(|back| back.on_failure);
+            if let Some(back) = edges().find(|back| may_go_back(world, skill, run, back)) {
+                return go_back(run, skill, back.to, By::Platform);
             }
+            // A run that is a part of another one fails, and with it the phase of that one. Where nothing is left to try, a
+            // person says how it goes on.
+            let fails = run.branch.is_some() && (by_children || phase.failed_when.is_some());
+            spent(world, run, skill, edges()).or_else(|| fails.then(|| ended(run, Status::Failed, By::Platform)))
         }
         Done::Yes | Done::No | Done::NotAsked => None,
     }
+}
+
+/// What becomes of a run whose phase failed, and whose rollback edges are spent: the first that says it.
+fn spent<'e>(
+    world: &mut World<'_>,
+    run: &Run,
+    skill: &Skill,
+    mut edges: impl Iterator<Item = &'e Back>,
+) -> Option<Change> {
+    let back = edges.find(|back| back.then.is_some() && is_spent(world, skill, run, back))?;
+    let edge = SpentEdge { to: skill.phases.get(back.to)?.name.clone(), limit: back.limit, then: back.then? };
+    Some(Change::LimitSpent { run: run.id.clone(), edge })
 }
 
 /// The move of a run whose phase is done. Optional phases whose condition holds are passed over.

@@ -41,6 +41,7 @@ impl Run {
             approvals: Vec::new(),
             skipped: Vec::new(),
             backs: Vec::new(),
+            spent: None,
             failed: false,
             variables: Default::default(),
             history: Default::default(),

@@ -152,6 +152,10 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
         began.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default();
     let mut text =
         format!("phasegate: skill {}{of}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
+    if run.stands_still() {
+        text.push_str(" It stands still until the user says how it goes on; only calls that read are allowed.");
+        return text;
+    }
     if !phase.description.is_empty() {
         text.push_str(&format!(" {}.", phase.description.trim_end_matches('.')));
     }

@@ -428,6 +428,19 @@ pub struct Back {
     /// A further condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
+    /// What becomes of the run when the edge is asked for and its limit is spent; `None`: the call is denied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<Spent>,
+}
+
+/// What becomes of a run whose rollback edge is asked for once more than its limit says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spent {
+    /// It has failed.
+    Halt,
+    /// It waits for a person, who says how it goes on.
+    Person,
 }
 
 /// What a violation leads to, from lenient to strict.

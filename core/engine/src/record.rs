@@ -12,7 +12,7 @@ use crate::code::Code;
 use crate::event::Event;
 use crate::outcome::CallOutcome;
 use crate::pins;
-use crate::policy::{Mode, Policy};
+use crate::policy::{Mode, Policy, Spent};
 use crate::state::{State, Status};
 
 /// The audit records of a change: the original's four audit events, and more.
@@ -57,6 +57,21 @@ pub enum Record {
         phase: String,
         /// The canonical name of the tool whose call moved it, or the name of the event or command that did.
         triggered_by: String,
+    },
+    /// A rollback edge of a run was asked for once more than its limit says.
+    LimitSpent {
+        /// The id of the run.
+        run: String,
+        /// The skill's name.
+        skill: String,
+        /// The name of the phase the run is in.
+        phase: String,
+        /// The name of the phase that the edge leads to.
+        to: String,
+        /// How often a run may take it.
+        limit: u32,
+        /// What becomes of the run.
+        then: Spent,
     },
     /// A call broke a rule of a run.
     PhaseViolation {
@@ -135,7 +150,7 @@ fn is_recorded(change: &Change) -> bool {
     match change {
         Change::Judged { broke, .. } => broke.is_some(),
         Change::Proved(proved) => !proved.atoms.is_empty(),
-        Change::ApprovalGiven { .. } | Change::ApprovalRevoked { .. } => true,
+        Change::ApprovalGiven { .. } | Change::ApprovalRevoked { .. } | Change::LimitSpent { .. } => true,
         Change::Approved { .. } | Change::ToolsSeen { .. } | Change::ToolAccepted { .. } => true,
         change => change.moves_a_run(),
     }
@@ -157,6 +172,17 @@ fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended:
         }
         Change::PhaseEntered { run, phase, by, .. } | Change::PhaseBack { run, phase, by, .. } => {
             return advance(state, run, Some(phase), &cause(event, *by));
+        }
+        Change::LimitSpent { run, edge } => {
+            let Some(run) = state.run(run) else { return Vec::new() };
+            Record::LimitSpent {
+                run: run.id.clone(),
+                skill: run.skill.clone(),
+                phase: run.phase.clone(),
+                to: edge.to.clone(),
+                limit: edge.limit,
+                then: edge.then,
+            }
         }
         Change::PhaseReturned { run } => return advance(state, run, None, &cause(event, By::Agent)),
         Change::Judged { run, tool, broke: Some(code) } => {

@@ -20,11 +20,15 @@ use crate::policy::{DenialText, Phase, Skill, Unlisted};
 use crate::run_verdict::RunVerdict;
 use crate::slash_command;
 use crate::state::{Children, Run};
+use crate::stopped::stopped;
 use crate::tool::{SKILL, Tool};
 
 /// The denial of a call that broke a rule of a run.
 pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &RunVerdict<'_>) -> Option<Denial> {
     let run = context.state.run(&verdict.run)?;
+    if verdict.ruling.still {
+        return Some(still(context, run, verdict));
+    }
     let blocking = blocking(world, run, verdict);
     let missing = blocking.as_ref().map(|found| found.missing.words.clone()).unwrap_or_default();
     let is_persons = blocking.as_ref().is_some_and(|found| found.missing.is_persons());
@@ -69,6 +73,18 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         guidance,
         attempted: attempted(context, verdict, subject.as_deref().unwrap_or(tool)),
     })
+}
+
+/// The denial of a call in a run that stands still.
+fn still(context: &Context<'_>, run: &Run, verdict: &RunVerdict<'_>) -> Denial {
+    let tool = &context.call.tool.name;
+    let why = stopped(context.state, run, verdict.skill, tool, verdict.ruling.spent.as_ref());
+    let (skill, phase, line) = (verdict.skill.name.clone(), Some(run.phase.clone()), Some(verdict.ruling.line));
+    Denial {
+        tool: tool.clone(),
+        run: Some(DecidingRun { skill, phase, line, began: false }),
+        ..Denial::new(DenialKind::Stopped(Box::new(why)), Effect::of_violation(run.mode))
+    }
 }
 
 /// The servers whose tool of this name the skill allows, where the tool is of a server that it names nowhere.

@@ -1,6 +1,7 @@
 //! Rendering: the code, the texts and the JSON of every kind of denial. No other place writes them.
 
 mod recovery;
+mod stopped;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,6 +18,7 @@ use crate::pins::approval_name;
 use crate::slash_command;
 
 pub(crate) use recovery::{repeated, uncounted};
+pub(crate) use stopped::reason as why_stopped;
 
 /// What a kind of denial says.
 struct Rendered {
@@ -119,6 +121,12 @@ fn render(kind: &DenialKind) -> Rendered {
             ),
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
+        Kind::Stopped(why) => Rendered {
+            gate: Gate::Phase,
+            code: Code::Stopped,
+            reason: stopped::reason(why),
+            recovery: stopped::recovery(why),
+        },
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
         | Kind::LineRequires { .. }

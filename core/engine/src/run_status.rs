@@ -14,6 +14,7 @@ use crate::plan::PlanProgress;
 use crate::policy::{LeaveSkill, Phase, Policy, Scope, Skill};
 use crate::rendering;
 use crate::state::{Branch, Children, Run, State};
+use crate::stopped::stopped;
 
 /// A live run, its skill and its phase.
 struct Place<'a> {
@@ -50,7 +51,7 @@ pub(crate) fn newest(world: &mut World<'_>, policy: &Policy, state: &State) -> O
 
 /// The answer of `runs`: every live run, the one that began last first.
 pub(crate) fn all(world: &mut World<'_>, policy: &Policy, state: &State) -> Value {
-    Value::from(places(policy, state).iter().map(|place| whole(world, place)).collect::<Vec<_>>())
+    Value::from(places(policy, state).iter().map(|place| whole(world, state, place)).collect::<Vec<_>>())
 }
 
 fn original(world: &mut World<'_>, place: &Place<'_>) -> Value {
@@ -80,7 +81,7 @@ fn original(world: &mut World<'_>, place: &Place<'_>) -> Value {
 }
 
 /// The original's fields, and what a person asks for besides: all that the words of `phase` leave open.
-fn whole(world: &mut World<'_>, place: &Place<'_>) -> Value {
+fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
     let Place { run, skill, index, phase } = *place;
     let done = world.done(run, phase);
     let missing = world.missing_here(run, phase);
@@ -108,6 +109,10 @@ fn whole(world: &mut World<'_>, place: &Place<'_>) -> Value {
         "forbids": phrase::lines(&forbidden(skill, phase)),
     });
     let mut answer = original(world, place);
+    if let (Value::Object(fields), true) = (&mut answer, run.stands_still()) {
+        let why = stopped(state, run, skill, "", None);
+        fields.insert("stopped".to_string(), json!(rendering::why_stopped(&why)));
+    }
     if let (Value::Object(fields), Value::Object(details)) = (&mut answer, details) {
         fields.extend(details);
         fields.extend(run.branch.as_ref().filter(|part| !part.name.is_empty()).map(branch));

@@ -80,7 +80,7 @@ pub(crate) fn verdicts<'a>(
         let outside = matches!(ruling.line, Line::Forbidden | Line::UnlistedDenied);
         // A run that a phase consists of ends before the call is judged (`reach`).
         let over = outside && leaf.branch.is_none() && is_over(world, leaf, skill);
-        let broke = code(ruling.line).filter(|_| !over);
+        let broke = code(ruling.line).filter(|_| !over).map(|code| if ruling.still { Code::Stopped } else { code });
         let run = leaf.id.clone();
         verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges: true });
     }

@@ -13,7 +13,7 @@ use crate::condition::{Gate, Wanted};
 use crate::outcome::CallOutcome;
 use crate::pins::Pins;
 use crate::plan::PlanProgress;
-use crate::policy::{Mode, Scope};
+use crate::policy::{Mode, Scope, Spent};
 use crate::redacted::digest;
 
 /// The most names that `get_skill_phase` lists as history.
@@ -220,6 +220,9 @@ pub struct Run {
     /// How often each rollback edge was taken: from, to, times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backs: Vec<(String, String, u32)>,
+    /// The rollback edge of the present visit that was asked for after its limit was spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<SpentEdge>,
     /// Whether the newest result of the present visit is a failure.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub failed: bool,
@@ -237,6 +240,25 @@ impl Run {
     pub fn at_gate(&self) -> bool {
         self.children == Children::Gate
     }
+
+    /// Whether it stands still until a person says how it goes on: a limit is spent, or a run failed that its phase
+    /// consists of.
+    #[must_use]
+    pub fn stands_still(&self) -> bool {
+        self.spent.is_some() || self.children == Children::Failed
+    }
+}
+
+/// A rollback edge whose limit is spent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpentEdge {
+    /// The name of the phase that it leads to.
+    pub to: String,
+    /// How often a run may take it.
+    pub limit: u32,
+    /// What becomes of the run.
+    pub then: Spent,
 }
 
 /// Whether a run goes on.

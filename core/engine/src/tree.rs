@@ -59,7 +59,7 @@ fn descend<'a>(
 ) -> Vec<&'a Run> {
     let mut path = alloc::vec![run];
     let mut first: Option<Vec<&Run>> = None;
-    let mut listed: Option<Vec<&Run>> = None;
+    let (mut listed, mut still): (Option<Vec<&Run>>, Option<Vec<&Run>>) = (None, None);
     let Some(levels) = levels.checked_sub(1) else { return path };
     // A subagent whose run has ended has no other one.
     let did = |part: &Run| part.status != Status::Active && agent.is_some() && bound_to(part) == agent;
@@ -73,13 +73,16 @@ fn descend<'a>(
         if is_past || bound_to(child).is_some() {
             continue;
         }
+        let stands_still = below.last().is_some_and(|leaf| leaf.stands_still());
         if listed.is_none() && below.last().is_some_and(|leaf| lists(leaf)) {
             listed = Some(below);
+        } else if stands_still {
+            still.get_or_insert(below);
         } else {
             first.get_or_insert(below);
         }
     }
-    path.extend(listed.or(first).into_iter().flatten());
+    path.extend(listed.or(first).or(still).into_iter().flatten());
     path
 }
 

@@ -5,7 +5,7 @@ use phasegate_core::Effect;
 use phasegate_core::Record;
 use phasegate_core::event::By;
 use phasegate_core::fact::{Fact, FactKey, FactValue};
-use phasegate_core::policy::Mode;
+use phasegate_core::policy::{Mode, Spent};
 use phasegate_core::state::Status;
 use phasegate_runtime::audit::history::Past;
 use serde_json::Value;
@@ -142,6 +142,13 @@ pub(super) fn change(record: &Record) -> String {
         }
         Record::PhaseAdvance { skill, from, phase, triggered_by, .. } => {
             format!("{skill}: {from} -> {phase} (by {triggered_by})")
+        }
+        Record::LimitSpent { skill, phase, to, limit, then, .. } => {
+            let what = match then {
+                Spent::Halt => "has failed",
+                Spent::Person => "waits for a person",
+            };
+            format!("{skill} {what}: phase {phase} may go back to {to} at most {limit} times")
         }
         Record::PhaseViolation { skill, phase, tool, code, blocked, .. } => {
             let then = if *blocked { "denied" } else { "told" };

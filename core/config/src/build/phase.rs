@@ -2,7 +2,7 @@
 
 use phasegate_core::Code;
 use phasegate_core::condition::Condition;
-use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, UnlistedRule};
+use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, Spent, UnlistedRule};
 
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
@@ -182,7 +182,8 @@ impl Inner<'_, '_> {
         for (source, node, on_failure) in written {
             let when = self.condition(source.when.as_ref(), child(node, "when"));
             let to = self.index(&source.to, child(node, "to").span);
-            edges.extend(to.map(|to| Back { to, limit: source.limit, on_failure, when }));
+            let then = source.then.map(Spent::from);
+            edges.extend(to.map(|to| Back { to, limit: source.limit, on_failure, when, then }));
         }
         edges
     }

@@ -109,6 +109,27 @@ pub enum LeaveSource {
     OnDone,
 }
 
+/// What becomes of a run when a rollback edge is asked for and its limit is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ThenSource {
+    /// It has failed, and with it the phase of a run that consists of it. A run that is part of no other stands still: only
+    /// calls that read are allowed until a person ends the skill or skips the phase.
+    Halt,
+    /// It stands still until a person says how it goes on.
+    Person,
+}
+
+impl From<ThenSource> for policy::Spent {
+    fn from(then: ThenSource) -> Self {
+        match then {
+            ThenSource::Halt => Self::Halt,
+            ThenSource::Person => Self::Person,
+        }
+    }
+}
+
 impl From<ModeSource> for policy::Mode {
     fn from(mode: ModeSource) -> Self {
         match mode {

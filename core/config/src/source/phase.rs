@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::choices::LeaveSource;
+use super::choices::{LeaveSource, ThenSource};
 use super::matcher::{ConditionSource, MatcherSource};
 use super::unlisted::UnlistedRuleSource;
 
@@ -216,4 +216,8 @@ pub struct BackSource {
     /// A further condition.
     #[serde(default)]
     pub when: Option<ConditionSource>,
+    /// What becomes of the run when the edge is asked for and its limit is spent. Without it the call is denied, and the run
+    /// goes on.
+    #[serde(default)]
+    pub then: Option<ThenSource>,
 }

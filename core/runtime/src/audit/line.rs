@@ -38,7 +38,8 @@ pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
         Record::PhaseViolation { skill, phase, tool, code, .. } => {
             ("phase_violation", skill, phase, format!(" {}: {tool}", rule(*code)))
         }
-        Record::EvidenceSeen { .. }
+        Record::LimitSpent { .. }
+        | Record::EvidenceSeen { .. }
         | Record::ToolChanged { .. }
         | Record::Approved { .. }
         | Record::ApprovalRevoked { .. } => return None,

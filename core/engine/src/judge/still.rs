@@ -1,0 +1,42 @@
+//! Rollback edges whose limit is spent, and what a run answers that stands still (rules 3.1, 3.2).
+
+use super::{Ruling, SkillPart, is_spent};
+use crate::decide::Line;
+use crate::eval::World;
+use crate::matcher::Use;
+use crate::policy::Phase;
+use crate::state::{Run, SpentEdge};
+use crate::tool::only_reads;
+
+impl SkillPart<'_> {
+    /// What a run answers that stands still: what is forbidden stays so, and of the rest only what reads passes.
+    pub(super) fn judge_still(&self, phase: &Phase) -> Ruling {
+        let denied = || self.unlisted_line(phase).is_some_and(|line| !line.passes);
+        let line = if self.any(&self.skill.global_forbidden, Use::Forbid) {
+            Line::GlobalForbidden
+        } else if self.any(&phase.forbidden, Use::Forbid) {
+            Line::Forbidden
+        } else if only_reads(&self.labels) && !denied() {
+            Line::Unlisted
+        } else {
+            Line::UnlistedDenied
+        };
+        let still = line == Line::UnlistedDenied;
+        Ruling { by: self.forbidden_by(line, phase), still, ..Ruling::of(line) }
+    }
+
+    /// The rollback edge that the call asks for once more than its limit says, where the edge says what then becomes of
+    /// the run. What only reads asks for none.
+    pub(super) fn spent_edge(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<SpentEdge> {
+        if only_reads(&self.labels) {
+            return None;
+        }
+        phase.back.iter().find_map(|back| {
+            let then = back.then?;
+            let target = self.skill.phases.get(back.to)?;
+            let open = !back.on_failure || world.has_failed(run, phase);
+            let asked = open && is_spent(world, self.skill, run, back) && self.belongs_to(target);
+            asked.then(|| SpentEdge { to: target.name.clone(), limit: back.limit, then })
+        })
+    }
+}
