@@ -99,6 +99,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
                 (branch.agent, branch.session) = (agent.clone(), session.clone());
             }
         }),
+        Change::RunsHeld { run, session } => change_run(runs, run, |run| run.held_by.clone_from(session)),
         Change::RunTaken { run } => change_run(runs, run, |run| run.tentative = false),
         Change::ChildrenEnded { run, children } => change_run(runs, run, |run| {
             run.children = *children;
@@ -369,6 +370,7 @@ impl Run {
         self.children = Children::None;
         self.plan = None;
         self.spent = None;
+        self.held_by = None;
     }
 
     /// A visit of the same phase: what was proven before does not count for its gate.
@@ -392,6 +394,7 @@ impl Run {
         self.kept.push((index, self.visit));
         self.provisional = None;
         self.spent = None;
+        self.held_by = None;
         self.failed = false;
         self.unfinished = false;
         self.uncounted.clear();

@@ -12,6 +12,7 @@ use crate::eval::World;
 use crate::event::Event;
 use crate::gate::Context;
 use crate::gates;
+use crate::holding;
 use crate::in_force;
 use crate::judge::Caller;
 use crate::observe;
@@ -23,7 +24,7 @@ use crate::run_verdict::RunVerdict;
 use crate::settle::settle;
 use crate::start;
 use crate::state::{OpenCall, State, Status};
-use crate::tool::{Call, EXECUTE, SHELL};
+use crate::tool::{Call, EXECUTE, SHELL, only_reads};
 
 /// Decides the call of a `tool_call` event and applies the decision.
 pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) -> Decision {
@@ -32,6 +33,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let caller = Caller { agent, kind: &kind };
     let is_own = is_own(draft.state(), &call);
     world.hold(draft.state());
+    holding::take_over(world, draft, &call);
     let mut found = if is_own { Reached::default() } else { reach(world, policy, draft, &call, caller) };
     if in_force::renew(policy, draft, &found.verdicts) {
         found = reach(world, policy, draft, &call, caller);
@@ -56,6 +58,10 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     }
     for verdict in &verdicts {
         apply(world, draft, verdict, &mut decision, &mut open);
+        let works = verdict.ruling.line.lists() || !only_reads(verdict.call.labels());
+        if decision.lets_through() && verdict.judges && works {
+            holding::hold(draft, &verdict.run);
+        }
         if let Some(edge) = &verdict.ruling.spent {
             draft.change(Change::LimitSpent { run: verdict.run.clone(), edge: edge.clone() });
             draft.announce(&verdict.run);

@@ -140,6 +140,14 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
+    /// A session works on the runs that a phase of a run of the project consists of, or does not any more.
+    RunsHeld {
+        /// The id of the run that has the phase.
+        run: String,
+        /// The id of the session; `None`: any session may go on with them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
     /// A call that a phase of a run lists succeeded, and the run had begun by a call: it holds from now on.
     RunTaken {
         /// The id of the run.
@@ -380,6 +388,7 @@ impl Change {
             Self::Judged { run, .. }
             | Self::RunEnded { run, .. }
             | Self::BranchBound { run, .. }
+            | Self::RunsHeld { run, .. }
             | Self::RunTaken { run }
             | Self::RunUnfinished { run }
             | Self::ChildrenEnded { run, .. }
@@ -449,6 +458,7 @@ impl Change {
             | Self::SkillNotInForce { .. }
             | Self::RunEnded { .. }
             | Self::BranchBound { .. }
+            | Self::RunsHeld { .. }
             | Self::RunTaken { .. }
             | Self::RunUnfinished { .. }
             | Self::StopHeld { .. }

@@ -97,6 +97,9 @@ codes! {
     Stopped = "stopped", Phase,
         "a phase failed as often as its limit lets it, or a run that it consists of failed: until a person says how it goes on, only calls that read are allowed",
         "stop, and tell the user; they skip the phase with `phasegate skip`, or end the skill with `phasegate deactivate`";
+    HeldElsewhere = "held-elsewhere", Phase,
+        "another session works on the runs that a phase of the project's run consists of; this one may only read there",
+        "leave it to that session, or end that one first; if its client is gone, the next call here goes on";
     StartUnclear = "start-unclear", Phase,
         "a subagent is started for one of several runs of a phase, and nobody can tell for which",
         "name the branch in the prompt; or start it again when the subagent runs that was started before";

@@ -86,6 +86,12 @@ impl Line {
     pub fn is_violation(self) -> bool {
         matches!(self, Self::GlobalForbidden | Self::NotDone | Self::Forbidden | Self::UnlistedDenied)
     }
+
+    /// Whether a phase lists the call, which is allowed.
+    #[must_use]
+    pub fn lists(self) -> bool {
+        matches!(self, Self::Allowed | Self::Returned | Self::Entered | Self::Back)
+    }
 }
 
 /// The first line of the table that applies.

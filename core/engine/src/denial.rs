@@ -104,6 +104,15 @@ pub enum DenialKind {
     },
     /// The run stands still until a person says how it goes on.
     Stopped(Box<Stopped>),
+    /// Another session works on the runs that the call is for.
+    HeldElsewhere {
+        /// The name of the tool.
+        tool: String,
+        /// The name of the skill of the run that would judge it.
+        skill: String,
+        /// The id of the other session.
+        session: String,
+    },
     /// The agent wants to end its turn, and must finish the skill first.
     Unfinished {
         /// The name of the skill.

@@ -163,6 +163,22 @@ impl<'a> SkillCall<'a> {
         self.skill.phases.iter().find(lists)
     }
 
+    /// Judges the call of a session that may only read in the run. To start what the run lists is to work on it.
+    pub(crate) fn judge_reading(&self, run: &Run) -> Ruling {
+        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
+        let Some(phase) = phase else { return Ruling::outside() };
+        let rulings = self.judged(phase).into_iter().map(|part| {
+            let command = part.command(self.parts.len());
+            let ruling = part.judge_still(phase);
+            let starts = part.call.analysis.invokes.is_some() && part.any(phase.lines(run.at_gate()), Use::Permit);
+            if starts && !ruling.line.is_violation() {
+                return Ruling { still: true, ..Ruling::outside() };
+            }
+            Ruling { command, ..ruling }
+        });
+        strictest(rulings.collect())
+    }
+
     /// What a run forbids of a call that one of its parts judges; `None`: nothing.
     pub(crate) fn forbidden_by(&self, run: &Run) -> Option<Ruling> {
         let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index))?;

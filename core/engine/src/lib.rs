@@ -105,6 +105,7 @@ mod settle;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod branch_start;
 mod run_verdict;
+mod holding;
 pub mod denial;
 mod rendering;
 mod activation;

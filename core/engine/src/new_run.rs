@@ -22,6 +22,7 @@ impl Run {
             branch: None,
             visit_budget: None,
             children: Children::None,
+            held_by: None,
             plan: None,
             by,
             in_force: false,

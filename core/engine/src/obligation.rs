@@ -11,6 +11,7 @@ use crate::condition::Condition;
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
+use crate::holding;
 use crate::matcher::{Matcher, Use};
 use crate::phrase;
 use crate::plan::PlanProgress;
@@ -52,7 +53,12 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
         let due = run.and_then(|run| {
             let skill = policy.skill_version(&run.skill, &run.version)?;
             let parent = run.parent.as_deref().and_then(|parent| draft.run(parent)).map(|parent| parent.skill.as_str());
+            let other = holding::other_above(draft.state(), run);
+            if other.is_some() && run.parent.is_some() {
+                return None;
+            }
             let text = announce(skill, run, parent);
+            let text = other.map_or(text.clone(), |session| format!("{text} {}", held_elsewhere(session)));
             Some(Change::ObligationDue { run: run.id.clone(), visit: run.visit, text })
         });
         match due {
@@ -194,6 +200,11 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text
+}
+
+/// That another session works on the runs of the phase.
+fn held_elsewhere(session: &str) -> String {
+    format!("Session `{session}` works on it: while that goes on, this session may only read.")
 }
 
 /// The runs that a phase consists of.

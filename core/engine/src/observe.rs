@@ -11,6 +11,7 @@ use crate::change::{Change, Proved, VisitIs};
 use crate::condition::Wanted;
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
+use crate::holding;
 use crate::moves;
 use crate::outcome::{CallOutcome, PermissionOutcome};
 use crate::pinning;
@@ -26,6 +27,10 @@ pub(crate) fn observe(draft: &mut Draft, event: &Event) {
     match &event.kind {
         EventKind::SessionStart { source, parent } => {
             draft.change(Change::SessionStarted { source: *source, parent: parent.clone() });
+            // The conversation that was cleared is over.
+            if let (SessionSource::Clear, Some(parent)) = (source, parent) {
+                holding::free(draft, parent);
+            }
             // The process that made the calls that are still open is gone; a conversation that is compacted goes on.
             if *source != SessionSource::Compact {
                 if !draft.state().session.agents.is_empty() {
@@ -64,6 +69,8 @@ pub(crate) fn observe(draft: &mut Draft, event: &Event) {
 pub(crate) fn ended(draft: &mut Draft) {
     draft.change(Change::SessionEnded {});
     give_up(draft, |_| true);
+    let own = draft.state().session.id.clone();
+    holding::free(draft, &own);
 }
 
 fn seen(session: &Session, event: &Event) -> Change {

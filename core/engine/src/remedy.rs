@@ -75,15 +75,23 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     })
 }
 
-/// The denial of a call in a run that stands still.
+/// The denial of a call in a run that stands still, or that another session works on.
 fn still(context: &Context<'_>, run: &Run, verdict: &RunVerdict<'_>) -> Denial {
     let tool = &context.call.tool.name;
-    let why = stopped(context.state, run, verdict.skill, tool, verdict.ruling.spent.as_ref());
+    let kind = match &verdict.held_by {
+        Some(session) => {
+            DenialKind::HeldElsewhere { tool: tool.clone(), skill: run.skill.clone(), session: session.clone() }
+        }
+        None => {
+            let spent = verdict.ruling.spent.as_ref();
+            DenialKind::Stopped(Box::new(stopped(context.state, run, verdict.skill, tool, spent)))
+        }
+    };
     let (skill, phase, line) = (verdict.skill.name.clone(), Some(run.phase.clone()), Some(verdict.ruling.line));
     Denial {
         tool: tool.clone(),
         run: Some(DecidingRun { skill, phase, line, began: false }),
-        ..Denial::new(DenialKind::Stopped(Box::new(why)), Effect::of_violation(run.mode))
+        ..Denial::new(kind, Effect::of_violation(run.mode))
     }
 }
 

@@ -121,6 +121,7 @@ fn render(kind: &DenialKind) -> Rendered {
             ),
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
+        Kind::HeldElsewhere { tool, skill, session } => stopped::held_elsewhere(tool, skill, session),
         Kind::Stopped(why) => Rendered {
             gate: Gate::Phase,
             code: Code::Stopped,

@@ -109,6 +109,9 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         "forbids": phrase::lines(&forbidden(skill, phase)),
     });
     let mut answer = original(world, place);
+    if let (Value::Object(fields), Some(session)) = (&mut answer, &run.held_by) {
+        fields.insert("held_by".to_string(), json!(session));
+    }
     if let (Value::Object(fields), true) = (&mut answer, run.stands_still()) {
         let why = stopped(state, run, skill, "", None);
         fields.insert("stopped".to_string(), json!(rendering::why_stopped(&why)));

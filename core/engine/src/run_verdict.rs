@@ -10,6 +10,7 @@ use crate::code::Code;
 use crate::decide::{Done, Line};
 use crate::eval::{World, each_call};
 use crate::graph::{Here, can_finish};
+use crate::holding;
 use crate::judge::{Caller, Ruling, SkillCall};
 use crate::matcher::Use;
 use crate::moves;
@@ -35,6 +36,8 @@ pub(crate) struct RunVerdict<'a> {
     pub(crate) over: bool,
     /// Whether the run is the leaf of its tree, which gains the evidence of the call; else it only forbids.
     pub(crate) judges: bool,
+    /// The other session that works on the run, where this one may only read.
+    pub(crate) held_by: Option<String>,
 }
 
 /// What the live runs whose policies are known say to the call: in each tree the leaf judges, and its ancestors only
@@ -55,6 +58,7 @@ pub(crate) fn verdicts<'a>(
             skill_of(run).is_some_and(is_for) && start.means(world, run)
         };
         let mut path = tree::path(state, root, caller.agent, &mut lists);
+        let held_by = holding::other(state, &path).map(String::from);
         let Some(leaf) = path.pop() else { continue };
         for ancestor in path {
             let Some(skill) = skill_of(ancestor) else { continue };
@@ -70,19 +74,21 @@ pub(crate) fn verdicts<'a>(
                 broke,
                 over: false,
                 judges: false,
+                held_by: None,
             });
         }
         let Some(skill) = skill_of(leaf) else { continue };
         let call = SkillCall::new(skill, call, caller);
-        let ruling = call.judge(world, leaf);
+        let ruling = if held_by.is_some() { call.judge_reading(leaf) } else { call.judge(world, leaf) };
         // A call that belongs to a phase to come goes through that phase's gates, and what the skill forbids everywhere
         // stays forbidden: neither ends the run.
         let outside = matches!(ruling.line, Line::Forbidden | Line::UnlistedDenied);
         // A run that a phase consists of ends before the call is judged (`reach`).
-        let over = outside && leaf.branch.is_none() && is_over(world, leaf, skill);
-        let broke = code(ruling.line).filter(|_| !over).map(|code| if ruling.still { Code::Stopped } else { code });
-        let run = leaf.id.clone();
-        verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges: true });
+        let over = outside && leaf.branch.is_none() && held_by.is_none() && is_over(world, leaf, skill);
+        let still = if held_by.is_some() { Code::HeldElsewhere } else { Code::Stopped };
+        let broke = code(ruling.line).filter(|_| !over).map(|code| if ruling.still { still } else { code });
+        let (run, judges) = (leaf.id.clone(), held_by.is_none());
+        verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges, held_by });
     }
     verdicts
 }

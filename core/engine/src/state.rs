@@ -169,6 +169,9 @@ pub struct Run {
     /// Where the runs stand that are parts of its present visit.
     #[serde(default, skip_serializing_if = "Children::is_none")]
     pub children: Children,
+    /// The id of the session that works on the runs of its phase, where it is one of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
     /// How far it has come with the plan whose elements its phase runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanProgress>,

@@ -10,8 +10,7 @@ mod contents;
 mod counts;
 pub(crate) mod elements;
 pub(crate) mod says;
-
-use std::path::Path;
+mod session;
 
 use phasegate_core::{FactKey, FactValue, Facts};
 
@@ -25,6 +24,7 @@ pub const SOURCES: &[Registered] = &[
     Registered::of::<contents::Contents>(),
     Registered::of::<counts::Counts>(),
     Registered::of::<elements::Elements>(),
+    Registered::of::<session::Session>(),
 ];
 
 /// The source with this name.
@@ -34,10 +34,10 @@ pub fn source(name: &str) -> Option<&'static Registered> {
 }
 
 /// Answers the keys that `facts` does not answer yet. What cannot be found out is `unknown`.
-pub fn gather(root: &Path, keys: &[FactKey], facts: &mut Facts) {
+pub fn gather(world: World<'_>, keys: &[FactKey], facts: &mut Facts) {
     for key in keys {
         if !facts.contains_key(key) {
-            let gather = |source: &Registered| source.gather(World { root }, &key.args());
+            let gather = |source: &Registered| source.gather(world, &key.args());
             let value = source(key.source()).map_or(FactValue::Unknown, gather);
             facts.insert(key.clone(), value.into());
         }
@@ -46,6 +46,8 @@ pub fn gather(root: &Path, keys: &[FactKey], facts: &mut Facts) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
@@ -53,7 +55,7 @@ mod tests {
 
     fn ask(root: &Path, key: FactKey) -> FactValue {
         let mut facts = Facts::new();
-        gather(root, std::slice::from_ref(&key), &mut facts);
+        gather(World { root, project: None }, std::slice::from_ref(&key), &mut facts);
         facts.remove(&key).unwrap().value
     }
 
@@ -106,7 +108,10 @@ mod tests {
         let count = source("count").unwrap();
         assert_eq!(count.check(&json!({"path": "a", "text": "b"})), Ok(()));
         assert!(count.check(&json!({"path": "a"})).unwrap_err().contains("text"));
-        assert_eq!(count.gather(World { root: Path::new("/") }, &json!({"file": "a"})), FactValue::Unknown);
+        assert_eq!(
+            count.gather(World { root: Path::new("/"), project: None }, &json!({"file": "a"})),
+            FactValue::Unknown
+        );
         assert!(source("none").is_none());
     }
 }

@@ -47,7 +47,7 @@ impl Runtime {
         let event = Event { time: Some(time), ..Event::new("", kind) };
         let before = State { project: kept.project.clone(), session: state::Session::default() };
         let mut policy = Arc::new(policy);
-        let gather = |keys: &[_], found: &mut _| facts::gather(&project.root, keys, found);
+        let gather = |keys: &[_], found: &mut _| facts::gather(facts::World::of(project), keys, found);
         let decided = decide(&mut policy, &before, &event, gather, |skill| self.policies.keep(skill))?;
         let of_project = decided.outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
         let of_project: Vec<Change> = of_project.cloned().collect();

@@ -134,6 +134,9 @@ fn run(out: Output, run: &Value, full: bool) {
     if run.get("unfinished") == Some(&Value::Bool(true)) {
         out.line(format_args!("    {}: the agent stopped before it was done", "unfinished".yellow()));
     }
+    if let Some(session) = run.get("held_by").and_then(Value::as_str) {
+        out.line(format_args!("    session {} works on its parts; others may only read", session.bold()));
+    }
     if let Some(why) = run.get("stopped").and_then(Value::as_str) {
         out.line(format_args!("    {} {why}", "waits for you:".yellow()));
     }

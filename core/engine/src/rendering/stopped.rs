@@ -1,8 +1,11 @@
-//! The texts of a run that stands still.
+//! The texts of a run that stands still, and of one that another session works on.
 
 use alloc::format;
 use alloc::string::String;
 
+use super::Rendered;
+use crate::code::Code;
+use crate::decision::Gate;
 use crate::denial::{Stopped, StoppedPart};
 use crate::policy::Spent;
 
@@ -56,5 +59,20 @@ pub(super) fn recovery(why: &Stopped) -> String {
             typed("skip")
         ),
         None => format!("{only}: they end the skill by {}.", typed("deactivate")),
+    }
+}
+
+/// Another session works on the runs that a call is for.
+pub(super) fn held_elsewhere(tool: &str, skill: &str, session: &str) -> Rendered {
+    Rendered {
+        gate: Gate::Phase,
+        code: Code::HeldElsewhere,
+        reason: format!(
+            "{tool} is denied: session `{session}` works on skill \"{skill}\", and this session may only read"
+        ),
+        recovery: format!(
+            "Leave it to that session. When it has ended, a call here goes on with its work; if its client is gone and did \
+             not say so, the user types `phasegate end {session}` in a terminal."
+        ),
     }
 }

@@ -192,7 +192,7 @@ mod tests {
         }
 
         fn look(&self, pattern: &str) -> FactValue {
-            Files::gather(World { root: &self.root }, &pattern.to_owned())
+            Files::gather(World { root: &self.root, project: None }, &pattern.to_owned())
         }
 
         /// Whether `change` shows in what the pattern selects.

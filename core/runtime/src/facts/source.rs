@@ -7,11 +7,23 @@ use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::project::Project;
+
 /// What a source may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct World<'a> {
     /// The root of the project, without links.
     pub root: &'a Path,
+    /// The project whose sessions are kept; `None` where nothing is.
+    pub project: Option<&'a Project>,
+}
+
+impl<'a> World<'a> {
+    /// A project and its sessions.
+    #[must_use]
+    pub fn of(project: &'a Project) -> Self {
+        Self { root: &project.root, project: Some(project) }
+    }
 }
 
 /// A source of facts: it answers questions about the world that the engine asks.

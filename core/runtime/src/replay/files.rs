@@ -86,7 +86,7 @@ impl Files {
             }
         }
         match &self.live {
-            Some(root) => facts::gather(root, &unstated, facts),
+            Some(root) => facts::gather(facts::World { root, project: None }, &unstated, facts),
             None => facts.extend(unstated.into_iter().map(|key| (key, FactValue::Unknown.into()))),
         }
     }
