@@ -186,11 +186,13 @@ impl Session {
                 self.in_force.insert(skill.clone(), None);
             }
             Change::AgentStarted { id, kind, call } => {
-                if let Some(call) = call.and_then(|number| self.call_mut(number)) {
+                let call = call.and_then(|number| self.call_mut(number));
+                let starter = call.and_then(|call| {
                     call.started = Some(id.clone());
-                }
+                    call.agent.clone().filter(|starter| starter != id)
+                });
                 self.agents.retain(|known| known.id != *id);
-                self.agents.push(AgentInfo { id: id.clone(), kind: kind.clone(), held: None });
+                self.agents.push(AgentInfo { id: id.clone(), kind: kind.clone(), starter, held: None });
                 let surplus = self.agents.len().saturating_sub(KEPT);
                 self.agents.drain(..surplus);
             }

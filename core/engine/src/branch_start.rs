@@ -60,8 +60,10 @@ impl<'a> BranchStart<'a> {
         None
     }
 
+    /// Whether it is a start that begins a run's work: what the subagent of a run starts belongs to that run.
     fn is_start(&self) -> bool {
-        matches!(self.call.analysis.invokes, Some(Invocation::Agent(_)))
+        let of_run = || self.caller.agent.is_some_and(|agent| tree::has_run(self.state, agent));
+        matches!(self.call.analysis.invokes, Some(Invocation::Agent(_))) && !of_run()
     }
 
     fn skill(&self, run: &Run) -> Option<&'a Skill> {

@@ -10,7 +10,7 @@ use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::new_run::Place;
 use crate::policy::{ChildRun, ChildRuns, Policy, Scope, Skill};
-use crate::state::{Children, Run, State, Status};
+use crate::state::{AgentInfo, Children, Run, State, Status};
 use crate::tree;
 use crate::waves::{self, Elements};
 
@@ -87,9 +87,22 @@ pub(crate) fn bind(policy: &Policy, draft: &mut Draft, event: &Event) {
         let agent = branch.and_then(|branch| branch.agent.as_ref());
         agent.is_some_and(|agent| !state.session.agents.iter().any(|known| known.id == *agent))
     };
-    let freed = state.live_runs().filter(gone);
-    changes.extend(freed.map(|run| Change::BranchBound { run: run.id.clone(), agent: None, session: None }));
+    for run in state.live_runs().filter(gone) {
+        let agent = goes_on(policy, state, run);
+        let session = agent.as_ref().map(|_| state.session.id.clone());
+        changes.push(Change::BranchBound { run: run.id.clone(), agent, session });
+    }
     changes.into_iter().for_each(|change| draft.change(change));
+}
+
+/// A subagent that goes on with a run whose own subagent is gone: one that it started, and that may do the phase.
+fn goes_on(policy: &Policy, state: &State, run: &Run) -> Option<String> {
+    let gone = run.branch.as_ref().and_then(|branch| branch.agent.as_deref())?;
+    let skill = policy.skill_version(&run.skill, &run.version)?;
+    let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
+    let does = |kind: &str| phase.done_by.as_deref().is_none_or(|by| by == kind);
+    let started = |known: &&AgentInfo| known.starter.as_deref() == Some(gone) && does(&known.kind);
+    state.session.agents.iter().find(started).map(|known| known.id.clone())
 }
 
 /// The child run whose phase lists the start of the subagent, and is done by subagents of its type.

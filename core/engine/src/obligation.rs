@@ -95,7 +95,7 @@ fn is_told(state: &State, run: &Run, event: &Event) -> bool {
     }
     let bound = run.branch.as_ref().and_then(|branch| branch.agent.as_deref());
     match &event.kind {
-        EventKind::SubagentStart { id, .. } => bound == Some(id.as_str()),
+        EventKind::SubagentStart { id, .. } => bound == Some(tree::doer(state, id)),
         _ => {
             let parent = run.parent.as_deref().and_then(|parent| state.run(parent));
             parent.and_then(|parent| free_element(state, parent)).is_some_and(|first| first.id == run.id)

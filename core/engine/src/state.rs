@@ -609,6 +609,9 @@ pub struct AgentInfo {
     pub id: String,
     /// The kind of agent as the platform names it, for example `general-purpose`; matchers ask for it.
     pub kind: String,
+    /// The id of the subagent whose call started it; `None`: the main agent's did, or it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starter: Option<String>,
     /// How often it was kept from ending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,

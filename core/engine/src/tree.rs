@@ -36,9 +36,32 @@ pub(crate) fn must_finish(policy: &Policy, state: &State, run: &Run) -> bool {
     false
 }
 
+/// The subagent to which the run of an agent is bound: itself, or the nearest that started it.
+pub(crate) fn doer<'a>(state: &'a State, agent: &'a str) -> &'a str {
+    let is_bound = |id: &str| state.project.runs.iter().chain(&state.session.runs).any(|run| bound_to(run) == Some(id));
+    let agents = &state.session.agents;
+    let mut at = agent;
+    // No subagent has more of them above it than there are, whatever a state says.
+    for _ in 0..=agents.len() {
+        if is_bound(at) {
+            return at;
+        }
+        let starter = agents.iter().find(|known| known.id == at).and_then(|known| known.starter.as_deref());
+        let Some(starter) = starter else { break };
+        at = starter;
+    }
+    agent
+}
+
+/// Whether a live run is bound to an agent, or to one that started it.
+pub(crate) fn has_run(state: &State, agent: &str) -> bool {
+    let doer = doer(state, agent);
+    state.live_runs().any(|run| bound_to(run) == Some(doer))
+}
+
 /// The path from the root of a tree to the leaf that judges the call of an agent; the leaf is the last.
 ///
-/// A subagent has the run that is bound to it. Every other agent has the first branch that is bound to none and whose
+/// A subagent has the run that is bound to it, or to the one that started it. Every other agent has the first branch that is bound to none and whose
 /// leaf lists the call, or else the first such branch. Where all branches are bound to others, the run is the leaf.
 pub(crate) fn path<'a>(
     state: &'a State,
@@ -46,6 +69,7 @@ pub(crate) fn path<'a>(
     agent: Option<&str>,
     lists: &mut dyn FnMut(&Run) -> bool,
 ) -> Vec<&'a Run> {
+    let agent = agent.map(|agent| doer(state, agent));
     descend(state, root, agent, lists, state.live_runs().count())
 }
 
