@@ -11,13 +11,14 @@ use serde_json::Value;
 
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
+use crate::elements;
 use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::plan::PlanProgress;
 use crate::policy::Scope;
 use crate::state::{
     AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
-    Provisional, Run, Session, Skipped, State, Status, Uncounted,
+    Provisional, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
 };
 
 impl State {
@@ -106,9 +107,23 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
             run.failed |= *children == Children::Failed;
         }),
         Change::RunMode { run, mode } => change_run(runs, run, |run| run.mode = *mode),
-        Change::PhaseEntered { run, phase, index, by, skipped, provisional } => {
-            change_run(runs, run, |run| run.enter(phase, *index, *by, skipped, *provisional));
+        Change::PhaseEntered { run, phase, index, by, skipped, provisional, said_done, who } => {
+            change_run(runs, run, |run| {
+                if *said_done {
+                    run.said_done.push(SaidDone { phase: run.phase.clone(), who: who.clone() });
+                }
+                let skipped = skipped.iter().filter(|phase| !run.is_to_skip(phase));
+                let one = |phase: &String| Skipped { phase: phase.clone(), by: *by, who: who.clone(), ahead: None };
+                let skipped = skipped.map(one).collect();
+                run.enter(phase, *index, skipped, *provisional);
+            });
         }
+        Change::PhaseSkipped { run, phase, index, who } => change_run(runs, run, |run| {
+            let (phase, who) = (phase.clone(), who.clone());
+            run.skip_ahead(Skipped { phase, by: By::Human, who, ahead: Some(*index) });
+        }),
+        Change::ElementRetried { run, element } => elements::again(runs, run, *element),
+        Change::ElementSkipped { run, element } => elements::skip(runs, run, *element),
         Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
         Change::LimitSpent { run, edge } => change_run(runs, run, |run| run.spent = Some(edge.clone())),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
@@ -332,14 +347,25 @@ impl Run {
         }
     }
 
-    fn enter(&mut self, phase: &str, index: usize, by: By, skipped: &[String], provisional: bool) {
+    /// Notes a skipped phase that is still to come. A return takes it back as little as anything else that a person said.
+    fn skip_ahead(&mut self, skipped: Skipped) {
+        match &mut self.provisional {
+            Some(before) => {
+                self.skipped.insert(before.skipped.min(self.skipped.len()), skipped);
+                before.skipped = before.skipped.saturating_add(1);
+            }
+            None => self.skipped.push(skipped),
+        }
+    }
+
+    fn enter(&mut self, phase: &str, index: usize, skipped: Vec<Skipped>, provisional: bool) {
         let before = Provisional {
             phase: self.phase.clone(),
             visit: self.visit,
             skipped: self.skipped.len(),
             failed: self.failed,
         };
-        self.skipped.extend(skipped.iter().map(|phase| Skipped { phase: phase.clone(), by }));
+        self.skipped.extend(skipped);
         self.evidence.retain(|evidence| evidence.phase != index);
         self.approvals.retain(|approval| approval.phase != index);
         self.kept.retain(|(phase, _)| *phase != index);
@@ -355,6 +381,8 @@ impl Run {
         self.evidence.retain(|evidence| evidence.phase < index);
         self.approvals.retain(|approval| approval.phase < index);
         self.kept.retain(|(phase, _)| *phase < index);
+        // What a person skipped is skipped once.
+        self.skipped.iter_mut().filter(|one| one.ahead.is_some_and(|at| at > index)).for_each(|one| one.ahead = None);
         self.begin_visit(phase, index);
     }
 

@@ -202,6 +202,20 @@ pub enum Change {
         /// The index of the wave.
         wave: usize,
     },
+    /// A person has an element of a plan begun anew. How the runs of the wave ended counts no more.
+    ElementRetried {
+        /// The id of the run that reads the plan.
+        run: String,
+        /// The index of the element.
+        element: usize,
+    },
+    /// A person skipped an element of a plan: it counts as finished. How the runs of the wave ended counts no more.
+    ElementSkipped {
+        /// The id of the run that reads the plan.
+        run: String,
+        /// The index of the element.
+        element: usize,
+    },
     /// What the violations of a run lead to was changed.
     RunMode {
         /// The id of the run.
@@ -225,6 +239,24 @@ pub enum Change {
         /// Whether the run can still return to the phase it left.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         provisional: bool,
+        /// Whether the phase that was left was not done, and a person said that it is.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        said_done: bool,
+        /// The name of the person who caused it, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        who: Option<String>,
+    },
+    /// A person said that a phase, which is still to come, is skipped: the run may pass over it.
+    PhaseSkipped {
+        /// The id of the run.
+        run: String,
+        /// The name of the phase.
+        phase: String,
+        /// Its index in the skill.
+        index: usize,
+        /// The name of the person, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        who: Option<String>,
     },
     /// A run went back to an earlier phase. The evidence of that phase and of all later ones is cleared.
     PhaseBack {
@@ -395,8 +427,11 @@ impl Change {
             | Self::PlanRead { run, .. }
             | Self::GateReached { run }
             | Self::WaveBegan { run, .. }
+            | Self::ElementRetried { run, .. }
+            | Self::ElementSkipped { run, .. }
             | Self::RunMode { run, .. }
             | Self::PhaseEntered { run, .. }
+            | Self::PhaseSkipped { run, .. }
             | Self::PhaseBack { run, .. }
             | Self::LimitSpent { run, .. }
             | Self::ApprovalGiven { run, .. }
@@ -467,8 +502,11 @@ impl Change {
             | Self::PlanRead { .. }
             | Self::GateReached { .. }
             | Self::WaveBegan { .. }
+            | Self::ElementRetried { .. }
+            | Self::ElementSkipped { .. }
             | Self::RunMode { .. }
             | Self::PhaseEntered { .. }
+            | Self::PhaseSkipped { .. }
             | Self::PhaseBack { .. }
             | Self::LimitSpent { .. }
             | Self::PhaseReturned { .. }

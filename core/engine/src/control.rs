@@ -3,25 +3,28 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::activation::{Beginning, available, begin, end, known};
+use crate::arguments::arguments;
 use crate::approving;
 use crate::cause::By;
 use crate::change::Change;
-use crate::denial::{DenialKind, InvalidCommand};
+use crate::denial::DenialKind;
 use crate::draft::Draft;
 use crate::eval::{World, texts};
 use crate::graph::{self, Here};
+use crate::import::{self, Imported};
 use crate::in_force;
 use crate::inputs;
-use crate::moves;
+use crate::meant::{Named, Words, not_active, target};
 use crate::observe;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
 use crate::reach;
 use crate::run_status;
 use crate::slash_command;
 use crate::state::{Run, State, Status};
+use crate::steering::{self, Order};
 use crate::tool::SKILL;
 
 /// The answer of a command.
@@ -43,12 +46,16 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     let only = |known: &[&str]| arguments(name, args, known);
     match name {
         "activate_skill" => {
-            let args = only(&["skill_name", "mode", "scope", "inputs"])?;
+            let args = only(&["skill_name", "mode", "scope", "inputs", "state"])?;
             let skill = args.required("skill_name")?;
             let mode = args.text("mode")?.map(mode_of).transpose()?;
+            let state = Some(args.value("state")).filter(|state| !state.is_null());
+            if state.is_some() {
+                human(by, name)?;
+            }
             match args.scope()? {
                 Some(scope) => human(by, name).and_then(|()| in_force::begin(policy, draft, skill, mode, scope)),
-                None => activate(policy, draft, skill, Asked { mode, by, inputs: args.inputs() }),
+                None => activate(policy, draft, skill, Asked { mode, by, inputs: args.inputs(), state }),
             }
         }
         "deactivate_skill" => {
@@ -69,10 +76,17 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             human(by, name)?;
             approving::revoke(world, policy, draft, args.required("name")?)
         }
-        "skip_phase" => {
-            let args = only(&["skill_name"])?;
+        "skip_phase" | "advance" => {
+            let args = only(&["skill_name", "phase", "run", "name", "who"])?;
             human(by, name)?;
-            skip(policy, draft, args.text("skill_name")?)
+            let (act, words) = (steering::act(name), Words::of(&args)?);
+            steering::phase(world, policy, draft, &Order { act, words, who: args.text("who")? })
+        }
+        "retry_element" | "skip_element" => {
+            let args = only(&["id", "run"])?;
+            human(by, name)?;
+            let element = Named { id: args.required("id")?, run: args.text("run")? };
+            steering::element(draft, steering::act(name), element)
         }
         "set_mode" => {
             let args = only(&["skill_name", "mode"])?;
@@ -152,7 +166,7 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 11] = [
+pub const COMMANDS: [&str; 14] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
@@ -161,6 +175,9 @@ pub const COMMANDS: [&str; 11] = [
     "revoke",
     "approvals",
     "skip_phase",
+    "advance",
+    "retry_element",
+    "skip_element",
     "set_mode",
     "end_session",
     "reload",
@@ -216,10 +233,12 @@ struct Asked<'a> {
     by: By,
     /// The values of its inputs.
     inputs: &'a Value,
+    /// The state of another system, where the run is to stand as that one did.
+    state: Option<&'a Value>,
 }
 
 fn activate(policy: &Policy, draft: &mut Draft, name: &str, asked: Asked<'_>) -> Answer {
-    let Asked { mode, by, inputs } = asked;
+    let Asked { mode, by, inputs, state } = asked;
     // What a person put in force for others goes on beside it.
     let other = |run: &&Run| !run.in_force || run.skill == name;
     if let Some(run) = draft.state().live_runs().filter(other).last() {
@@ -228,6 +247,12 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, asked: Asked<'_>) ->
     let skill = known(policy, name)?;
     let values = inputs::given(skill, inputs);
     let skill = inputs::instance(policy, skill, &values)?;
+    if let Some(state) = state {
+        let text = |key: &str| state.get(key).and_then(Value::as_str);
+        let value = state.get("value").unwrap_or(&Value::Null);
+        let format = text("format").unwrap_or_default();
+        return import::begin(draft, skill, Imported { format, value, path: text("path"), mode });
+    }
     let mode = begin(draft, skill, Beginning::asked(by, mode));
     let first = skill.phases.first();
     Ok(json!({
@@ -278,23 +303,6 @@ fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: O
     })
 }
 
-fn not_active(policy: &Policy, state: &State, name: Option<&str>) -> DenialKind {
-    if let Some(unknown) = name.and_then(|name| known(policy, name).err()) {
-        return unknown;
-    }
-    let active = state.live_runs().map(|run| run.skill.clone()).collect();
-    DenialKind::CommandInvalid(InvalidCommand::NotActive { skill: name.map(ToString::to_string), active })
-}
-
-fn skip(policy: &Policy, draft: &mut Draft, name: Option<&str>) -> Answer {
-    let run = target(draft.state(), name).ok_or_else(|| not_active(policy, draft.state(), name))?;
-    let (id, skill) = (run.id.clone(), run.skill.clone());
-    let moved = policy.skill_version(&run.skill, &run.version).and_then(|skill| moves::skip(run, skill));
-    draft.change(moved.ok_or(DenialKind::CommandInvalid(InvalidCommand::NoPhaseFollows))?);
-    draft.announce(&id);
-    Ok(json!({"status": "skipped", "skill": skill, "current_phase": draft.run(&id).map(|run| run.phase.as_str())}))
-}
-
 fn set_mode(policy: &Policy, draft: &mut Draft, name: Option<&str>, mode: Mode) -> Answer {
     let run = target(draft.state(), name).ok_or_else(|| not_active(policy, draft.state(), name))?;
     let (id, skill) = (run.id.clone(), run.skill.clone());
@@ -314,11 +322,6 @@ pub(crate) fn finished(world: &mut World<'_>, policy: &Policy, state: &State, id
     })
 }
 
-/// The run that a command without a skill's name means: the one that began last.
-fn target<'a>(state: &'a State, name: Option<&str>) -> Option<&'a Run> {
-    state.live_runs().filter(|run| name.is_none_or(|name| run.skill == name)).last()
-}
-
 fn human(by: By, name: &str) -> Result<(), DenialKind> {
     match by {
         By::Human => Ok(()),
@@ -331,58 +334,5 @@ fn mode_of(text: &str) -> Result<Mode, DenialKind> {
         "warn" => Ok(Mode::Warn),
         "block" => Ok(Mode::Block),
         _ => Err(DenialKind::ModeUnknown { name: text.to_string() }),
-    }
-}
-
-/// The arguments of a command, none of them unknown.
-struct Arguments<'a> {
-    command: &'a str,
-    fields: Option<&'a Map<String, Value>>,
-}
-
-fn arguments<'a>(command: &'a str, args: &'a Value, known: &[&str]) -> Result<Arguments<'a>, DenialKind> {
-    let named = || command.to_string();
-    let fields = match args {
-        Value::Null => return Ok(Arguments { command, fields: None }),
-        Value::Object(fields) => fields,
-        _ => return Err(DenialKind::CommandInvalid(InvalidCommand::ArgumentsNotObject { command: named() })),
-    };
-    match fields.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => {
-            let invalid = InvalidCommand::ArgumentUnknown { command: named(), argument: key.clone() };
-            Err(DenialKind::CommandInvalid(invalid))
-        }
-        None => Ok(Arguments { command, fields: Some(fields) }),
-    }
-}
-
-impl<'a> Arguments<'a> {
-    fn text(&self, key: &str) -> Result<Option<&'a str>, DenialKind> {
-        match self.fields.and_then(|fields| fields.get(key)) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(DenialKind::CommandInvalid(InvalidCommand::ArgumentNotText { argument: key.to_string() })),
-        }
-    }
-
-    /// The values of a skill's inputs, by name.
-    fn inputs(&self) -> &'a Value {
-        self.fields.and_then(|fields| fields.get("inputs")).unwrap_or(&Value::Null)
-    }
-
-    /// For whom a skill is to be in force; `None`: the command is about one run.
-    fn scope(&self) -> Result<Option<Scope>, DenialKind> {
-        Ok(match self.text("scope")? {
-            None => None,
-            Some("session") => Some(Scope::Session),
-            Some("project") => Some(Scope::Project),
-            Some(_) => return Err(DenialKind::CommandInvalid(InvalidCommand::ScopeUnknown)),
-        })
-    }
-
-    fn required(&self, argument: &'static str) -> Result<&'a str, DenialKind> {
-        let command = || self.command.to_string();
-        self.text(argument)?
-            .ok_or_else(|| DenialKind::CommandInvalid(InvalidCommand::ArgumentMissing { command: command(), argument }))
     }
 }

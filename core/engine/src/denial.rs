@@ -271,6 +271,56 @@ pub enum InvalidCommand {
     },
     /// The current phase is the last one.
     NoPhaseFollows,
+    /// No live run has this id.
+    RunNotLive {
+        /// The id that was given.
+        run: String,
+        /// The ids of the live runs.
+        live: Vec<String>,
+    },
+    /// No live run has a phase of this name.
+    NoRunHasPhase {
+        /// The name that was given.
+        phase: String,
+    },
+    /// Several live runs are meant.
+    RunUnclear {
+        /// The name that was given.
+        name: String,
+        /// The runs, each with its id first.
+        runs: Vec<String>,
+    },
+    /// No way leads from the current phase to this one.
+    NotAhead {
+        /// The skill of the run.
+        skill: String,
+        /// The name that was given.
+        phase: String,
+        /// The phases that follow.
+        ahead: Vec<String>,
+    },
+    /// A person has said already that the phase is skipped.
+    AlreadySkipped {
+        /// The name of the phase.
+        phase: String,
+    },
+    /// No plan that a live run reads has this element.
+    NoElement {
+        /// The name that was given.
+        id: String,
+        /// The elements that there are.
+        known: Vec<String>,
+    },
+    /// The element of the plan has finished, or was skipped.
+    ElementFinished {
+        /// Its name.
+        id: String,
+    },
+    /// The element of the plan has not begun, so it cannot be begun anew.
+    ElementNotBegun {
+        /// Its name.
+        id: String,
+    },
     /// No changed tool has the name that was approved.
     NoToolChanged {
         /// The name that was approved.

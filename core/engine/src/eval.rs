@@ -244,8 +244,11 @@ impl<'a> World<'a> {
         missing
     }
 
-    /// Whether a phase that is not current may be passed over because it is optional.
+    /// Whether a phase that is not current may be passed over: it is optional, or a person said that it is skipped.
     pub(crate) fn optional(&mut self, run: &Run, phase: &Phase) -> bool {
+        if run.is_to_skip(&phase.name) {
+            return true;
+        }
         match &phase.optional {
             Optional::No => false,
             Optional::Yes => true,

@@ -77,6 +77,12 @@ pub(crate) fn find(
     Some(Transition { to, between, open: reached && admitted })
 }
 
+/// The shortest way forward to a phase, whatever its edges and phases ask. `None`: no way leads there.
+pub(crate) fn way(skill: &Skill, here: usize, to: usize) -> Option<Transition> {
+    let any = search(skill, here, &mut |_, _| true);
+    any.order.contains(&to).then(|| Transition { to, between: any.path(to), open: true })
+}
+
 /// Whether nothing is left to do: the current phase is done, and all that could follow may be passed over.
 pub(crate) fn can_finish(world: &mut World<'_>, skill: &Skill, run: &Run, here: Here) -> bool {
     if here.done(world, skill, run) == Done::No {

@@ -61,20 +61,29 @@ struct Task {
 /// The states of a task that is not to be done again.
 const FINISHED: [&str; 3] = ["implemented", "completed", "cancelled"];
 
+/// A state to import, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Imported<'a> {
+    /// The name of its format.
+    pub(crate) format: &'a str,
+    pub(crate) value: &'a Value,
+    /// The path of its file, where known.
+    pub(crate) path: Option<&'a str>,
+    /// The mode that is asked for.
+    pub(crate) mode: Option<Mode>,
+}
+
+fn invalid(why: String) -> DenialKind {
+    DenialKind::CommandInvalid(InvalidCommand::StateNotImported { why })
+}
+
 /// Begins a run in the phase that the state names, of the only skill that has it.
-///
-/// Files of a phase that made a document count as new for it; whether they are there is looked at when it is asked.
 ///
 /// # Errors
 ///
-/// `command-invalid`: the format is unknown, the state is no such file, a run is live, or not exactly one skill has the
-/// phase.
-pub(crate) fn import(policy: &Policy, draft: &mut Draft, format: &str, value: &Value) -> Result<Value, DenialKind> {
-    let invalid = |why: String| DenialKind::CommandInvalid(InvalidCommand::StateNotImported { why });
-    if format != TASK_GRAPH {
-        return Err(invalid(format!("`{format}` is no known format; there is `{TASK_GRAPH}`")));
-    }
-    let graph = TaskGraph::deserialize(value).map_err(|error| invalid(error.to_string()))?;
+/// As for [`begin`]; a run is live, or not exactly one skill has the phase.
+pub(crate) fn import(policy: &Policy, draft: &mut Draft, imported: Imported<'_>) -> Result<Value, DenialKind> {
+    let graph = read(imported)?;
     if let Some(run) = draft.state().live_runs().next() {
         return Err(DenialKind::SkillActive { skill: run.skill.clone() });
     }
@@ -84,13 +93,38 @@ pub(crate) fn import(policy: &Policy, draft: &mut Draft, format: &str, value: &V
         let phase = &graph.current_phase;
         return Err(invalid(format!("not exactly one of the skills [{known}] has a phase `{phase}`")));
     };
-    let plan = plan(skill, &graph).map_err(invalid)?;
+    begin(draft, skill, imported)
+}
+
+fn read(imported: Imported<'_>) -> Result<TaskGraph, DenialKind> {
+    let Imported { format, value, .. } = imported;
+    if format != TASK_GRAPH {
+        return Err(invalid(format!("`{format}` is no known format; there is `{TASK_GRAPH}`")));
+    }
+    TaskGraph::deserialize(value).map_err(|error| invalid(error.to_string()))
+}
+
+/// Begins a run of a skill in the phase that the state names.
+///
+/// Files of a phase that made a document count as new for it; whether they are there is looked at when it is asked.
+///
+/// # Errors
+///
+/// `command-invalid`: the format is unknown, the state is no such file, or the skill does not have the phase.
+pub(crate) fn begin(draft: &mut Draft, skill: &Skill, imported: Imported<'_>) -> Result<Value, DenialKind> {
+    let graph = read(imported)?;
+    if skill.phase_index(&graph.current_phase).is_none() {
+        return Err(invalid(format!("the skill `{}` has no phase `{}`", skill.name, graph.current_phase)));
+    }
+    let plan = plan(skill, &graph, imported.path.unwrap_or(TASK_GRAPH)).map_err(invalid)?;
     let id = next_id(draft.state(), skill.scope);
-    let mode = skill.mode.unwrap_or(Mode::Warn);
+    let mode = imported.mode.max(skill.mode).unwrap_or(Mode::Warn);
     draft.announce(&id);
     let children = if plan.is_some() && waits(&graph) { Children::Gate } else { Children::None };
     draft.begin(Run { plan, children, ..standing(skill, Run::begun(skill, id, mode, By::Human), &graph) });
-    Ok(json!({"status": "imported", "skill": skill.name, "current_phase": graph.current_phase}))
+    Ok(json!({
+        "status": "imported", "skill": skill.name, "mode": mode.word(), "current_phase": graph.current_phase,
+    }))
 }
 
 /// Whether the gate of the wave before the present one is not passed.
@@ -100,7 +134,7 @@ fn waits(graph: &TaskGraph) -> bool {
 }
 
 /// How far the run has come with the tasks, where its phase runs them and there are any.
-fn plan(skill: &Skill, graph: &TaskGraph) -> Result<Option<PlanProgress>, String> {
+fn plan(skill: &Skill, graph: &TaskGraph, path: &str) -> Result<Option<PlanProgress>, String> {
     let phase = skill.phase_index(&graph.current_phase).and_then(|index| skill.phases.get(index));
     let Some(file) = phase.and_then(Phase::plan).filter(|_| !graph.tasks.is_empty()) else { return Ok(None) };
     let fields =
@@ -112,8 +146,8 @@ fn plan(skill: &Skill, graph: &TaskGraph) -> Result<Option<PlanProgress>, String
         element
     };
     let listed = Value::from(graph.tasks.iter().map(element).collect::<Vec<_>>());
-    let files = Map::from_iter([(TASK_GRAPH.to_string(), Value::Null)]);
-    let plan = fields.read(&files, &json!({TASK_GRAPH: listed})).map_err(|fault| fault.to_string())?;
+    let files = Map::from_iter([(path.to_string(), Value::Null)]);
+    let plan = fields.read(&files, &json!({path: listed})).map_err(|fault| fault.to_string())?;
     let done = |task: &Task| FINISHED.contains(&task.status.as_str());
     let finished = graph.tasks.iter().enumerate().filter(|(_, task)| done(task)).map(|(place, _)| place).collect();
     let wave = plan.waves.iter().position(|wave| *wave >= graph.current_wave).unwrap_or_default();
@@ -150,7 +184,7 @@ fn standing(skill: &Skill, run: Run, graph: &TaskGraph) -> Run {
         visits: visit,
         kept: visits,
         evidence,
-        skipped: skipped.map(|name| Skipped { phase: name.clone(), by: By::Human }).collect(),
+        skipped: skipped.map(|name| Skipped { phase: name.clone(), by: By::Human, who: None, ahead: None }).collect(),
         ..run
     }
 }

@@ -8,7 +8,7 @@ use crate::change::Change;
 use crate::decide::{Done, Line};
 use crate::draft::Draft;
 use crate::eval::World;
-use crate::graph::Transition;
+use crate::graph::{self, Transition};
 use crate::judge::{Ruling, is_spent, may_go_back};
 use crate::policy::{Back, Leave, Optional, Phase, Policy, Skill, Spent};
 use crate::state::{Children, Run, SpentEdge, Status};
@@ -38,6 +38,8 @@ fn enter(run: &Run, skill: &Skill, transition: &Transition, done: Done, by: By) 
         by,
         skipped: early.into_iter().chain(passed_over).collect(),
         provisional: done != Done::NotAsked && by == By::Agent && !runs_others(skill, transition.to),
+        said_done: false,
+        who: None,
     })
 }
 
@@ -141,9 +143,9 @@ fn completion(world: &mut World<'_>, run: &Run, skill: &Skill, here: usize) -> O
     None
 }
 
-/// Whether completion passes over the phase: it is optional under a condition that holds.
+/// Whether completion passes over the phase: it is optional under a condition that holds, or a person said that it is skipped.
 fn passes_over(world: &mut World<'_>, run: &Run, phase: &Phase) -> bool {
-    matches!(phase.optional, Optional::When(_)) && world.optional(run, phase)
+    run.is_to_skip(&phase.name) || (matches!(phase.optional, Optional::When(_)) && world.optional(run, phase))
 }
 
 /// Passes over the current phase because a person said so. `None` if nothing follows.
@@ -151,6 +153,39 @@ pub(crate) fn skip(run: &Run, skill: &Skill) -> Option<Change> {
     let here = skill.phase_index(&run.phase)?;
     let to = skill.phases.get(here)?.next.first()?.to;
     enter(run, skill, &Transition::straight(to), Done::No, By::Human)
+}
+
+/// Has a run go on because a person said so: to this phase, or as completion would. After the last phase it ends. `None`:
+/// no way leads to the phase.
+pub(crate) fn advance(world: &mut World<'_>, run: &Run, skill: &Skill, to: Option<usize>) -> Option<Change> {
+    let here = skill.phase_index(&run.phase)?;
+    let done = world.done(run, skill.phases.get(here)?);
+    let way = match to {
+        Some(to) => Some(graph::way(skill, here, to)?),
+        None => onward(world, run, skill, here),
+    };
+    let Some(way) = way else { return Some(ended(run, Status::Finished, By::Human)) };
+    let mut entered = enter(run, skill, &way, Done::Yes, By::Human)?;
+    if let Change::PhaseEntered { said_done, .. } = &mut entered {
+        *said_done = done == Done::No;
+    }
+    Some(entered)
+}
+
+/// The way on that a person means without naming a phase: what a phase requires is not asked. `None`: nothing follows.
+fn onward(world: &mut World<'_>, run: &Run, skill: &Skill, here: usize) -> Option<Transition> {
+    let (mut at, mut between) = (here, Vec::new());
+    loop {
+        let edges = &skill.phases.get(at)?.next;
+        let open = edges.iter().find(|edge| world.holds(edge.when.as_ref(), run));
+        let to = open.or(edges.first())?.to;
+        let passed = skill.phases.get(to).is_some_and(|next| passes_over(world, run, next));
+        if between.contains(&to) || !passed {
+            return Some(Transition { to, between, open: true });
+        }
+        between.push(to);
+        at = to;
+    }
 }
 
 /// The end of a run.

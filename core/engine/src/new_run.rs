@@ -41,6 +41,7 @@ impl Run {
             uncounted: Vec::new(),
             approvals: Vec::new(),
             skipped: Vec::new(),
+            said_done: Vec::new(),
             backs: Vec::new(),
             spent: None,
             failed: false,
@@ -61,6 +62,7 @@ impl Run {
             place: place.at,
             more: place.more,
             may_fail: child.may_fail,
+            void: false,
         };
         let begun = Self::begun(skill, String::new(), mode, By::Platform);
         Self { parent: Some(parent.id.clone()), branch: Some(branch), scope: parent.scope, ..begun }

@@ -245,13 +245,16 @@ pub struct PlanProgress {
     pub wave: usize,
     /// The indices of the elements that have finished.
     pub finished: Vec<usize>,
+    /// Those of them that a person skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<usize>,
 }
 
 impl PlanProgress {
     /// A plan of which nothing is done.
     #[must_use]
     pub fn new(plan: Plan) -> Self {
-        Self { plan: alloc::sync::Arc::new(plan), wave: 0, finished: Vec::new() }
+        Self { plan: alloc::sync::Arc::new(plan), wave: 0, finished: Vec::new(), skipped: Vec::new() }
     }
 
     /// The elements of the present wave that may begin or have begun, with their indices.

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::cause::By;
 use crate::change::Change;
 use crate::code::Code;
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::outcome::CallOutcome;
 use crate::pins;
 use crate::policy::{Mode, Policy, Spent};
+use crate::slash_command;
 use crate::state::{State, Status};
 
 /// The audit records of a change: the original's four audit events, and more.
@@ -233,7 +234,11 @@ fn advance(state: &State, run: &str, to: Option<&String>, cause: &str) -> Vec<Re
 fn cause(event: &Event, by: By) -> String {
     match by {
         By::Agent => event.tool_name().unwrap_or_else(|| event.name()).to_string(),
-        By::Human => "skip_phase".to_string(),
+        By::Human => match &event.kind {
+            EventKind::Command { name, .. } => name.clone(),
+            EventKind::Prompt { text, .. } => slash_command::name(text).unwrap_or("skip_phase").to_string(),
+            _ => "skip_phase".to_string(),
+        },
         By::Platform => event.name().to_string(),
     }
 }

@@ -14,6 +14,7 @@ use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
 use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand, Misplaced};
 use crate::doubt::NamedLine;
+use crate::phrase;
 use crate::pins::approval_name;
 use crate::slash_command;
 
@@ -353,6 +354,21 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
             }
         }
         Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
+        Invalid::RunNotLive { run, live } => format!("no run `{run}` is live; live runs: [{}]", live.join(", ")),
+        Invalid::NoRunHasPhase { phase } => format!("no live run has a phase `{phase}`, and none is of a skill `{phase}`"),
+        Invalid::RunUnclear { name, runs } => format!("`{name}` may be of several runs: [{}]", runs.join(", ")),
+        Invalid::NotAhead { skill, phase, ahead } => {
+            format!("`{phase}` does not follow in the run of \"{skill}\"; phases that follow: [{}]", ahead.join(", "))
+        }
+        Invalid::AlreadySkipped { phase } => format!("`{phase}` is skipped already"),
+        Invalid::NoElement { id, known } if known.is_empty() => {
+            format!("there is no element `{id}`: no live run is in a phase with a plan")
+        }
+        Invalid::NoElement { id, known } => {
+            format!("no plan has an element `{id}`; elements: {}", phrase::listed(known))
+        }
+        Invalid::ElementFinished { id } => format!("`{id}` has finished already"),
+        Invalid::ElementNotBegun { id } => format!("`{id}` has not begun, so it cannot begin anew"),
         Invalid::NothingWaits { name, waiting } if waiting.is_empty() => {
             format!("nothing waits for the approval of `{name}`, or of any other name, in this session")
         }
@@ -379,6 +395,16 @@ fn invalid_remedy(invalid: &InvalidCommand) -> &'static str {
         }
         Invalid::NotActive { .. } | Invalid::NotInForce { .. } | Invalid::NoPhaseFollows => {
             "`phasegate status` lists the sessions and the skills that are active in each"
+        }
+        Invalid::RunUnclear { .. } => "say which run: its id after the name, or `--run ID`",
+        Invalid::RunNotLive { .. }
+        | Invalid::NoRunHasPhase { .. }
+        | Invalid::NotAhead { .. }
+        | Invalid::AlreadySkipped { .. }
+        | Invalid::NoElement { .. }
+        | Invalid::ElementFinished { .. }
+        | Invalid::ElementNotBegun { .. } => {
+            "`phasegate workflow status` shows each run with its phases and tasks"
         }
         Invalid::NothingToApprove { .. } => "let the agent write it first",
         Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",

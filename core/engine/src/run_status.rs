@@ -1,17 +1,20 @@
 //! Where each live run stands, for a person or an agent that asks.
 
+mod tasks;
+
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::artifact::Artifact;
+use crate::cause::By;
 use crate::decide::Done;
 use crate::eval::{World, texts};
 use crate::graph::{Here, can_finish};
 use crate::matcher::Matcher;
 use crate::phrase;
-use crate::plan::PlanProgress;
-use crate::policy::{LeaveSkill, Phase, Policy, Scope, Skill};
+use crate::policy::{LeaveSkill, Optional, Phase, Policy, Scope, Skill};
 use crate::rendering;
 use crate::state::{Branch, Children, Run, State};
 use crate::stopped::stopped;
@@ -119,33 +122,63 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
     if let (Value::Object(fields), Value::Object(details)) = (&mut answer, details) {
         fields.extend(details);
         fields.extend(run.branch.as_ref().filter(|part| !part.name.is_empty()).map(branch));
-        fields.extend(run.plan.as_ref().map(|progress| ("plan".to_string(), plan(run, progress))));
+        fields.extend(run.plan.as_ref().map(|progress| ("plan".to_string(), tasks::plan(state, place, progress))));
+        fields.extend(run.parent.as_ref().map(|parent| ("part_of".to_string(), json!(parent))));
+        fields.insert("way".to_string(), way(place));
+        let artifacts = skill.artifacts.iter().map(|artifact| (artifact.name.clone(), made(world, artifact, run)));
+        fields.insert("artifacts".to_string(), Value::Object(artifacts.collect()));
     }
     answer
+}
+
+/// The files of an artifact that the run made, or that are there where none of its phases makes it.
+fn made(world: &mut World<'_>, artifact: &Artifact, run: &Run) -> Value {
+    match world.in_run(&artifact.content, run) {
+        Value::Object(files) => files.into_iter().map(|(path, _)| path).collect(),
+        _ => Value::Null,
+    }
+}
+
+/// The way that the run has gone: each phase with what became of it.
+fn way(place: &Place<'_>) -> Value {
+    let Place { run, skill, index, .. } = *place;
+    let each = skill.phases.iter().enumerate().map(|(at, phase)| {
+        let visited = run.kept.iter().any(|(kept, _)| *kept == at);
+        let skipped = run.skipped.iter().rev().find(|one| one.phase == phase.name);
+        let said = run.said_done.iter().rev().find(|one| one.phase == phase.name);
+        // Of a phase that was left early, and of one that was entered after it was passed over, both are known.
+        let skipped = skipped.filter(|one| !visited || (one.ahead.is_none() && run.backs.is_empty()));
+        let mut fields = Map::from_iter([("phase".to_string(), json!(phase.name))]);
+        let state = match (at == index, skipped, visited) {
+            (true, ..) => "current",
+            (_, Some(one), _) if at < index || one.ahead.is_some() => {
+                fields.extend(caused(one.by, one.who.as_ref()));
+                if let (Optional::When(condition), By::Agent | By::Platform) = (&phase.optional, one.by) {
+                    fields.insert("why".to_string(), json!(phrase::reason(condition)));
+                }
+                "skipped"
+            }
+            (_, _, true) => {
+                fields.extend(said.into_iter().flat_map(|said| caused(By::Human, said.who.as_ref())));
+                "done"
+            }
+            _ => "ahead",
+        };
+        fields.insert("state".to_string(), json!(state));
+        Value::Object(fields)
+    });
+    Value::from(each.collect::<Vec<_>>())
+}
+
+/// Who caused something.
+fn caused(by: By, who: Option<&String>) -> impl Iterator<Item = (String, Value)> {
+    let by = ("by".to_string(), json!(by));
+    core::iter::once(by).chain(who.map(|who| ("who".to_string(), json!(who))))
 }
 
 /// The name of the branch or the element that a run is.
 fn branch(part: &Branch) -> (String, Value) {
     ("branch".to_string(), json!(part.name))
-}
-
-/// The plan whose elements a run's phase runs: each with its wave and how far it is.
-fn plan(run: &Run, progress: &PlanProgress) -> Value {
-    let ready: Vec<usize> = progress.ready().map(|(place, _)| place).collect();
-    let elements = progress.plan.elements.iter().enumerate().map(|(place, element)| {
-        let state = match () {
-            () if progress.finished.contains(&place) => "finished",
-            () if ready.contains(&place) => "live",
-            () => "waits",
-        };
-        json!({"id": element.id, "wave": progress.plan.waves.get(element.wave), "state": state})
-    });
-    json!({
-        "path": progress.plan.path,
-        "wave": progress.plan.waves.get(progress.wave),
-        "gate": run.at_gate(),
-        "elements": elements.collect::<Vec<_>>(),
-    })
 }
 
 /// What a phase forbids, and what the skill forbids everywhere.

@@ -7,7 +7,9 @@
 //! | `/phasegate deactivate [SKILL]` | `deactivate_skill` |
 //! | `/phasegate approve NAME` | `approve` |
 //! | `/phasegate revoke NAME` | `revoke` |
-//! | `/phasegate skip [SKILL]` | `skip_phase` |
+//! | `/phasegate skip [SKILL or PHASE [RUN]]` | `skip_phase` |
+//! | `/phasegate advance [SKILL or PHASE [RUN]]` | `advance` |
+//! | `/phasegate task retry or skip ID [RUN]` | `retry_element`, `skip_element` |
 //! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
 //! | `/phasegate reload` | `reload` |
 
@@ -32,7 +34,8 @@ const MAX_COMMAND_BYTES: usize = 1024;
 
 /// The syntax of the commands, for an error message.
 const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
-                     `skip [SKILL]`, `mode warn|block [SKILL]`, `reload`";
+                     `skip [SKILL or PHASE [RUN]]`, `advance [SKILL or PHASE [RUN]]`, `task retry|skip ID [RUN]`, \
+                     `mode warn|block [SKILL]`, `reload`";
 
 /// A command as it was typed: its name as a control command, and its arguments.
 pub(crate) struct SlashCommand {
@@ -82,8 +85,10 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["deactivate", skill] => typed("deactivate_skill", &[("skill_name", skill)]),
         ["approve", name] => typed("approve", &[("name", name)]),
         ["revoke", name] => typed("revoke", &[("name", name)]),
-        ["skip"] => typed("skip_phase", &[]),
-        ["skip", skill] => typed("skip_phase", &[("skill_name", skill)]),
+        ["skip", ref names @ ..] => named("skip_phase", "name", names)?,
+        ["advance", ref names @ ..] => named("advance", "name", names)?,
+        ["task", "retry", ref names @ ..] if !names.is_empty() => named("retry_element", "id", names)?,
+        ["task", "skip", ref names @ ..] if !names.is_empty() => named("skip_element", "id", names)?,
         ["reload"] => typed("reload", &[]),
         ["mode", word] if mode(word) => typed("set_mode", &[("mode", word)]),
         ["mode", word, skill] if mode(word) => typed("set_mode", &[("mode", word), ("skill_name", skill)]),
@@ -102,6 +107,17 @@ fn activated(skill: &str, values: &[&str], mode: Option<&str>) -> Option<SlashCo
         args.insert("inputs".to_string(), Value::Object(values));
     }
     Some(command)
+}
+
+/// A command about what the first word names, in the run that the second one names.
+fn named(command: &'static str, key: &str, names: &[&str]) -> Option<SlashCommand> {
+    let keys = [key, "run"];
+    (names.len() <= keys.len()).then(|| typed(command, &keys.into_iter().zip(names.iter().copied()).collect::<Vec<_>>()))
+}
+
+/// The name of the control command that a prompt is.
+pub(crate) fn name(prompt: &str) -> Option<&'static str> {
+    command(prompt)?.ok().map(|command| command.name)
 }
 
 fn typed(name: &'static str, args: &[(&str, &str)]) -> SlashCommand {
@@ -126,6 +142,18 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
         ("activate_skill", _) => {
             format!("phasegate: the user activated the skill `{}` ({} mode)", text("skill"), text("mode"))
         }
+        ("skip_phase", _) if result.get("phase").is_some() => {
+            let (phase, skill, here) = (text("phase"), text("skill"), text("current_phase"));
+            format!("phasegate: the user skipped the phase \"{phase}\" of `{skill}`; it is in \"{here}\"")
+        }
+        ("advance", _) => match text("current_phase") {
+            "" => format!("phasegate: the user had `{}` end: its last phase counts as done", text("skill")),
+            here => format!("phasegate: the user had `{}` go on; it is in \"{here}\"", text("skill")),
+        },
+        ("retry_element", _) => {
+            format!("phasegate: the user had `{}` of `{}` begun anew", text("element"), text("skill"))
+        }
+        ("skip_element", _) => format!("phasegate: the user skipped `{}` of `{}`", text("element"), text("skill")),
         ("skip_phase", _) => {
             format!(
                 "phasegate: the user skipped a phase of `{}`; it is in \"{}\"",
@@ -160,6 +188,9 @@ pub(crate) fn word(command: &str) -> &str {
         "activate_skill" => "activate",
         "deactivate_skill" => "deactivate",
         "skip_phase" => "skip",
+        "retry_element" => "workflow tasks retry",
+        "skip_element" => "workflow tasks skip",
+        "advance" => "workflow advance",
         "set_mode" => "mode",
         "end_session" => "end",
         "revoke" => "approve --revoke",
@@ -189,10 +220,25 @@ pub(crate) fn of_people(call: &Call) -> Option<String> {
         let (program, rest) = words.split_first()?;
         (program.rsplit('/').next() == Some("phasegate")).then(|| rest.to_vec())
     })?;
-    let (_, prompt) = OF_PEOPLE.iter().find(|(name, _)| given.first().is_some_and(|first| first == name))?;
+    let prompt = prompt_instead(&given)?;
     let given = given.join(" ");
-    let as_prompt = if *prompt { format!("`/phasegate {given}` as a prompt, or ") } else { String::new() };
+    let as_prompt = prompt.map(|prompt| format!("`/phasegate {prompt}` as a prompt, or ")).unwrap_or_default();
     Some(format!("{as_prompt}`phasegate {given}` in a terminal of their own"))
+}
+
+/// The prompt that stands for a command of people, where one does; `None`: it is not for people alone.
+fn prompt_instead(given: &[String]) -> Option<Option<String>> {
+    let words: Vec<&str> = given.iter().map(String::as_str).collect();
+    let (as_prompt, words) = match *words.as_slice() {
+        ["workflow", "start", ref rest @ ..] => (true, [&["activate"], rest].concat()),
+        ["workflow", act @ ("advance" | "skip"), ref rest @ ..] => (true, [&[act], rest].concat()),
+        ["workflow", "tasks", act @ ("retry" | "skip"), ref rest @ ..] => (true, [&["task", act], rest].concat()),
+        [first, ..] => (OF_PEOPLE.iter().find(|(name, _)| *name == first)?.1, words.clone()),
+        [] => return None,
+    };
+    // A prompt takes no options.
+    let plain = words.iter().all(|word| !word.starts_with('-'));
+    Some((as_prompt && plain).then(|| words.join(" ")))
 }
 
 #[cfg(test)]
@@ -210,13 +256,19 @@ mod tests {
         assert_eq!(read("/phasegate approve plan"), Some(Some(("approve", args(r#"{"name":"plan"}"#)))));
         assert_eq!(read("/phasegate approve plan\n"), Some(Some(("approve", args(r#"{"name":"plan"}"#)))));
         assert_eq!(read("/phasegate deactivate"), Some(Some(("deactivate_skill", args("{}")))));
-        assert_eq!(read("/phasegate skip s"), Some(Some(("skip_phase", args(r#"{"skill_name":"s"}"#)))));
+        assert_eq!(read("/phasegate skip s"), Some(Some(("skip_phase", args(r#"{"name":"s"}"#)))));
+        assert_eq!(read("/phasegate advance"), Some(Some(("advance", args("{}")))));
+        assert_eq!(read("/phasegate advance a p1"), Some(Some(("advance", args(r#"{"name":"a","run":"p1"}"#)))));
+        assert_eq!(read("/phasegate task skip T1"), Some(Some(("skip_element", args(r#"{"id":"T1"}"#)))));
         assert!(read("/phasegate mode warn s").unwrap().is_some());
         assert!(read("/phasegate activate s block").unwrap().is_some());
         for wrong in [
             "/phasegate",
             "/phasegate approve",
             "/phasegate approve a b",
+            "/phasegate skip a b c",
+            "/phasegate task retry",
+            "/phasegate task T1",
             "/phasegate approve plan\nand go on",
             "/phasegate approve\tplan",
             "/phasegate mode loose",

@@ -220,6 +220,9 @@ pub struct Run {
     /// Phases left early or passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
+    /// Phases that were left undone because a person said that they are done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub said_done: Vec<SaidDone>,
     /// How often each rollback edge was taken: from, to, times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backs: Vec<(String, String, u32)>,
@@ -249,6 +252,12 @@ impl Run {
     #[must_use]
     pub fn stands_still(&self) -> bool {
         self.spent.is_some() || self.children == Children::Failed
+    }
+
+    /// Whether a person said that a phase, which is still to come, is skipped.
+    #[must_use]
+    pub fn is_to_skip(&self, phase: &str) -> bool {
+        self.skipped.iter().any(|one| one.ahead.is_some() && one.phase == phase)
     }
 }
 
@@ -304,6 +313,9 @@ pub struct Branch {
     /// Whether the phase goes on where the run fails.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub may_fail: bool,
+    /// Whether how the run ended counts no more, as a person had its element begun anew or skipped.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub void: bool,
 }
 
 /// What a phase that consists of runs waits for.
@@ -449,6 +461,23 @@ pub struct Skipped {
     pub phase: String,
     /// Who caused it: the agent by a call, or a person by `skip_phase`.
     pub by: By,
+    /// The name of that person, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+    /// The index of the phase, where a person said so before the run came there: it may be passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<usize>,
+}
+
+/// A phase that the run left because a person said that it is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SaidDone {
+    /// The name of the phase.
+    pub phase: String,
+    /// The name of the person, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
 }
 
 /// A call that was let through and has not ended.

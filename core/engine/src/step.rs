@@ -22,7 +22,7 @@ use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
 use crate::finish::{self, Stopped};
 use crate::gates::protection;
-use crate::import;
+use crate::import::{self, Imported};
 use crate::in_force;
 use crate::inheritance;
 use crate::input::Instance;
@@ -164,7 +164,10 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
                 return not_begun(policy, name, refused);
             }
         }
-        EventKind::State { format, value } => return of_command(import::import(policy, draft, format, value)),
+        EventKind::State { format, value } => {
+            let imported = Imported { format, value, path: None, mode: None };
+            return of_command(import::import(policy, draft, imported));
+        }
         EventKind::Command { by, name, args } => {
             return of_command(control::command(
                 world,

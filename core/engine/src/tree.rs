@@ -161,7 +161,8 @@ fn is_over(state: &State, run: &Run, branch: &Branch) -> bool {
 /// What the ends of the parts of a visit mean to its phase.
 fn outcome(state: &State, run: &Run) -> Children {
     if run.plan.is_some() {
-        let failed = |part: &Run| matches!(part.status, Status::Left | Status::Failed);
+        let counts = |part: &Run| part.branch.as_ref().is_none_or(|branch| !branch.void);
+        let failed = |part: &Run| counts(part) && matches!(part.status, Status::Left | Status::Failed);
         return if parts(state, run).any(failed) { Children::Failed } else { Children::Live };
     }
     let mut barrier = Barrier::All;

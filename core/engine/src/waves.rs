@@ -30,7 +30,10 @@ pub(crate) fn due(world: &mut World<'_>, policy: &Policy, state: &State, of: Ele
     else {
         return Vec::new();
     };
-    let begun = |at: usize| tree::parts(state, run).any(|part| part.branch.as_ref().is_some_and(|own| own.place == at));
+    let begun = |at: usize| {
+        let mut parts = tree::parts(state, run);
+        parts.any(|part| part.branch.as_ref().is_some_and(|own| own.place == at && !own.void))
+    };
     let mut due = Vec::new();
     for (at, element) in progress.ready().filter(|(at, _)| !begun(*at)) {
         let Some(own) = inputs::made(world, policy, child_skill, &element.values) else { continue };

@@ -1,0 +1,154 @@
+//! What a person does to a run: has it go on, skips a phase, or decides about an element of its plan.
+
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
+
+use crate::activation::end;
+use crate::cause::By;
+use crate::change::Change;
+use crate::decide::Done;
+use crate::denial::{DenialKind, InvalidCommand};
+use crate::draft::Draft;
+use crate::eval::World;
+use crate::graph;
+use crate::meant::{self, Meant, Named, Words};
+use crate::moves;
+use crate::policy::{Policy, Skill};
+use crate::state::{Run, Status};
+use crate::tree;
+
+/// The most characters of a person's name.
+const MAX_WHO_CHARS: usize = 100;
+
+/// What is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// The run goes on, or the element is begun anew.
+    GoOn,
+    /// The phase or the element is skipped.
+    Skip,
+}
+
+/// What a command of this name does.
+pub(crate) fn act(command: &str) -> Act {
+    if matches!(command, "advance" | "retry_element") { Act::GoOn } else { Act::Skip }
+}
+
+/// A person's order about a phase.
+pub(crate) struct Order<'a> {
+    pub(crate) act: Act,
+    pub(crate) words: Words<'a>,
+    /// The name of the person, where known.
+    pub(crate) who: Option<&'a str>,
+}
+
+/// Has a run go on, or skips a phase of it: the present one, or one that is still to come.
+pub(crate) fn phase(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    order: &Order<'_>,
+) -> Result<Value, DenialKind> {
+    let Order { act, words, who } = order;
+    let Meant { run: id, phase } = meant::phase(policy, draft.state(), words, *act == Act::GoOn)?;
+    let follows = || DenialKind::CommandInvalid(InvalidCommand::NoPhaseFollows);
+    let run = draft.run(&id).ok_or_else(follows)?;
+    let skill = policy.skill_version(&run.skill, &run.version).ok_or_else(follows)?;
+    let who = who.map(|who| who.chars().take(MAX_WHO_CHARS).collect::<String>());
+    let mut change = match (act, phase) {
+        (Act::GoOn, None) => moves::advance(world, run, skill, None).ok_or_else(follows)?,
+        (Act::GoOn, Some(phase)) => {
+            let to = skill.phase_index(phase);
+            to.and_then(|to| moves::advance(world, run, skill, Some(to))).ok_or_else(|| not_ahead(skill, run, phase))?
+        }
+        (Act::Skip, Some(phase)) if phase != run.phase => ahead(skill, run, phase)?,
+        (Act::Skip, _) => moves::skip(run, skill).ok_or_else(follows)?,
+    };
+    if let Change::PhaseEntered { who: by, .. } | Change::PhaseSkipped { who: by, .. } = &mut change {
+        by.clone_from(&who);
+    }
+    let answer = answer(world, run, skill, &change);
+    draft.change(change);
+    draft.announce(&id);
+    let now = draft.run(&id).filter(|run| run.status == Status::Active).map(|run| run.phase.clone());
+    Ok(match (answer, now) {
+        (Value::Object(mut fields), now) => {
+            fields.insert("current_phase".to_string(), json!(now));
+            Value::Object(fields)
+        }
+        (other, _) => other,
+    })
+}
+
+/// What is told of the change before it is made.
+fn answer(world: &mut World<'_>, run: &Run, skill: &Skill, change: &Change) -> Value {
+    match change {
+        Change::PhaseSkipped { phase, .. } => {
+            json!({"status": "skipped", "skill": skill.name, "run": run.id, "phase": phase})
+        }
+        Change::PhaseEntered { skipped, said_done, .. } if !skipped.contains(&run.phase) => json!({
+            "status": "advanced", "skill": skill.name, "run": run.id, "phase": run.phase, "was_done": !said_done,
+            "skipped": skipped,
+        }),
+        Change::RunEnded { .. } => {
+            let here = skill.phase_index(&run.phase).and_then(|here| skill.phases.get(here));
+            let was_done = here.is_none_or(|here| world.done(run, here) != Done::No);
+            json!({
+                "status": "finished", "skill": skill.name, "run": run.id, "phase": run.phase, "was_done": was_done,
+                "skipped": [],
+            })
+        }
+        _ => json!({"status": "skipped", "skill": skill.name}),
+    }
+}
+
+/// A phase that is still to come is skipped.
+fn ahead(skill: &Skill, run: &Run, phase: &str) -> Result<Change, DenialKind> {
+    let here = skill.phase_index(&run.phase).unwrap_or_default();
+    let index = skill.phase_index(phase).filter(|to| graph::way(skill, here, *to).is_some());
+    let index = index.ok_or_else(|| not_ahead(skill, run, phase))?;
+    if run.is_to_skip(phase) {
+        return Err(DenialKind::CommandInvalid(InvalidCommand::AlreadySkipped { phase: phase.to_string() }));
+    }
+    Ok(Change::PhaseSkipped { run: run.id.clone(), phase: phase.to_string(), index, who: None })
+}
+
+fn not_ahead(skill: &Skill, run: &Run, phase: &str) -> DenialKind {
+    let here = skill.phase_index(&run.phase).unwrap_or_default();
+    let indices = (0..skill.phases.len()).filter(|to| graph::way(skill, here, *to).is_some());
+    let ahead: Vec<String> = indices.filter_map(|at| Some(skill.phases.get(at)?.name.clone())).collect();
+    let (skill, phase) = (skill.name.clone(), phase.to_string());
+    DenialKind::CommandInvalid(InvalidCommand::NotAhead { skill, phase, ahead })
+}
+
+/// Has an element of a plan begun anew, or skips it.
+pub(crate) fn element(draft: &mut Draft, act: Act, named: Named<'_>) -> Result<Value, DenialKind> {
+    let found = meant::element(draft.state(), named)?;
+    let (run, place) = (found.run, found.place);
+    let progress = run.plan.as_ref();
+    let known = progress.and_then(|progress| progress.plan.elements.get(place));
+    let element = known.map(|element| element.id.clone()).unwrap_or_default();
+    if progress.is_some_and(|progress| progress.finished.contains(&place)) {
+        return Err(DenialKind::CommandInvalid(InvalidCommand::ElementFinished { id: element }));
+    }
+    let at_place = |part: &&Run| part.branch.as_ref().is_some_and(|branch| branch.place == place && !branch.void);
+    let part = tree::parts(draft.state(), run).find(at_place);
+    if act == Act::GoOn && part.is_none() {
+        return Err(DenialKind::CommandInvalid(InvalidCommand::ElementNotBegun { id: element }));
+    }
+    let (id, skill) = (run.id.clone(), run.skill.clone());
+    if let Some(live) = part.filter(|part| part.status == Status::Active).map(|part| part.id.clone()) {
+        end(draft, &live, Status::Left, By::Human);
+        draft.announce(&live);
+    }
+    let run = id.clone();
+    draft.change(match act {
+        Act::GoOn => Change::ElementRetried { run, element: place },
+        Act::Skip => Change::ElementSkipped { run, element: place },
+    });
+    draft.announce(&id);
+    let status = if act == Act::GoOn { "retried" } else { "skipped" };
+    Ok(json!({"status": status, "skill": skill, "run": id, "element": element}))
+}
