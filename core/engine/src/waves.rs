@@ -66,7 +66,8 @@ fn next(world: &mut World<'_>, policy: &Policy, state: &State, run: &Run) -> Opt
             let plan = world.plan(run, file)?.ok()?;
             Some(Change::PlanRead { run: id(), plan })
         }
-        (Some(progress), Children::Live) => {
+        // A wave of which all was skipped before has no runs.
+        (Some(progress), Children::Live | Children::None) => {
             let live = tree::parts(state, run).any(|part| part.status == Status::Active);
             let over = !live && progress.left().next().is_none();
             over.then(|| if has_gate(phase) { Change::GateReached { run: id() } } else { onward(run, progress) })
