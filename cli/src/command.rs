@@ -25,6 +25,7 @@ pub mod serve;
 pub mod shell;
 pub mod skip;
 pub mod status;
+pub mod workflow;
 
 use std::process::ExitCode;
 
@@ -89,6 +90,8 @@ commands! {
     Mode(mode);
     /// Show the current phase of each session of a project
     Status(status);
+    /// Begin, follow and steer runs that belong to the project and outlive its sessions
+    Workflow(workflow);
     /// Check that the guard works here, and list what it cannot do
     Doctor(doctor);
     /// Read, export, verify and explain the journals of a project

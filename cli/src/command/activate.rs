@@ -72,7 +72,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+/// A name and its value.
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or_else(|| format!("write `NAME=VALUE`, not `{text}`"))?;
     Ok((name.to_string(), value.to_string()))
 }

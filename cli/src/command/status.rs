@@ -13,6 +13,7 @@ use serde_json::Value;
 
 pub(crate) use found::words;
 use found::{Found, Guarded, Shown};
+pub(crate) use text::end_of;
 
 use super::control::in_full;
 use crate::context::Context;
@@ -78,7 +79,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 fn shown(runtime: &Runtime, project: &Project, session: SessionInfo) -> Result<Shown, Problem> {
-    let runs = match runtime.runs(project, &session)? {
+    let runs = match runtime.runs(project, Some(&session))? {
         Value::Array(runs) => runs,
         _ => Vec::new(),
     };

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use crate::activation::{Beginning, available, begin, end, known};
-use crate::arguments::arguments;
 use crate::approving;
+use crate::arguments::arguments;
 use crate::cause::By;
 use crate::change::Change;
 use crate::denial::DenialKind;

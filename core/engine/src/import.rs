@@ -59,7 +59,9 @@ struct Task {
 }
 
 /// The states of a task that is not to be done again.
-const FINISHED: [&str; 3] = ["implemented", "completed", "cancelled"];
+const FINISHED: [&str; 3] = ["implemented", "completed", CANCELLED];
+/// The state of a task that is not to be done.
+const CANCELLED: &str = "cancelled";
 
 /// A state to import, and how.
 #[derive(Clone, Copy)]
@@ -151,7 +153,9 @@ fn plan(skill: &Skill, graph: &TaskGraph, path: &str) -> Result<Option<PlanProgr
     let done = |task: &Task| FINISHED.contains(&task.status.as_str());
     let finished = graph.tasks.iter().enumerate().filter(|(_, task)| done(task)).map(|(place, _)| place).collect();
     let wave = plan.waves.iter().position(|wave| *wave >= graph.current_wave).unwrap_or_default();
-    let mut progress = PlanProgress { wave, finished, ..PlanProgress::new(plan) };
+    let cancelled = graph.tasks.iter().enumerate().filter(|(_, task)| task.status == CANCELLED);
+    let skipped = cancelled.map(|(place, _)| place).collect();
+    let mut progress = PlanProgress { wave, finished, skipped, ..PlanProgress::new(plan) };
     if waits(graph) {
         progress.wave = progress.wave.saturating_sub(1);
     }

@@ -117,6 +117,20 @@ fn commands_alone(matcher: &Matcher) -> Option<(&String, &[String])> {
     matcher.commands.split_first().filter(|_| alone)
 }
 
+impl Condition {
+    /// What it asks for, in the words of a sentence.
+    #[must_use]
+    pub fn wanted(&self) -> String {
+        wanted(self)
+    }
+
+    /// That it holds, in few words.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        reason(self)
+    }
+}
+
 /// What a condition asks for, for example ``a failed run of `cargo test *` or 19 others``.
 pub(crate) fn wanted(condition: &Condition) -> String {
     match condition {

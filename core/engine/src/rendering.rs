@@ -355,7 +355,9 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
         }
         Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
         Invalid::RunNotLive { run, live } => format!("no run `{run}` is live; live runs: [{}]", live.join(", ")),
-        Invalid::NoRunHasPhase { phase } => format!("no live run has a phase `{phase}`, and none is of a skill `{phase}`"),
+        Invalid::NoRunHasPhase { phase } => {
+            format!("no live run has a phase `{phase}`, and none is of a skill `{phase}`")
+        }
         Invalid::RunUnclear { name, runs } => format!("`{name}` may be of several runs: [{}]", runs.join(", ")),
         Invalid::NotAhead { skill, phase, ahead } => {
             format!("`{phase}` does not follow in the run of \"{skill}\"; phases that follow: [{}]", ahead.join(", "))
@@ -403,9 +405,7 @@ fn invalid_remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::AlreadySkipped { .. }
         | Invalid::NoElement { .. }
         | Invalid::ElementFinished { .. }
-        | Invalid::ElementNotBegun { .. } => {
-            "`phasegate workflow status` shows each run with its phases and tasks"
-        }
+        | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
         Invalid::NothingToApprove { .. } => "let the agent write it first",
         Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",
         Invalid::NoCommand { .. } => "`phasegate --help` explains the commands",

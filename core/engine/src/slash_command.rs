@@ -112,7 +112,8 @@ fn activated(skill: &str, values: &[&str], mode: Option<&str>) -> Option<SlashCo
 /// A command about what the first word names, in the run that the second one names.
 fn named(command: &'static str, key: &str, names: &[&str]) -> Option<SlashCommand> {
     let keys = [key, "run"];
-    (names.len() <= keys.len()).then(|| typed(command, &keys.into_iter().zip(names.iter().copied()).collect::<Vec<_>>()))
+    (names.len() <= keys.len())
+        .then(|| typed(command, &keys.into_iter().zip(names.iter().copied()).collect::<Vec<_>>()))
 }
 
 /// The name of the control command that a prompt is.

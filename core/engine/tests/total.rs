@@ -61,6 +61,9 @@ fn event() -> impl Strategy<Value = Event> {
         "get_skill_phase",
         "approve",
         "skip_phase",
+        "advance",
+        "retry_element",
+        "skip_element",
         "set_mode",
         "nonsense",
     ]);
@@ -71,6 +74,9 @@ fn event() -> impl Strategy<Value = Event> {
         json!({"skill_name": "c", "mode": "block"}),
         json!({"mode": "warn"}),
         json!({"name": "x"}),
+        json!({"phase": "two", "who": "x"}),
+        json!({"name": "a", "run": "r1"}),
+        json!({"id": "T1"}),
         json!({"odd": 1}),
         json!(7),
     ]);

@@ -46,7 +46,8 @@ impl Runtime {
         let kind = EventKind::Command { by, name: name.to_string(), args };
         let event = Event { time: Some(time), ..Event::new("", kind) };
         let before = State { project: kept.project.clone(), session: state::Session::default() };
-        let mut policy = Arc::new(policy);
+        let policy = Arc::new(self.policies.with_earlier(policy, &before)?);
+        let mut policy = self.policies.with_instance(&policy, &before, &event, true)?;
         let gather = |keys: &[_], found: &mut _| facts::gather(facts::World::of(project), keys, found);
         let decided = decide(&mut policy, &before, &event, gather, |skill| self.policies.keep(skill))?;
         let of_project = decided.outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
@@ -56,6 +57,7 @@ impl Runtime {
         }
         let asked = of_project.iter().filter_map(|change| match change {
             Change::SkillInForce { mode, .. } => Some(*mode),
+            Change::RunBegun(run) => Some(run.mode),
             _ => None,
         });
         let mode = asked.chain([strictest]).chain(memory.map(|memory| memory.mode)).max().unwrap_or(Mode::Warn);

@@ -27,13 +27,14 @@ impl Runtime {
         self.ask(project, session, "get_skill_phase")
     }
 
-    /// Every run that judges the calls of a session, the one that began last first, and how it gets on.
+    /// Every run that judges the calls of a session, the one that began last first, and how it gets on; with `None`, of a
+    /// session that is still to begin.
     ///
     /// # Errors
     ///
     /// As for [`Runtime::status`].
-    pub fn runs(&self, project: &Project, session: &SessionInfo) -> Result<Value, Problem> {
-        self.ask(project, Some(session), "runs")
+    pub fn runs(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
+        self.ask(project, session, "runs")
     }
 
     /// What a person is waited for in a session, and what was approved in its live runs, without recording that it was
@@ -46,13 +47,20 @@ impl Runtime {
         self.ask(project, Some(session), "approvals")
     }
 
+    /// The state that a session has which is still to begin: the project's half.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`, `state-version`: the project's journal cannot be read.
+    pub fn project_state(&self, project: &Project) -> Result<State, Problem> {
+        let shared = read_last::<ProjectSnapshot>(self.store.as_ref(), &project.journal())?;
+        Ok(State { project: shared.map(|last| last.state.project).unwrap_or_default(), ..State::default() })
+    }
+
     fn ask(&self, project: &Project, session: Option<&SessionInfo>, command: &str) -> Result<Value, Problem> {
         let state = match session {
             Some(session) => session.state.clone(),
-            None => {
-                let shared = read_last::<ProjectSnapshot>(self.store.as_ref(), &project.journal())?;
-                State { project: shared.map(|last| last.state.project).unwrap_or_default(), ..State::default() }
-            }
+            None => self.project_state(project)?,
         };
         let policy = match session.filter(|session| !session.policy.is_empty()) {
             Some(session) => self.policies.load(&session.policy, &session.policy_digest, &state)?,

@@ -19,6 +19,7 @@ pub(super) fn waves(out: Output, run: &Value) {
         let named = match text("state") {
             "finished" => format!("{} {}", text("id"), "finished".green()),
             "live" => format!("{} {}", text("id"), "live".yellow()),
+            state @ ("failed" | "left" | "skipped") => format!("{} {}", text("id"), state.red()),
             _ => format!("{} waits", text("id")),
         };
         waves.entry(number).or_default().push(named);

@@ -146,12 +146,7 @@ fn run(out: Output, run: &Value, full: bool) {
         out.line(format_args!("    {}", to_a_person(why)));
     }
     if run.get("finished") == Some(&Value::Bool(true)) {
-        let end = match text(run, "left_by") {
-            "human" => format!("`phasegate deactivate {skill}` ends the skill"),
-            "finished" => "the next call outside of it ends the skill".to_string(),
-            _ => format!("the agent or `phasegate deactivate {skill}` ends the skill"),
-        };
-        line(out, "finished", &end);
+        line(out, "finished", &end_of(run));
     } else if run.get("done") == Some(&Value::Bool(true)) {
         line(out, "done", "the phase needs nothing more");
     }
@@ -170,6 +165,16 @@ fn run(out: Output, run: &Value, full: bool) {
     } else {
         line(out, "allowed", text(run, "allows"));
         line(out, "forbidden", text(run, "forbids"));
+    }
+}
+
+/// How a run ends that has nothing more to do.
+pub(crate) fn end_of(run: &Value) -> String {
+    let skill = text(run, "skill_name");
+    match text(run, "left_by") {
+        "human" => format!("`phasegate deactivate {skill}` ends the skill"),
+        "finished" => "the next call outside of it ends the skill".to_string(),
+        _ => format!("the agent or `phasegate deactivate {skill}` ends the skill"),
     }
 }
 

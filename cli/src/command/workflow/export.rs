@@ -1,0 +1,209 @@
+//! `phasegate workflow export`: where a run stands, as the state file of another system (seed 001).
+
+use std::time::SystemTime;
+
+use phasegate_core::plan::PlanFile;
+use phasegate_core::policy::{Phase, Skill};
+use phasegate_runtime::timestamp;
+use serde_json::{Map, Value, json};
+
+use super::found::{Fits, found, list, text};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate workflow export`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The run; default: the only live run of the project that is part of no other
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+}
+
+/// Prints the state. What only the other system knows of a task is taken from the file that lists the tasks.
+///
+/// # Errors
+///
+/// No such run is live.
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let found = found(context, None)?;
+    let is_root = |run: &Value| text(run, "scope") == "project" && run.get("part_of").is_none();
+    let run = found.run(args.run.as_ref(), &Fits { test: &is_root, none: "no run of the project is live" })?;
+    let skill = found.skill_of(run)?;
+    let listed = Listed::of(&skill, run, &|path: &str| {
+        let text = std::fs::read_to_string(found.project.root.join(path)).ok()?;
+        serde_json::from_str(&text).ok()
+    });
+    context.out.value(&graph(&skill, run, &listed));
+    Ok(Exit::Done)
+}
+
+/// The file that lists the tasks.
+struct Listed<'s> {
+    /// The phase that does them, and how their fields are named.
+    phase: Option<&'s Phase>,
+    file: Value,
+}
+
+impl<'s> Listed<'s> {
+    fn of(skill: &'s Skill, run: &Value, read: &dyn Fn(&str) -> Option<Value>) -> Self {
+        let phase = skill.phases.iter().find(|phase| phase.plan().is_some());
+        let artifact = phase.and_then(Phase::plan).map(|plan| plan.artifact.as_str());
+        let made = artifact.and_then(|artifact| first_file(run, artifact));
+        let path = run.get("plan").map(|plan| text(plan, "path").to_string()).or(made);
+        Self { phase, file: path.and_then(|path| read(&path)).unwrap_or_default() }
+    }
+
+    fn plan(&self) -> Option<&'s PlanFile> {
+        self.phase.and_then(Phase::plan)
+    }
+
+    /// The tasks of the file.
+    fn tasks(&self) -> &[Value] {
+        let tasks = self.file.get("tasks").unwrap_or(&self.file).as_array();
+        tasks.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What the file says of a task.
+    fn task(&self, id: &str) -> Option<&Map<String, Value>> {
+        let name = self.plan().map_or("id", |plan| plan.id.as_str());
+        let is_it = |task: &&Value| text(task, name) == id || text(task, "id") == id;
+        self.tasks().iter().find(is_it).and_then(Value::as_object)
+    }
+}
+
+fn first_file(run: &Value, artifact: &str) -> Option<String> {
+    let files = run.get("artifacts").and_then(|artifacts| artifacts.get(artifact)).and_then(Value::as_array)?;
+    files.first().and_then(Value::as_str).map(ToString::to_string)
+}
+
+fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
+    let kept = |key: &str| listed.file.get(key).filter(|value| !value.is_null()).cloned();
+    let file = |artifact: &str| first_file(run, artifact).unwrap_or_default();
+    let skipped = list(run, "way").filter(|one| text(one, "state") == "skipped");
+    let tasks = tasks(run, listed);
+    let executing = tasks.iter().filter(|task| text(task, "status") == "in_progress");
+    let mut graph = json!({
+        "title": kept("title").unwrap_or_else(|| json!(skill.description)),
+        "spec_file": file("spec"),
+        "plan_file": file("plan"),
+        "current_phase": run.get("current_phase"),
+        "phase_artifacts": artifacts(skill, run),
+        "skipped_phases": skipped.map(|one| text(one, "phase")).collect::<Vec<_>>(),
+        "current_wave": run.pointer("/plan/wave").cloned().unwrap_or_else(|| json!(1)),
+        "executing_tasks": executing.map(|task| text(task, "id")).collect::<Vec<_>>(),
+        "wave_gates": gates(run),
+        "updated_at": timestamp::timestamp(now()),
+    });
+    if let Value::Object(fields) = &mut graph {
+        fields.extend(["github_issue", "created_at"].into_iter().filter_map(|key| Some((key.to_string(), kept(key)?))));
+        fields.insert("tasks".to_string(), Value::from(tasks));
+    }
+    graph
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// What each phase made that the run has been in: a path, or that it is completed.
+fn artifacts(skill: &Skill, run: &Value) -> Map<String, Value> {
+    let visited = list(run, "way").filter(|one| matches!(text(one, "state"), "done" | "current"));
+    let made = visited.filter_map(|one| {
+        let phase = skill.phases.iter().find(|phase| phase.name == text(one, "phase"))?;
+        let done = text(one, "state") == "done";
+        let value = match skill.produced_in(phase).next() {
+            Some(artifact) => match first_file(run, &artifact.name) {
+                Some(path) => json!(path),
+                None if done => Value::Null,
+                None => return None,
+            },
+            None if done => json!("completed"),
+            None => return None,
+        };
+        Some((phase.name.clone(), value))
+    });
+    made.collect()
+}
+
+fn tasks(run: &Value, listed: &Listed<'_>) -> Vec<Value> {
+    if let Some(plan) = run.get("plan") {
+        return list(plan, "elements").map(|element| task(plan, element, listed)).collect();
+    }
+    let Some(plan) = listed.plan() else { return Vec::new() };
+    let done = listed.phase.is_some_and(|phase| {
+        list(run, "way").any(|one| text(one, "phase") == phase.name && text(one, "state") == "done")
+    });
+    let status = if done { "completed" } else { "pending" };
+    let named = |task: &Value| {
+        let mut fields = task.as_object().cloned().unwrap_or_default();
+        let after = plan.after.as_ref().and_then(|after| task.get(after)).cloned().unwrap_or_else(|| json!([]));
+        let wave = plan.barrier.as_ref().and_then(|wave| task.get(wave)).cloned().unwrap_or_else(|| json!(1));
+        let own =
+            [("id", json!(text(task, &plan.id))), ("wave", wave), ("depends_on", after), ("status", json!(status))];
+        fields.extend(own.map(|(key, value)| (key.to_string(), value)));
+        Value::Object(fields)
+    };
+    listed.tasks().iter().map(named).collect()
+}
+
+/// A task as it stands, with what the file says of it besides.
+fn task(plan: &Value, element: &Value, listed: &Listed<'_>) -> Value {
+    let id = text(element, "id");
+    let mut fields = listed.task(id).cloned().unwrap_or_default();
+    let status = status(plan, element);
+    // What was found out about a task does not hold for one that is not finished.
+    if !matches!(status, "implemented" | "completed") {
+        const FOUND: [&str; 11] = [
+            "tests_passed",
+            "test_evidence",
+            "new_tests_written",
+            "new_test_evidence",
+            "review_status",
+            "critical_findings",
+            "advisory_findings",
+            "files_modified",
+            "failure_reason",
+            "retry_count",
+            "start_sha",
+        ];
+        fields.retain(|key, _| !FOUND.contains(&key.as_str()));
+    }
+    let after = element.get("after").cloned().unwrap_or_else(|| json!([]));
+    let own = [
+        ("id", json!(id)),
+        ("wave", element.get("wave").cloned().unwrap_or_else(|| json!(1))),
+        ("status", json!(status)),
+        ("depends_on", after),
+    ];
+    fields.extend(own.map(|(key, value)| (key.to_string(), value)));
+    Value::Object(fields)
+}
+
+fn status(plan: &Value, element: &Value) -> &'static str {
+    let number = |value: &Value| value.get("wave").and_then(Value::as_u64).unwrap_or(1);
+    match text(element, "state") {
+        "finished" if number(element) < number(plan) => "completed",
+        "finished" => "implemented",
+        "skipped" => "cancelled",
+        "failed" | "left" => "failed",
+        "live" if !text(element, "agent").is_empty() => "in_progress",
+        _ => "pending",
+    }
+}
+
+/// The gates of the waves that have ended.
+fn gates(run: &Value) -> Map<String, Value> {
+    let Some(plan) = run.get("plan") else { return Map::new() };
+    let present = plan.get("wave").and_then(Value::as_u64).unwrap_or(1);
+    let waves = list(plan, "elements").filter_map(|element| element.get("wave").and_then(Value::as_u64));
+    let mut gates: Map<String, Value> = waves
+        .filter(|wave| *wave < present)
+        .map(|wave| (wave.to_string(), json!({"impl_complete": true, "reviews_complete": true})))
+        .collect();
+    if plan.get("gate") == Some(&Value::Bool(true)) {
+        gates.insert(present.to_string(), json!({"impl_complete": true}));
+    }
+    gates
+}

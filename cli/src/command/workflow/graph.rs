@@ -1,0 +1,118 @@
+//! `phasegate workflow graph`: the phases of a skill and the ways between them, as Mermaid, DOT or SVG.
+
+mod children;
+mod dot;
+mod layout;
+mod mermaid;
+mod model;
+mod svg;
+
+use std::path::PathBuf;
+
+use phasegate_config::{Kind, Level, Severity, SourceFile, compile, find_shipped};
+use phasegate_core::policy::Skill;
+use serde_json::{Value, json};
+
+use super::found::{Fits, Found, found};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+use model::Graph;
+
+/// The arguments of `phasegate workflow graph`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The language of the drawing
+    #[arg(long, value_name = "FORMAT", default_value = "mermaid")]
+    format: Format,
+    /// Draw this skill of the project, or shipped with the program, whether it is live or not
+    #[arg(long, value_name = "NAME", conflicts_with = "run")]
+    skill: Option<String>,
+    /// Draw the skill of this run; default: of the only live run that is part of no other
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// Write the drawing to this file
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The language of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A flowchart of Mermaid, which Markdown viewers draw
+    Mermaid,
+    /// A graph of Graphviz
+    Dot,
+    /// A picture
+    Svg,
+}
+
+/// Draws.
+///
+/// # Errors
+///
+/// There is no such skill or run, or the file cannot be written.
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let found = found(context, None)?;
+    let graph = match &args.skill {
+        Some(name) => {
+            let live =
+                found.places().flat_map(|seen| seen.roots()).find(|run| super::found::text(run, "skill_name") == name);
+            match live {
+                Some(run) => of_run(&found, run)?,
+                None => Graph::of(&named(&found, name)?, None, &[]),
+            }
+        }
+        None => {
+            let roots: Vec<Value> = found.places().flat_map(|seen| seen.roots().cloned()).collect();
+            let is_root = |run: &Value| roots.iter().any(|root| root.get("run") == run.get("run"));
+            let none = "no run is live: `--skill NAME` draws a skill without one";
+            of_run(&found, found.run(args.run.as_ref(), &Fits { test: &is_root, none })?)?
+        }
+    };
+    let drawing = match args.format {
+        Format::Mermaid => mermaid::drawn(&graph),
+        Format::Dot => dot::drawn(&graph),
+        Format::Svg => svg::drawn(&graph),
+    };
+    match &args.output {
+        Some(path) => {
+            let wrong = |error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
+            std::fs::write(path, drawing).map_err(wrong)?;
+            if context.out.json {
+                context.out.value(&json!({"written": path.display().to_string()}));
+            } else {
+                context.out.line(format_args!("{} has the phases of {}", path.display(), graph.name));
+            }
+        }
+        None if context.out.json => context.out.value(&json!({"skill": graph.name, "drawing": drawing})),
+        None => context.out.line(drawing.trim_end()),
+    }
+    Ok(Exit::Done)
+}
+
+fn of_run(found: &Found, run: &Value) -> Result<Graph, Failure> {
+    let parts: Vec<Value> = found.places().flat_map(|seen| seen.parts(run).cloned()).collect();
+    Ok(Graph::of(&found.skill_of(run)?, Some(run), &parts))
+}
+
+/// The skill of this name: the project's, else the shipped one.
+fn named(found: &Found, name: &str) -> Result<Skill, Failure> {
+    let policy = found.policy()?;
+    if let Some(skill) = policy.skill(name) {
+        return Ok(skill.clone());
+    }
+    let mut names: Vec<String> = policy.skills.iter().map(|skill| skill.name.clone()).collect();
+    names.extend(phasegate_config::shipped().iter().map(|skill| skill.name.to_string()));
+    let unknown =
+        || Failure::new(format!("there is no skill `{name}`")).with_help(format!("there are [{}]", names.join(", ")));
+    let (shipped, form) = find_shipped(name).ok_or_else(unknown)?;
+    let (path, text) = (shipped.path(form), shipped.text(form).unwrap_or_default().to_string());
+    let compiled = compile(&[SourceFile { path, text, level: Level::Project, kind: Kind::Skill }]);
+    let wrong = compiled.diagnostics.iter().find(|found| found.severity == Severity::Error);
+    match (compiled.policy.skill(shipped.name), wrong) {
+        (Some(skill), None) => Ok(skill.clone()),
+        (_, Some(wrong)) => Err(Failure::new(format!("{}: {}", wrong.path, wrong.message))),
+        (None, None) => Err(unknown()),
+    }
+}

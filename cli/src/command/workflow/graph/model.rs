@@ -1,0 +1,167 @@
+//! What a drawing shows: the phases of a skill, the ways between them, and where a run stands.
+
+use phasegate_core::policy::{Back, Edge, Optional, Phase, Skill};
+use serde_json::Value;
+
+use super::children::{Group, group};
+use crate::command::workflow::found::{list, text};
+
+/// The most characters of a condition beside a way.
+const MAX_WAY_CHARS: usize = 56;
+/// The most characters of a condition in a box.
+const MAX_NOTE_CHARS: usize = 100;
+
+/// A skill to draw.
+pub(super) struct Graph {
+    pub(super) name: String,
+    pub(super) description: String,
+    /// Which run stands in it.
+    pub(super) run: Option<String>,
+    pub(super) phases: Vec<Node>,
+    pub(super) ways: Vec<Way>,
+}
+
+/// A phase.
+pub(super) struct Node {
+    pub(super) name: String,
+    /// What is said of it, a line each.
+    pub(super) notes: Vec<String>,
+    pub(super) optional: bool,
+    pub(super) state: State,
+    pub(super) group: Option<Group>,
+}
+
+/// What became of a phase or a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// No run stands there, or it comes later.
+    Ahead,
+    Done,
+    Skipped,
+    Current,
+    Failed,
+}
+
+impl State {
+    /// The state with this word in the answer to `runs`.
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "current" | "live" => Self::Current,
+            "done" | "finished" => Self::Done,
+            "skipped" => Self::Skipped,
+            "failed" | "left" => Self::Failed,
+            _ => Self::Ahead,
+        }
+    }
+
+    /// The name of the style of a drawing.
+    pub(super) fn style(self) -> &'static str {
+        match self {
+            Self::Ahead => "ahead",
+            Self::Done => "done",
+            Self::Skipped => "skipped",
+            Self::Current => "current",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A way between two phases.
+pub(super) struct Way {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// When it can be taken; empty: whenever the phase is done.
+    pub(super) label: String,
+    /// Whether it leads back.
+    pub(super) back: bool,
+}
+
+impl Graph {
+    /// The graph of a skill; of a run, with where it stands and the runs that are part of it.
+    pub(super) fn of(skill: &Skill, run: Option<&Value>, parts: &[Value]) -> Self {
+        let word = |name: &str| {
+            let mut way = run.into_iter().flat_map(|run| list(run, "way"));
+            way.find(|one| text(one, "phase") == name).map_or("", |one| text(one, "state")).to_string()
+        };
+        let boxed = |phase: &Phase| {
+            let state = State::of(&word(&phase.name));
+            let here = run.filter(|_| state == State::Current);
+            Node {
+                name: phase.name.clone(),
+                notes: notes(skill, phase),
+                optional: phase.optional != Optional::No,
+                state,
+                group: group(skill, phase, here, parts),
+            }
+        };
+        let each = skill.phases.iter().enumerate();
+        let ways = each.flat_map(|(at, phase)| {
+            let forward = phase.next.iter().map(move |edge| way(at, edge));
+            forward.chain(phase.back.iter().map(move |back| way_back(at, back)))
+        });
+        Self {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            run: run.map(|run| format!("run {}, {} mode", text(run, "run"), text(run, "mode"))),
+            phases: skill.phases.iter().map(boxed).collect(),
+            ways: ways.collect(),
+        }
+    }
+}
+
+fn notes(skill: &Skill, phase: &Phase) -> Vec<String> {
+    let mut notes = Vec::new();
+    match &phase.optional {
+        Optional::No => {}
+        Optional::Yes => notes.push("optional".to_string()),
+        Optional::When(condition) => notes.push(format!("optional while {}", note(&condition.reason()))),
+    }
+    notes.extend(phase.done_by.as_ref().map(|kind| format!("by subagent {kind}")));
+    let produced: Vec<&str> = skill.produced_in(phase).map(|artifact| artifact.name.as_str()).collect();
+    if !produced.is_empty() {
+        notes.push(format!("makes {}", produced.join(", ")));
+    }
+    if phase.run.is_none() {
+        notes.extend(
+            phase
+                .done_when
+                .as_ref()
+                .filter(|_| produced.is_empty())
+                .map(|condition| format!("needs {}", note(&condition.wanted()))),
+        );
+    }
+    notes
+}
+
+fn way(from: usize, edge: &Edge) -> Way {
+    let when = edge.when.as_ref().map(|condition| format!("when {}", shortened(&condition.reason(), MAX_WAY_CHARS)));
+    let early = edge.early.then(|| "early".to_string());
+    let label = early.into_iter().chain(when).collect::<Vec<_>>().join(", ");
+    Way { from, to: edge.to, label, back: edge.to <= from }
+}
+
+fn way_back(from: usize, back: &Back) -> Way {
+    let times = match back.limit {
+        u32::MAX => None,
+        1 => Some("once".to_string()),
+        limit => Some(format!("at most {limit} times")),
+    };
+    let failure = back.on_failure.then(|| "on failure".to_string());
+    let when = back.when.as_ref().map(|condition| format!("when {}", shortened(&condition.reason(), MAX_WAY_CHARS)));
+    let label = failure.into_iter().chain(times).chain(when).collect::<Vec<_>>().join(", ");
+    Way { from, to: back.to, label, back: true }
+}
+
+/// A condition in a box.
+pub(super) fn note(text: &str) -> String {
+    shortened(text, MAX_NOTE_CHARS)
+}
+
+/// The beginning of a text that is long, as a picture has it.
+fn shortened(text: &str, most: usize) -> String {
+    let text = text.replace('`', "");
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}\u{2026}", text.get(..end).unwrap_or_default().trim_end()),
+        None => text,
+    }
+}
