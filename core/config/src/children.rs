@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::analysis::Invocation;
-use phasegate_core::input::Input;
+use phasegate_core::input::{BRANCH, Input, Values};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::plan::PlanFile;
 use phasegate_core::policy::{ChildRun, Phase, Skill};
@@ -24,6 +24,8 @@ pub(crate) struct Named {
     span: Span,
     /// Whether the fields of an element give values too.
     plan: bool,
+    /// The name of the branch, in a parallel phase.
+    branch: Option<String>,
 }
 
 impl Named {
@@ -31,7 +33,14 @@ impl Named {
         let (file, skill) = (found.file, &found.skill.name);
         let named = found.runs.iter();
         named
-            .map(|run| Self { file, skill: skill.clone(), child: run.skill.clone(), span: run.span, plan: run.plan })
+            .map(|run| Self {
+                file,
+                skill: skill.clone(),
+                child: run.skill.clone(),
+                span: run.span,
+                plan: run.plan,
+                branch: run.branch.clone(),
+            })
             .collect()
     }
 }
@@ -78,9 +87,15 @@ fn fault(skills: &BTreeMap<String, Skill>, shipped: &dyn Fn(&str) -> Option<Skil
         let message = format!("`{}` is in the compat form, which no phase runs", name.child);
         return Some(Finding::error(Code::ConfigValue, name.span, message).suggest("write it in the strict form"));
     }
+    if let Some(input) = child.inputs.iter().find(|input| input.name == BRANCH)
+        && let Some(finding) = without_branch(name, input)
+    {
+        return Some(finding);
+    }
     let parent = skills.get(&name.skill)?;
-    let given =
-        |input: &&Input| !parent.inputs.iter().any(|own| own.name == input.name && own.pattern == input.pattern);
+    let given = |input: &&Input| {
+        input.name != BRANCH && !parent.inputs.iter().any(|own| own.name == input.name && own.pattern == input.pattern)
+    };
     let missing = child.inputs.iter().find(given).filter(|_| !name.plan)?;
     let message = format!("`{}` has the input `{}`, for which `{}` has no value", name.child, missing.name, name.skill);
     let finding = Finding::error(Code::ConfigMissing, name.span, message);
@@ -89,6 +104,22 @@ fn fault(skills: &BTreeMap<String, Skill>, shipped: &dyn Fn(&str) -> Option<Skil
             .cause("values of inputs of the same name are handed on")
             .suggest(format!("add `{}: {:?}` to the `inputs` of `{}`", missing.name, missing.pattern, name.skill)),
     )
+}
+
+/// Why a skill that uses the name of its branch has none there.
+fn without_branch(name: &Named, input: &Input) -> Option<Finding> {
+    let (message, hint) = match &name.branch {
+        Some(branch) if input.takes(branch) => return None,
+        Some(branch) => (
+            format!("`{}` uses `${{branch}}`, and `{branch}` cannot stand in a path", name.child),
+            "name the branch with letters, digits and `._-`".to_owned(),
+        ),
+        None => (
+            format!("`{}` uses `${{branch}}`, and this phase has no branches", name.child),
+            "run it in a `parallel` phase, or give it an input of another name".to_owned(),
+        ),
+    };
+    Some(Finding::error(Code::ConfigValue, name.span, message).suggest(hint))
 }
 
 /// The names of the skills by which one runs another, if it does.
@@ -154,8 +185,7 @@ fn enter_and_hand_on(skill: &mut Skill) {
             .plan
             .as_ref()
             .map(|plan| plan.inputs.iter().map(|input| (input.name.clone(), ANY.to_owned())).collect());
-        let known = |run: &ChildRun| children.iter().find(|child| child.name == run.skill);
-        let lines = runs.each.iter().filter_map(known).flat_map(|child| &child.phases).flat_map(Phase::enters).cloned();
+        let lines = runs.each.iter().flat_map(|run| lines_of(&children, run));
         let invocations = runs.each.iter().map(|run| invocation(&run.skill));
         for line in lines.chain(invocations) {
             let line = any.as_ref().and_then(|any| matcher_of(&line, any)).unwrap_or(line);
@@ -172,6 +202,14 @@ fn enter_and_hand_on(skill: &mut Skill) {
     }
     skill.servers.sort_unstable();
     skill.servers.dedup();
+}
+
+/// The calls of the skill that is run, with the name of the branch put in.
+fn lines_of(children: &[Skill], run: &ChildRun) -> Vec<Matcher> {
+    let known = children.iter().find(|child| child.name == run.skill);
+    let branch = Values::from([(BRANCH.to_owned(), run.branch.clone())]);
+    let of_branch = |line: &Matcher| matcher_of(line, &branch).unwrap_or_else(|| line.clone());
+    known.into_iter().flat_map(|child| &child.phases).flat_map(Phase::enters).map(of_branch).collect()
 }
 
 /// What stands for the values of elements in the calls that enter the phase: which elements there are, the plan says.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use phasegate_core::artifact::Artifact;
 use phasegate_core::example::Example;
-use phasegate_core::input::Input;
+use phasegate_core::input::{BRANCH, Input};
 use phasegate_core::policy::{
     Back, ChildRun, ChildRuns, Edge, Leave, LeaveSkill, Optional, Phase, Scope, Skill, Start, ToolNote, Unlisted,
     UnlistedLine,
@@ -32,9 +32,11 @@ pub fn expanded(skill: &Skill) -> String {
     if !skill.denial_text.is_standard() {
         keys.push(("denial_text", json!(skill.denial_text)));
     }
-    if !skill.inputs.is_empty() {
+    // The branch is given by the phase that runs the skill.
+    let inputs: Vec<&Input> = skill.inputs.iter().filter(|input| input.name != BRANCH).collect();
+    if !inputs.is_empty() {
         let input = |input: &Input| (input.name.clone(), json!(input.pattern));
-        keys.push(("inputs", Value::Object(skill.inputs.iter().map(input).collect())));
+        keys.push(("inputs", Value::Object(inputs.into_iter().map(input).collect())));
     }
     if !skill.artifacts.is_empty() {
         let artifact = |one: &Artifact| (one.name.clone(), json!({"path": one.paths}));

@@ -20,6 +20,7 @@ mod prompts;
 mod validate;
 mod version;
 mod instance;
+mod agent;
 mod build;
 mod meaning;
 mod skills;

@@ -26,6 +26,11 @@ impl<'f> Prompts<'f> {
         Self(texts.map(|file| (format!("{PROMPTS_FOLDER}/{}", name(file)), file.text.as_str())).collect())
     }
 
+    /// The text that a config names, if it is there.
+    pub(crate) fn known(&self, written: &str) -> Option<&'f str> {
+        self.0.get(written.strip_prefix("./").unwrap_or(written)).copied()
+    }
+
     /// The text that a config names; `None` after a mistake.
     pub(crate) fn text(&self, written: &str, span: Span, findings: &mut Vec<Finding>) -> Option<String> {
         let path = written.strip_prefix("./").unwrap_or(written);

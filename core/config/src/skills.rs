@@ -14,7 +14,7 @@ use crate::report::Finding;
 use crate::source::{Form, SettingsSource, SkillSource, UnlistedRuleSource};
 use crate::text::Text;
 use crate::validate::validate;
-use crate::{front_matter, meaning, read};
+use crate::{agent, front_matter, meaning, read};
 
 /// A skill as one file has it.
 pub(crate) struct Found {
@@ -52,7 +52,10 @@ pub(crate) fn read_skill(
         Kind::Settings | Kind::Prompt => return None,
     };
     let by_default = if file.kind == Kind::SkillMd && is_lists_only(&root) { Form::Compat } else { Form::Strict };
-    let node = validate(phasegate_schemas::Kind::Skill, root, findings)?;
+    let mut node = validate(phasegate_schemas::Kind::Skill, root, findings)?;
+    if by_default == Form::Strict {
+        node = agent::put_in(node, findings);
+    }
     let source: SkillSource = typed(&node, findings)?;
     let built = skill::skill(findings, &source, &node, source.form.unwrap_or(by_default), &beside.prompts);
     name(file, &built.skill.name, built.places.name, findings);

@@ -3,7 +3,7 @@
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
+use phasegate_core::policy::{DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
 use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
 use serde_json::json;
 
@@ -81,6 +81,7 @@ fn policy(size: Size) -> Policy {
         instance_of: None,
         children: Vec::new(),
         artifacts: vec![],
+        denial_text: DenialText::Standard,
         global_forbidden: vec![],
         phases: (0..size.1).map(|at| phase(at, size)).collect(),
     };

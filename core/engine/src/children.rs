@@ -8,8 +8,10 @@ use crate::change::Change;
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
+use crate::input::BRANCH;
+use crate::inputs;
 use crate::new_run::Place;
-use crate::policy::{ChildRun, ChildRuns, Policy, Scope, Skill};
+use crate::policy::{ChildRuns, Policy, Scope, Skill};
 use crate::state::{AgentInfo, Children, Run, State, Status};
 use crate::tree;
 use crate::waves::{self, Elements};
@@ -57,18 +59,21 @@ fn due(world: &mut World<'_>, policy: &Policy, state: &State, run: &Run) -> Vec<
     }
     let more = |at: usize| !runs.parallel && at.saturating_add(1) < runs.each.len();
     let wanted = runs.each.iter().enumerate().skip(at).take(most);
-    wanted.filter_map(|(at, child)| child_run(skill, run, child, Place { at, more: more(at) })).collect()
+    let mut due = Vec::new();
+    for (at, child) in wanted {
+        let Some(own) = skill.children.iter().find(|one| one.name == child.skill) else { continue };
+        let uses_branch = runs.parallel && own.inputs.iter().any(|input| input.name == BRANCH);
+        let values = uses_branch.then(|| (BRANCH.to_string(), child.branch.clone())).into_iter().collect();
+        let Some(own) = inputs::made(world, policy, own, &values) else { continue };
+        due.push(Run::part_of(run, own, child, Place { at, more: more(at) }));
+    }
+    due
 }
 
 /// The runs that the present phase of a run consists of.
 pub(crate) fn of_phase<'p>(skill: &'p Skill, run: &Run) -> Option<&'p ChildRuns> {
     let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
     phase.run.as_deref()
-}
-
-fn child_run(skill: &Skill, parent: &Run, child: &ChildRun, place: Place) -> Option<Run> {
-    let child_skill = skill.children.iter().find(|one| one.name == child.skill)?;
-    Some(Run::part_of(parent, child_skill, child, place))
 }
 
 /// Binds a subagent that begins to the run whose phase it does, and frees the runs of subagents that are gone.

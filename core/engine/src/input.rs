@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// The longest value, in bytes.
 const LONGEST_VALUE: usize = 200;
 
+/// The name of the input that a parallel phase gives to the run of each branch: the name of the branch.
+pub const BRANCH: &str = "branch";
+
 /// Values by the names of their inputs.
 pub type Values = BTreeMap<String, String>;
 

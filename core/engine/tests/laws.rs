@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::{Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
+use phasegate_core::policy::{DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
 use phasegate_core::state::{HISTORY, KEPT};
 use phasegate_core::{Decision, Effect, Event, EventKind, Facts, Policy, State, step};
 use proptest::prelude::*;
@@ -108,6 +108,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         instance_of: None,
         children: Vec::new(),
         artifacts: Vec::new(),
+        denial_text: DenialText::Standard,
         global_forbidden: list(&sketch.global),
         phases: phases.collect(),
     };

@@ -58,6 +58,8 @@ pub(crate) struct RunName {
     pub(crate) span: Span,
     /// Whether the fields of an element give values to its inputs.
     pub(crate) plan: bool,
+    /// The name of the branch, in a parallel phase.
+    pub(crate) branch: Option<String>,
 }
 
 /// A skill with the places of what it says.

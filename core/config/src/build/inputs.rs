@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::input::{Input, fault};
+use phasegate_core::input::{BRANCH, Input, fault};
 use phasegate_core::policy::Start;
 
 use super::builder::{Builder, child};
+use crate::agent::AGENT;
 use crate::instance::{names, sample};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::SkillSource;
+use crate::source::{DescriptionSource, SkillSource};
 use crate::suggestion::{did_you_mean, listed};
 
 /// Whether a phase runs other skills, which may use the inputs.
@@ -19,13 +20,15 @@ fn runs_others(source: &SkillSource) -> bool {
 }
 
 /// The names that no input has: they are for the agent that acts and for a branch.
-const RESERVED: [&str; 2] = ["agent", "branch"];
+const RESERVED: [&str; 2] = [AGENT, BRANCH];
 
 /// Builds the inputs of a skill, and looks for names in `${}` that are none of them.
 pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) -> Vec<Input> {
     let mut inputs = Vec::new();
     let mut written = Vec::new();
     root.entries().iter().filter(|entry| entry.key != "inputs").for_each(|entry| texts(&entry.node, &mut written));
+    let prompts = prompts(builder, source, root);
+    written.extend(prompts.iter().map(|(text, span)| (*text, *span)));
     let used: BTreeSet<String> = written.iter().flat_map(|(text, _)| names(text)).collect();
     for entry in child(root, "inputs").entries() {
         let Some(pattern) = source.inputs.get(&entry.key) else { continue };
@@ -38,9 +41,11 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) 
     if builder.lenient {
         return inputs;
     }
+    let by_branch = used.contains(BRANCH);
     let known = || inputs.iter().map(|input| input.name.as_str());
     for (text, span) in written {
-        for name in names(text).into_iter().filter(|name| !source.inputs.contains_key(name)) {
+        let is_unknown = |name: &String| !source.inputs.contains_key(name) && !RESERVED.contains(&name.as_str());
+        for name in names(text).into_iter().filter(is_unknown) {
             let message = format!("`${{{name}}}` is no input of the skill");
             let suggestion = did_you_mean(&name, known()).unwrap_or_else(|| match inputs.as_slice() {
                 [] => format!("add `inputs: {{{name}: \"[a-z0-9-]+\"}}` to the skill"),
@@ -49,7 +54,23 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) 
             builder.findings.push(Finding::error(Code::ConfigValue, span, message).suggest(suggestion));
         }
     }
+    // The branch is an input that a parallel phase gives.
+    inputs.extend(by_branch.then(|| Input { name: BRANCH.to_owned(), pattern: ".+".to_owned(), value: None }));
     inputs
+}
+
+/// The texts of files that the phases name, with the places of their names.
+fn prompts<'f>(builder: &Builder<'f>, source: &SkillSource, root: &Node) -> Vec<(&'f str, Span)> {
+    let Some(prompts) = builder.prompts else { return Vec::new() };
+    let phases = child(root, "phases").entries().iter();
+    let named = phases.filter_map(|entry| match &source.phases.get(&entry.key)?.description {
+        DescriptionSource::File(named) => {
+            let span = child(child(&entry.node, "description"), "file").span;
+            Some((prompts.known(&named.file)?, span))
+        }
+        DescriptionSource::Text(_) => None,
+    });
+    named.collect()
 }
 
 /// A skill with inputs begins only where somebody can give their values.

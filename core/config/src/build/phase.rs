@@ -7,6 +7,8 @@ use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, Spent, Unlisted
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
 use super::{artifact, condition, done_by, matcher, runs, unlisted};
+use crate::agent::{self, AGENT};
+use crate::instance::names;
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{
@@ -86,8 +88,13 @@ fn description(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> 
     match &source.description {
         DescriptionSource::Text(text) => text.clone(),
         DescriptionSource::File(DescriptionFile { file }) => {
-            let found = builder.prompts.map(|prompts| prompts.text(file, child(node, "file").span, builder.findings));
-            found.flatten().unwrap_or_default()
+            let span = child(node, "file").span;
+            let found = builder.prompts.map(|prompts| prompts.text(file, span, builder.findings));
+            let text = found.flatten().unwrap_or_default();
+            if source.done_by.is_none() && names(&text).iter().any(|name| name == AGENT) {
+                builder.findings.push(agent::unknown(span, "no subagent does the phase"));
+            }
+            agent::of_text(&text, source.done_by.as_deref())
         }
     }
 }

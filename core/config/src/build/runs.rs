@@ -61,7 +61,7 @@ pub(super) fn runs(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node)
         runs.plan = plan(builder, each, at);
         runs.gate = each.gate.is_some();
         runs.each.push(only(&each.skill));
-        builder.runs.push(RunName { skill: each.skill.clone(), span: child(at, "skill").span, plan: true });
+        builder.runs.push(RunName { skill: each.skill.clone(), span: child(at, "skill").span, plan: true, branch: None });
     }
     if runs.each.is_empty() {
         let finding = Finding::error(Code::ConfigMissing, at.span, "`run` names no skill");
@@ -118,7 +118,8 @@ fn only(skill: &str) -> ChildRun {
 }
 
 fn add(builder: &mut Builder<'_>, runs: &mut ChildRuns, run: ChildRun, span: Span) {
-    builder.runs.push(RunName { skill: run.skill.clone(), span, plan: false });
+    let branch = runs.parallel.then(|| run.branch.clone());
+    builder.runs.push(RunName { skill: run.skill.clone(), span, plan: false, branch });
     runs.each.push(run);
 }
 

@@ -31,6 +31,15 @@ pub(crate) fn scan() -> SourceFile {
     SourceFile { path: ".phasegate/skills/scan.yaml".into(), text, level: Level::Project, kind: Kind::Skill }
 }
 
+/// A skill that uses the name of its branch.
+fn scan_branch() -> SourceFile {
+    let text = "skill: scan-branch\ndescription: Look.\nphases:\n  look: {allowed: [{writes: 'notes/${branch}.md'}], \
+                done_when: {ok: {writes: 'notes/${branch}.md'}}}\n"
+        .into();
+    let path = ".phasegate/skills/scan-branch.yaml".into();
+    SourceFile { path, text, level: Level::Project, kind: Kind::Skill }
+}
+
 fn compiled(name: &str, file: &str) -> (Compiled, String) {
     let text = fs::read_to_string(folder(name).join(file)).unwrap();
     let kind = match file {
@@ -41,7 +50,9 @@ fn compiled(name: &str, file: &str) -> (Compiled, String) {
     let source = SourceFile { path: file.into(), text: text.clone(), level: Level::Project, kind };
     let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Read the code.\nWrite the plan.\n".into());
     let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
-    (compile(&[source, prompt, scan()]), text)
+    let (path, by_whom) = (".phasegate/prompts/by-whom.md".into(), "${agent} does ${what}.\n".into());
+    let by_whom = SourceFile { path, text: by_whom, level: Level::Project, kind: Kind::Prompt };
+    (compile(&[source, prompt, by_whom, scan(), scan_branch()]), text)
 }
 
 #[test]
