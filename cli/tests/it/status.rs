@@ -20,8 +20,16 @@ struct Case {
     steps: Vec<Step>,
     /// The command's arguments.
     args: Vec<String>,
+    /// Its exit status.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    exit: i32,
     /// The lines that it prints.
     prints: Vec<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(exit: &i32) -> bool {
+    *exit == 0
 }
 
 #[derive(Deserialize, Serialize)]
@@ -33,6 +41,8 @@ enum Step {
     End(String),
     /// A call is decided, and succeeds.
     Call { session: String, tool: String, input: Value },
+    /// The client sends another message.
+    Frame { session: String, event: String, fields: Value },
     /// A person runs the program.
     Run(Vec<String>),
     /// A file appears or changes.
@@ -79,6 +89,7 @@ fn play(case: &Case) -> Vec<String> {
                 world.call(session, &id, tool, input.clone());
                 world.ok(session, &id, tool, input.clone());
             }
+            Step::Frame { session, event, fields } => drop(world.frame(session, event, fields.clone())),
             Step::Run(args) => drop(world.run(&args.iter().map(String::as_str).collect::<Vec<_>>(), 0)),
             Step::Write { path, text } => world.write(path, text),
             Step::Remove(path) => fs::remove_dir_all(world.root().join(path)).unwrap(),
@@ -86,7 +97,7 @@ fn play(case: &Case) -> Vec<String> {
         }
     }
     let args: Vec<&str> = case.args.iter().map(String::as_str).collect();
-    let text = world.run(&args, 0);
+    let text = world.run(&args, case.exit);
     let policy = text.split("policy ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or("no policy");
     let journals = world.state().canonicalize().map(|state| state.display().to_string());
     let lines = text.lines().map(|line| {

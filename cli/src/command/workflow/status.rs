@@ -115,27 +115,30 @@ fn way(out: Output, run: &Value, margin: &str) {
     let width = list(run, "way").map(|one| text(one, "phase").chars().count()).max().unwrap_or_default();
     for one in list(run, "way") {
         let (phase, state) = (text(one, "phase"), text(one, "state"));
-        let padded = format!("{phase:<width$}");
+        let said = match state {
+            "current" => present(run),
+            "done" if text(one, "by") == "human" => format!("{} said so", caused(one)),
+            "skipped" => skipped(one),
+            _ => String::new(),
+        };
+        let padded = if said.is_empty() { phase.to_string() } else { format!("{phase:<width$}  ") };
         let line = match state {
-            "current" => format!("{} {}  {}", "> now    ".cyan(), padded.cyan().bold(), present(run)),
-            "done" => {
-                let said =
-                    if text(one, "by") == "human" { format!("  {} said so", caused(one)) } else { String::new() };
-                format!("{} {padded}{said}", "  done   ".green())
-            }
-            "skipped" => {
-                let why = match text(one, "why") {
-                    "" => String::new(),
-                    why => format!(", as {why}"),
-                };
-                format!("{} {padded}  by {}{why}", "  skipped".yellow(), caused(one))
-            }
+            "current" => format!("{} {}{said}", "> now    ".cyan(), padded.cyan().bold()),
+            "done" => format!("{} {padded}{said}", "  done   ".green()),
+            "skipped" => format!("{} {padded}{said}", "  skipped".yellow()),
             _ => format!("{} {}", "  ahead  ".dimmed(), padded.dimmed()),
         };
-        out.line(format_args!("{margin}{}", line.trim_end()));
+        out.line(format_args!("{margin}{line}"));
         if state == "current" {
             details(out, run, &format!("{margin}            "));
         }
+    }
+}
+
+fn skipped(one: &Value) -> String {
+    match text(one, "why") {
+        "" => format!("by {}", caused(one)),
+        why => format!("by {}, as {why}", caused(one)),
     }
 }
 
