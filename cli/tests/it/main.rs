@@ -49,3 +49,4 @@ mod version1;
 mod vs_code;
 mod ways_out;
 mod weaker;
+mod workflow;

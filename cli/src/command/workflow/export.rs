@@ -196,13 +196,17 @@ fn status(plan: &Value, element: &Value) -> &'static str {
 /// The gates of the waves that have ended.
 fn gates(run: &Value) -> Map<String, Value> {
     let Some(plan) = run.get("plan") else { return Map::new() };
-    let present = plan.get("wave").and_then(Value::as_u64).unwrap_or(1);
-    let waves = list(plan, "elements").filter_map(|element| element.get("wave").and_then(Value::as_u64));
-    let mut gates: Map<String, Value> = waves
-        .filter(|wave| *wave < present)
-        .map(|wave| (wave.to_string(), json!({"impl_complete": true, "reviews_complete": true})))
-        .collect();
-    if plan.get("gate") == Some(&Value::Bool(true)) {
+    let number = |value: &Value| value.get("wave").and_then(Value::as_u64).unwrap_or(1);
+    let present = number(plan);
+    let at_gate = plan.get("gate") == Some(&Value::Bool(true));
+    let over = |element: &Value| matches!(text(element, "state"), "finished" | "skipped");
+    let ended = list(plan, "elements").filter(|element| number(element) == present).all(over);
+    // A run that waits at a gate before its first wave was imported so.
+    let before = present.checked_sub(1).filter(|wave| *wave > 0 && (ended || !at_gate));
+    let passed = list(plan, "elements").map(number).filter(|wave| *wave < present).chain(before);
+    let complete = |wave: u64| (wave.to_string(), json!({"impl_complete": true, "reviews_complete": true}));
+    let mut gates: Map<String, Value> = passed.map(complete).collect();
+    if at_gate && ended {
         gates.insert(present.to_string(), json!({"impl_complete": true}));
     }
     gates

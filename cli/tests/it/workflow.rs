@@ -1,0 +1,116 @@
+//! `phasegate workflow start --import` and `export`: states of the seed's task planner, in and out again, as data.
+//!
+//! `PHASEGATE_BLESS=1` writes what is exported into `tests/workflow/states.json`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct States {
+    states: Vec<Case>,
+    refused: Vec<Refused>,
+}
+
+/// A state, and what is exported of it, apart from the time.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    files: BTreeMap<String, String>,
+    graph: Value,
+    exports: Value,
+}
+
+/// A state that is not imported.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Refused {
+    name: String,
+    graph: Value,
+    says: String,
+}
+
+const FILE: &str = ".opencode/state/active_task_graph.json";
+
+fn world(files: &BTreeMap<String, String>, graph: &Value) -> World {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [planned-feature]\n");
+    files.iter().for_each(|(path, text)| world.write(path, text));
+    world.write(FILE, &graph.to_string());
+    world
+}
+
+fn exported(files: &BTreeMap<String, String>, graph: &Value) -> Value {
+    let world = world(files, graph);
+    world.run(&["workflow", "start", "planned-feature", "--import", FILE], 0);
+    let mut exported: Value = serde_json::from_str(&world.run(&["workflow", "export"], 0)).unwrap();
+    let time = exported.as_object_mut().unwrap().remove("updated_at");
+    assert!(time.is_some_and(|time| time.as_str().unwrap().ends_with('Z')));
+    let verified = world.run(&["audit", "verify"], 0);
+    assert!(verified.contains("everything fits"), "{verified}");
+    exported
+}
+
+#[test]
+fn a_state_of_the_seed_comes_out_as_it_went_in() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workflow/states.json");
+    let mut all: States = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let bless = std::env::var_os("PHASEGATE_BLESS").is_some();
+    for case in &mut all.states {
+        let (first, name) = (exported(&case.files, &case.graph), &case.name);
+        // What was exported says the same as the state that it came from, and is itself a state.
+        for key in ["current_phase", "skipped_phases"] {
+            assert_eq!(first[key], case.graph[key], "{name}: {key}");
+        }
+        for (task, before) in first["tasks"].as_array().unwrap().iter().zip(case.graph["tasks"].as_array().unwrap()) {
+            for key in ["id", "wave", "depends_on", "description", "agent", "spec_anchors", "new_tests_required"] {
+                assert_eq!(task[key], before[key], "{name}: {key} of {before}");
+            }
+        }
+        assert_eq!(exported(&case.files, &first), first, "{name}: exported, imported and exported again");
+        if bless {
+            case.exports = first;
+        } else {
+            assert_eq!(first, case.exports, "{name}");
+        }
+    }
+    if bless {
+        fs::write(&path, serde_json::to_string_pretty(&all).unwrap() + "\n").unwrap();
+    }
+    for Refused { name, graph, says } in &all.refused {
+        let world = world(&BTreeMap::new(), graph);
+        let output = world.phasegate(&["workflow", "start", "planned-feature", "--import", FILE]).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && text.contains(says), "{name}: {text}");
+        world.run(&["workflow", "status"], 1);
+    }
+}
+
+#[test]
+fn an_imported_run_goes_on_in_a_session_and_takes_over_no_live_one() {
+    let graph = json!({"current_phase": "specify", "phase_artifacts": {}, "skipped_phases": ["brainstorm"]});
+    let world = world(&BTreeMap::new(), &graph);
+    world.run(&["workflow", "start", "planned-feature", "--import", FILE], 0);
+    world.run(&["workflow", "start", "planned-feature", "--import", FILE], 1);
+    world.start("one");
+    let call = |id: &str, skill: &str| {
+        let output = world.call("one", id, "Skill", json!({"skill": skill}));
+        String::from_utf8(output.stdout).unwrap().contains("\"deny\"")
+    };
+    assert!(call("1", "architecture-tech-lead"), "the specification is not there");
+    assert!(!call("2", "specify"));
+    // A command of a person goes through the session, whose agent is told.
+    world.run(&["workflow", "advance", "architecture"], 0);
+    assert!(!call("3", "architecture-tech-lead"));
+    let verified = world.run(&["audit", "verify"], 0);
+    assert!(verified.contains("2 journals"), "{verified}");
+    let moves = world.run(&["audit", "export"], 0);
+    assert!(moves.contains("\"triggered_by\":\"advance\""), "{moves}");
+}
