@@ -114,3 +114,95 @@ fn an_imported_run_goes_on_in_a_session_and_takes_over_no_live_one() {
     let moves = world.run(&["audit", "export"], 0);
     assert!(moves.contains("\"triggered_by\":\"advance\""), "{moves}");
 }
+
+/// A text of a picture: its place and size, with letters as wide as those of a wide font.
+#[derive(Debug)]
+struct Drawn {
+    x: f64,
+    y: f64,
+    w: f64,
+    text: String,
+}
+
+fn attribute<'l>(line: &'l str, name: &str) -> &'l str {
+    line.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default()
+}
+
+/// The texts of a picture, those that are said of ways included.
+fn texts(svg: &str) -> Vec<Drawn> {
+    let lines = svg.lines().filter(|line| line.starts_with("<text"));
+    let drawn = lines.map(|line| {
+        let (class, text) = (attribute(line, "class"), line.split('>').nth(1).unwrap().trim_end_matches("</text"));
+        let size = match class {
+            "title" => 20.0,
+            "name" => 14.0,
+            "about" => 12.0,
+            _ => 11.0,
+        };
+        let text = text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        let w = text.chars().count() as f64 * size * 0.56;
+        let x: f64 = attribute(line, "x").parse().unwrap();
+        let x = if class.contains("end") { x - w } else { x };
+        Drawn { x, y: attribute(line, "y").parse().unwrap(), w, text }
+    });
+    drawn.filter(|one| !one.text.is_empty()).collect()
+}
+
+const EVERY_WAY: &str = "
+skill: odd
+description: A skill with every sort of way
+phases:
+  research:
+    allowed: [Read]
+    done_when: {ok: Read}
+    next: [{to: plan}, {to: build, early: true, when: {file: quick.md}}, {to: ship, when: {file: 'a-file-with-a-rather-long-name-<x>.md'}}]
+  plan: {optional: true, allowed: [WebFetch], done_when: {ok: WebFetch}, next: [{to: build}]}
+  build: {allowed: [Edit], done_when: {ok: Edit}, back: [{to: plan, limit: 2}, {to: research, limit: 1, when: {file: again.md}}]}
+  ship: {allowed: [Write], done_when: {ok: Write}, back: [{to: build, limit: 3}, {to: research, limit: 2}]}
+";
+
+#[test]
+fn no_text_of_a_picture_lies_on_another_or_outside() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    world.write(".phasegate/skills/odd.yaml", EVERY_WAY);
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples");
+    let folders = fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
+    let mut skills = vec!["odd".to_string(), "planned-feature".to_string(), "lsp-refactor".to_string()];
+    for path in folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path()) {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_string();
+        if path.extension().is_some_and(|end| end == "yaml") && !skills.contains(&name) {
+            world.write(&format!(".phasegate/skills/{name}.yaml"), &fs::read_to_string(&path).unwrap());
+            skills.push(name);
+        }
+    }
+    assert!(skills.len() > 10, "{skills:?}");
+    for skill in &skills {
+        let svg = world.run(&["workflow", "graph", "--skill", skill, "--format", "svg"], 0);
+        let (width, height): (f64, f64) =
+            (attribute(&svg, "width").parse().unwrap(), attribute(&svg, "height").parse().unwrap());
+        let all = texts(&svg);
+        assert!(all.len() > 2, "{skill}: {svg}");
+        for (at, one) in all.iter().enumerate() {
+            assert!(one.x >= 0.0 && one.x + one.w <= width && one.y < height, "{skill}: {one:?} is outside");
+            let over =
+                |other: &&Drawn| (one.y - other.y).abs() < 10.0 && one.x < other.x + other.w && other.x < one.x + one.w;
+            if let Some(other) = all[at + 1..].iter().find(over) {
+                panic!("{skill}: {one:?} lies on {other:?}");
+            }
+        }
+    }
+    // Every format says the same.
+    let mermaid = world.run(&["workflow", "graph", "--skill", "odd"], 0);
+    let dot = world.run(&["workflow", "graph", "--skill", "odd", "--format", "dot"], 0);
+    for way in [["p0", "p2"], ["p3", "p0"], ["p2", "p1"]] {
+        let [from, to] = way;
+        let dotted = dot.contains(&format!("{from} -> {to} "));
+        let drawn =
+            mermaid.lines().any(|line| line.starts_with(&format!("  {from} -")) && line.ends_with(&format!(" {to}")));
+        assert!(dotted && drawn, "{way:?}");
+    }
+    world.run(&["workflow", "graph", "--skill", "nonsense"], 2);
+    world.run(&["workflow", "graph"], 1);
+    world.run(&["workflow", "graph", "--run", "p9"], 2);
+}

@@ -48,8 +48,9 @@ pub(super) struct PlacedNode {
     pub(super) notes: Vec<String>,
     /// The rows of its parts.
     pub(super) rows: Vec<PlacedRow>,
-    /// The baseline of the text about the gate.
-    pub(super) gate: Option<i32>,
+    /// What is said of the gate, and the baseline of its first line.
+    pub(super) gate: Vec<String>,
+    pub(super) gate_at: i32,
 }
 
 /// A row of parts.
@@ -181,7 +182,7 @@ fn node(node: &Node) -> PlacedNode {
     let mut area = Area { w: widest(&notes, NOTE).max(title) + 2 * PAD, ..Area::default() };
     area.h = PAD + NAME + 4 + count(&notes) * LINE + PAD / 2;
     let mut rows = Vec::new();
-    let mut gate = None;
+    let (mut gate, mut gate_at) = (Vec::new(), 0);
     if let Some(group) = &node.group {
         for row in &group.rows {
             let placed = place_row(row, area.h);
@@ -191,12 +192,13 @@ fn node(node: &Node) -> PlacedNode {
             rows.push(placed);
         }
         if !group.gate.is_empty() {
-            gate = Some(area.h + 4);
-            area.w = area.w.max(width_of(&format!("gate: {}", group.gate), NOTE) + 2 * PAD);
-            area.h += LINE;
+            gate = wrapped(&format!("gate: {}", group.gate), NOTE, MAX_NOTE.max(area.w - 2 * PAD));
+            area.w = area.w.max(widest(&gate, NOTE) + 2 * PAD);
+            gate_at = area.h + 4;
+            area.h += count(&gate) * LINE;
         }
     }
-    PlacedNode { area, notes, rows, gate }
+    PlacedNode { area, notes, rows, gate, gate_at }
 }
 
 /// The parts of a row, beside each other as far as they go.
@@ -226,7 +228,7 @@ fn place_row(row: &Row, top: i32) -> PlacedRow {
 /// Moves what is in a phase to where the phase is.
 fn centre(node: &mut PlacedNode) {
     let (x, y) = (node.area.x, node.area.y);
-    node.gate = node.gate.map(|gate| gate + y);
+    node.gate_at += y;
     for row in &mut node.rows {
         row.label = row.label.map(|label| label + y);
         for part in &mut row.parts {

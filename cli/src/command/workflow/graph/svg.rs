@@ -119,9 +119,8 @@ fn parts(out: &mut String, group: &Group, placed: &PlacedNode) {
             }
         }
     }
-    if let Some(y) = placed.gate {
-        let text = format!("gate: {}", group.gate);
-        line(out, &Line { x: placed.area.x + PAD, y, class: "label", text: &text });
+    for (y, words) in (placed.gate_at..).step_by(15).zip(&placed.gate) {
+        line(out, &Line { x: placed.area.x + PAD, y, class: "label", text: words });
     }
 }
 
