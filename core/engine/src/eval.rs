@@ -208,17 +208,24 @@ impl<'a> World<'a> {
             Some(condition) => self.missing_there(run, condition),
             None => Missing::default(),
         };
-        if let (true, Some(file)) = (missing.words.is_empty(), phase.plan()) {
-            let fault = match self.plan(run, file) {
-                Some(Ok(_)) => return missing,
-                Some(Err(fault)) => fault.to_string(),
-                None => format!("a plan in `{}` that can be read", file.content.text),
-            };
-            missing.words.push(fault.clone());
-            missing.phrases.push(fault);
-            missing.more = true;
+        if missing.words.is_empty() {
+            self.missing_of_plan(run, phase, &mut missing);
         }
         missing
+    }
+
+    /// What keeps the plan of a phase from being worked on. Returns whether anything does.
+    fn missing_of_plan(&mut self, run: &Run, phase: &Phase, missing: &mut Missing<'_>) -> bool {
+        let Some(file) = phase.plan() else { return false };
+        let fault = match self.plan(run, file) {
+            Some(Ok(_)) => return false,
+            Some(Err(fault)) => fault.to_string(),
+            None => format!("a plan in `{}` that can be read", file.content.text),
+        };
+        missing.words.push(fault.clone());
+        missing.phrases.push(fault);
+        missing.more = true;
+        true
     }
 
     /// The plan as it is now; `None`: it is not known.
@@ -258,7 +265,12 @@ impl<'a> World<'a> {
 
     /// What the current phase's `done_when` still wants, as call tests and as words.
     pub(crate) fn missing_here<'p>(&mut self, run: &Run, phase: &'p Phase) -> Missing<'p> {
-        let mut missing = Missing::of_runs(phase, run);
+        // A person had the run go on to the phase before there was a plan.
+        let mut missing = Missing::default();
+        if run.plan.is_none() && self.missing_of_plan(run, phase, &mut missing) {
+            return missing;
+        }
+        missing = Missing::of_runs(phase, run);
         let asked = phase.done_when.as_ref().filter(|_| phase.run.is_none() || run.children == Children::Gate);
         let Some(condition) = asked else { return missing };
         self.missing(condition, run, Seen::Here, &mut missing);

@@ -106,6 +106,8 @@ pub(super) fn waves(out: Output, plan: &Value, margin: &str) {
         waves.entry(element.get("wave").and_then(Value::as_u64).unwrap_or_default()).or_default().push(element);
     }
     let width = list(plan, "elements").map(|one| text(one, "id").chars().count()).max().unwrap_or_default();
+    // What ended with a task that failed goes on when a person has said what becomes of that one.
+    let stuck = if list(plan, "elements").any(|one| text(one, "state") == "failed") { "failed" } else { "left" };
     let at_gate = plan.get("gate") == Some(&Value::Bool(true));
     let asks = text(plan, "gate_asks");
     for (number, tasks) in waves {
@@ -117,23 +119,36 @@ pub(super) fn waves(out: Output, plan: &Value, margin: &str) {
             false => "waits for the wave before".dimmed().to_string(),
         };
         out.line(format_args!("{margin}{} {state}", format!("wave {number}:").bold()));
-        tasks.iter().for_each(|task| line(out, task, &format!("{margin}  "), width));
+        for task in tasks {
+            let name = format!("{:<width$}", text(task, "id"));
+            out.line(format_args!("{margin}  {name}  {}", state_of(task, &notes(task, stuck).join("; "))));
+        }
     }
     if !at_gate && !asks.is_empty() {
         out.line(format_args!("{margin}gate of each wave: {asks}"));
     }
 }
 
-fn line(out: Output, task: &Value, margin: &str, width: usize) {
-    let (id, state) = (text(task, "id"), text(task, "state"));
-    let state = format!("{state:<8}");
-    let state = match state.trim_end() {
-        "finished" => state.green().to_string(),
-        "live" => state.cyan().to_string(),
-        "failed" | "left" => state.red().to_string(),
-        "skipped" => state.yellow().to_string(),
-        _ => state.dimmed().to_string(),
+/// The state of a task, and what is noted of it.
+fn state_of(task: &Value, notes: &str) -> String {
+    let word = text(task, "state");
+    let shown = match word {
+        "finished" => word.green().to_string(),
+        "live" => word.cyan().to_string(),
+        "failed" | "left" => word.red().to_string(),
+        "skipped" => word.yellow().to_string(),
+        _ => word.dimmed().to_string(),
     };
+    if notes.is_empty() {
+        shown
+    } else {
+        format!("{shown}{:width$}{notes}", "", width = 10_usize.saturating_sub(word.len()))
+    }
+}
+
+/// What is noted of a task. In the state `stuck`, what a person can do.
+fn notes(task: &Value, stuck: &str) -> Vec<String> {
+    let (id, state) = (text(task, "id"), text(task, "state"));
     let mut notes = Vec::new();
     if !text(task, "phase").is_empty() {
         notes.push(format!("in phase {}", text(task, "phase")));
@@ -145,8 +160,10 @@ fn line(out: Output, task: &Value, margin: &str, width: usize) {
     if !waits.is_empty() {
         notes.push(format!("after {}", waits.join(", ")));
     }
-    if matches!(text(task, "state"), "failed" | "left") {
+    if state == stuck {
         notes.push(format!("`phasegate workflow tasks retry {id}` begins it anew, `... skip {id}` skips it"));
+    } else if state == "left" {
+        notes.push("ended with the failed one, and goes on with it".to_string());
     }
-    out.line(format_args!("{margin}{id:<width$}  {state}  {}", notes.join("; ")).to_string().trim_end());
+    notes
 }

@@ -29,7 +29,9 @@ fn phase(text: &mut String, at: usize, node: &Node) {
         return;
     };
     let _ = writeln!(text, "  subgraph cluster_p{at} {{");
-    let _ = writeln!(text, "    label=\"\"; style=rounded; color=\"#94a3b8\"");
+    let gate = if group.gate.is_empty() { String::new() } else { format!("gate: {}", group.gate) };
+    let label = quoted(&gate);
+    let _ = writeln!(text, "    label={label}; labelloc=b; fontsize=10; style=rounded; color=\"#94a3b8\"");
     let _ = writeln!(text, "    {own}");
     parts(text, at, group);
     let _ = writeln!(text, "  }}");
