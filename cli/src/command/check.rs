@@ -51,7 +51,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         read_named(&args.files, context)?
     };
-    let configs = files.iter().filter(|file| file.kind != Kind::Prompt).count();
+    let configs = files.iter().filter(|file| !matches!(file.kind, Kind::Prompt | Kind::Format)).count();
     let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
     let compiled = compile_knowing(&files, &known);
     diagnostics.extend(compiled.diagnostics);

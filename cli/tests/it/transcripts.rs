@@ -17,9 +17,20 @@ fn project(skill: &str, transcripts: &[(String, String)]) -> World {
 
 /// The files of a folder, by name.
 fn files(folder: &Path) -> Vec<(String, String)> {
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
     files.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// The files that the skills of an example name, with their folders.
+fn named_files(skill: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples").join(skill);
+    let of = |name: &'static str| {
+        let inside = folder.join(name);
+        let found = if inside.is_dir() { files(&inside) } else { Vec::new() };
+        found.into_iter().map(move |(file, text)| (format!("{name}/{file}"), text))
+    };
+    ["formats", "prompts", "schemas"].into_iter().flat_map(of).collect()
 }
 
 /// The folders in a folder of this crate, by name, each with its files.
@@ -48,6 +59,7 @@ fn the_transcripts_of_the_examples_come_out_as_they_say() {
         world.write(".phasegate/config.yaml", "mode: block\n");
         skills.iter().for_each(|(name, text)| world.write(&format!(".phasegate/skills/{name}"), text));
         transcripts.iter().for_each(|(name, text)| world.write(&format!(".phasegate/tests/{name}"), text));
+        named_files(&skill).iter().for_each(|(name, text)| world.write(&format!(".phasegate/{name}"), text));
         let text = world.run(&["check", "--tests"], 0);
         assert!(text.contains("0 errors, 0 warnings"), "{skill}: {text}");
     }

@@ -14,7 +14,8 @@ pub(crate) const AGENT: &str = "agent";
 
 /// Puts the types of subagents into a skill.
 pub(crate) fn put_in(mut root: Node, findings: &mut Vec<Finding>) -> Node {
-    let phases: Vec<Phase> = root.entry("phases").map(|phases| phases.node.entries()).into_iter().flatten().map(Phase::of).collect();
+    let phases: Vec<Phase> =
+        root.entry("phases").map(|phases| phases.node.entries()).into_iter().flatten().map(Phase::of).collect();
     let Content::Map(entries) = &mut root.content else { return root };
     for entry in entries {
         match entry.key.as_str() {
@@ -27,7 +28,8 @@ pub(crate) fn put_in(mut root: Node, findings: &mut Vec<Finding>) -> Node {
             "artifacts" => {
                 for artifact in entries_of(&mut entry.node) {
                     let produces = |phase: &&Phase| phase.produces.contains(&artifact.key);
-                    let why = format!("the phases that produce `{}` are not done by one type of subagent", artifact.key);
+                    let why =
+                        format!("the phases that produce `{}` are not done by one type of subagent", artifact.key);
                     texts(&mut artifact.node, &Given { kind: only(phases.iter().filter(produces)), why }, findings);
                 }
             }

@@ -7,6 +7,8 @@ pub(crate) mod matcher;
 mod tests;
 mod bounds;
 mod says;
+mod files;
+mod format;
 mod artifact;
 mod inputs;
 pub(crate) mod condition;

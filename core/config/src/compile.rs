@@ -9,6 +9,7 @@ use crate::children::{self, Named};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
+use crate::formats::Formats;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Node, Span};
 use crate::prompts::Prompts;
@@ -53,13 +54,17 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
                 let read = skills::read_skill(
                     number,
                     file,
-                    &Beside { known, prompts: Prompts::of(&files, file.level) },
+                    &Beside {
+                        known,
+                        prompts: Prompts::of(&files, file.level),
+                        formats: Formats::of(&files, file.level),
+                    },
                     findings,
                 );
                 mode_unclear |= read.is_none() && file.kind == Kind::Skill;
                 found.extend(read);
             }
-            Kind::Prompt => {}
+            Kind::Prompt | Kind::Format => {}
         }
     }
     let runs: Vec<Named> = found.iter().flat_map(Named::of).collect();
@@ -211,7 +216,7 @@ fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
 }
 
 fn read_shipped(shipped: &Shipped, form: Form) -> Option<Skill> {
-    let beside = Beside { known: &Known::default(), prompts: Prompts::default() };
+    let beside = Beside { known: &Known::default(), prompts: Prompts::default(), formats: Formats::default() };
     Some(skills::read_skill(0, &shipped.source(form)?, &beside, &mut Vec::new())?.skill)
 }
 

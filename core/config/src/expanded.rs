@@ -1,10 +1,10 @@
 //! A skill with everything that its short forms stand for: every default written out, in the words of a config.
 
+mod artifacts;
 mod calls;
 
 use std::fmt::Write as _;
 
-use phasegate_core::artifact::Artifact;
 use phasegate_core::example::Example;
 use phasegate_core::input::{BRANCH, Input};
 use phasegate_core::policy::{
@@ -39,8 +39,7 @@ pub fn expanded(skill: &Skill) -> String {
         keys.push(("inputs", Value::Object(inputs.into_iter().map(input).collect())));
     }
     if !skill.artifacts.is_empty() {
-        let artifact = |one: &Artifact| (one.name.clone(), json!({"path": one.paths}));
-        keys.push(("artifacts", Value::Object(skill.artifacts.iter().map(artifact).collect())));
+        keys.push(("artifacts", Value::Object(skill.artifacts.iter().map(artifacts::artifact).collect())));
     }
     keys.push(("forbidden", list(&skill.global_forbidden)));
     keys.iter().for_each(|(key, value)| line(&mut text, 0, key, value));

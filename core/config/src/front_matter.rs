@@ -32,6 +32,14 @@ pub fn names_permissions(file: &str) -> bool {
     Matter::of(file).is_some_and(|matter| matter.names_permissions())
 }
 
+/// What stands between the leading `---` lines of a text, and what comes after them.
+pub(crate) fn split(text: &str) -> Option<(&str, &str)> {
+    let matter = Matter::of(text).filter(|matter| matter.closed)?;
+    let end = matter.before + matter.body.len();
+    let rest = text.get(end..)?;
+    Some((matter.body, rest.get(rest.find('\n').map_or(rest.len(), |end| end + 1)..)?))
+}
+
 /// What stands between the leading `---` lines.
 struct Matter<'f> {
     body: &'f str,

@@ -26,6 +26,8 @@ pub enum Kind {
     SkillMd,
     /// A text that configs of its level may name.
     Prompt,
+    /// A format of artifacts, or a JSON Schema, that configs of its level may name.
+    Format,
 }
 
 /// A config text with its name.

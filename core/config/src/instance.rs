@@ -52,9 +52,29 @@ fn put_in(value: &mut Value, values: &Values) {
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| put_in(item, values)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| put_in(field, values)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                match key.as_str() {
+                    // A JSON Schema is a text of its own, with `${}` of its own.
+                    SCHEMA => {}
+                    PATTERN => {
+                        put_in(field, &values.iter().map(|(name, value)| (name.clone(), literal(value))).collect())
+                    }
+                    _ => put_in(field, values),
+                }
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// The keys of a compiled skill whose text is a JSON Schema, and a regular expression.
+const SCHEMA: &str = "schema";
+const PATTERN: &str = "matches";
+
+/// A value as a regular expression that matches it alone.
+fn literal(value: &str) -> String {
+    value.replace('.', "\\.").replace('+', "\\+")
 }
 
 /// How an input is written where its value is put in.

@@ -45,6 +45,12 @@ impl Finding {
         Self { suggestion: Some(suggestion.into()), ..self }
     }
 
+    /// The same, of a file that another one names here.
+    pub(crate) fn named_at(self, path: &str, span: Span) -> Self {
+        let message = format!("`{path}`, line {}: {}", self.span.line, self.message);
+        Self { span, message, ..self }
+    }
+
     /// Whether the mistake, standing between two bytes, took something out of what stands there.
     pub(crate) fn damages(&self, start: usize, end: usize) -> bool {
         let takes_out = match self.code {

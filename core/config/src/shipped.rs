@@ -67,6 +67,10 @@ const SHIPPED: &[Shipped] = &[
     strict!("test-first-beside"),
 ];
 
+/// The formats and schemas that shipped skills name, by the path that they name them by.
+pub(crate) const SHIPPED_FORMATS: &[(&str, &str)] =
+    &[("schemas/task-graph.schema.json", include_str!("../skills/schemas/task-graph.schema.json"))];
+
 /// Every shipped skill, sorted by name.
 #[must_use]
 pub fn shipped() -> &'static [Shipped] {

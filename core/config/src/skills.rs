@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::build::builder::{Builder, Built, RunName, child};
 use crate::build::{matcher, skill};
+use crate::formats::Formats;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
 use crate::prompts::Prompts;
@@ -37,6 +38,7 @@ pub(crate) struct Found {
 pub(crate) struct Beside<'a> {
     pub(crate) known: &'a Known,
     pub(crate) prompts: Prompts<'a>,
+    pub(crate) formats: Formats<'a>,
 }
 
 /// Reads a skill config. `None` if there is none, or nothing of it could be understood.
@@ -49,7 +51,7 @@ pub(crate) fn read_skill(
     let root = match file.kind {
         Kind::Skill => read::read(&Text::whole(&file.text), findings)?,
         Kind::SkillMd => front_matter::config(&file.text, &file.path, findings)?,
-        Kind::Settings | Kind::Prompt => return None,
+        Kind::Settings | Kind::Prompt | Kind::Format => return None,
     };
     let by_default = if file.kind == Kind::SkillMd && is_lists_only(&root) { Form::Compat } else { Form::Strict };
     let mut node = validate(phasegate_schemas::Kind::Skill, root, findings)?;
@@ -57,7 +59,8 @@ pub(crate) fn read_skill(
         node = agent::put_in(node, findings);
     }
     let source: SkillSource = typed(&node, findings)?;
-    let built = skill::skill(findings, &source, &node, source.form.unwrap_or(by_default), &beside.prompts);
+    let form = source.form.unwrap_or(by_default);
+    let built = skill::skill(findings, &source, &node, form, &beside.prompts, &beside.formats);
     name(file, &built.skill.name, built.places.name, findings);
     let usable = !built.skill.phases.is_empty();
     if usable {

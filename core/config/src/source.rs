@@ -4,12 +4,16 @@
 
 pub mod choices;
 pub mod matcher;
+pub mod artifact;
 pub mod mcp;
 pub mod unlisted;
 pub mod phase;
 pub mod settings;
 pub mod skill;
 
+pub use artifact::{
+    ArtifactPath, ArtifactPathObject, ArtifactSource, FormatObject, FormatSource, LinePattern, LineSource,
+};
 pub use choices::{
     FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, ThenSource, UnlistedSource,
 };
@@ -22,5 +26,5 @@ pub use phase::{
     OptionalSource, OptionalWhen, ParallelSource, PhaseSource, RunSource,
 };
 pub use settings::{SettingsSource, UseObject, UseSource};
-pub use skill::{ArtifactSource, SkillSource, StartObject, StartSource, StartWord, ToolSource};
+pub use skill::{SkillSource, StartObject, StartSource, StartWord, ToolSource};
 pub use unlisted::{UnlistedCalls, UnlistedLineSource, UnlistedRuleSource};

@@ -3,7 +3,9 @@
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::{DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
+use phasegate_core::policy::{
+    DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted,
+};
 use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
 use serde_json::json;
 

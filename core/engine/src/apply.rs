@@ -94,6 +94,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
                 progress.wave = *wave;
             }
         }),
+        Change::DeprecatedUsed { run, file } => change_run(runs, run, |run| run.deprecated.push(file.clone())),
         Change::RunUnfinished { run } => change_run(runs, run, |run| run.unfinished = true),
         Change::BranchBound { run, agent, session } => change_run(runs, run, |run| {
             if let Some(branch) = &mut run.branch {
@@ -234,6 +235,12 @@ impl Session {
             Change::DenialsForgotten {} => self.denied.clear(),
             Change::MessageHeard { digest } => self.said = Some(digest.clone()),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
+            Change::NoticeDue { run, about, text } => {
+                let id = format!("{}about {about}", obligation_prefix(run));
+                self.obligations.retain(|owed| owed.id != id);
+                let kind = ObligationKind::Context(text.clone());
+                self.obligations.push(Obligation { id, kind, given: 0, call: None });
+            }
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { call } => {
                 for obligation in &mut self.obligations {

@@ -6,12 +6,13 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::content::Content;
 use crate::fact::FactKey;
 use crate::fact_test::{Truth, times};
-use crate::matcher::Matcher;
+use crate::format::Format;
+use crate::matcher::{ArgIs, Matcher};
 
 /// An artifact of a skill: files that its phases produce, or that are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,12 @@ pub struct Artifact {
     pub writes: Vec<Matcher>,
     /// Its files, with their digests.
     pub content: Content,
+    /// The patterns among `paths` that are deprecated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deprecated: Vec<String>,
+    /// What its files must be; `None`: anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
 }
 
 impl Artifact {
@@ -35,17 +42,36 @@ impl Artifact {
     }
 }
 
-/// A condition on an artifact.
+/// A condition on an artifact, or on the files that a pattern selects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArtifactTest {
-    /// Its name.
+    /// Its name; empty where a pattern selects the files.
     pub name: String,
     /// Its files, of which there must be one.
     pub content: Content,
+    /// The format of its files in words, if it has one: each of them keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// The digest of each of its files; `None`: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
     /// How often a text has to stand in its files; `None`: anything may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<Marks>,
+    /// What a place in each of its files has to hold, which are JSON then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<PointerTest>,
+}
+
+/// What a place in JSON has to hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointerTest {
+    /// The JSON pointer to the place.
+    pub at: String,
+    /// What has to be there.
+    pub is: ArgIs,
 }
 
 impl ArtifactTest {
@@ -81,6 +107,103 @@ pub struct Marks {
     pub at_most: Option<u64>,
 }
 
+/// What the content of files is asked for: the facts that answer a condition on them.
+pub(crate) enum Question<'t> {
+    /// How often a text stands in them.
+    Marks(&'t Marks),
+    /// Something that each of them must be. The answer has `true` for a file that is so, and what is wrong with another.
+    OfEach(FactKey),
+}
+
+/// The version of the skill that a run follows.
+#[derive(Clone, Copy)]
+pub(crate) struct Follows<'r> {
+    pub(crate) skill: &'r str,
+    pub(crate) version: &'r str,
+}
+
+impl Follows<'_> {
+    /// Which of these files of an artifact have its format, and what is wrong with the others. What the files are is a part
+    /// of the question, so that the answer to it is always the same.
+    pub(crate) fn format(self, artifact: &str, files: &Map<String, Value>) -> FactKey {
+        let Self { skill, version } = self;
+        let asked = json!({"skill": skill, "version": version, "artifact": artifact, "files": files});
+        FactKey::new("format", &asked)
+    }
+}
+
+impl ArtifactTest {
+    /// The test that one of these files is there.
+    #[must_use]
+    pub fn there(name: &str, content: Content) -> Self {
+        Self { name: name.into(), content, format: None, sha256: None, marks: None, pointer: None }
+    }
+
+    /// Whether there are files at all, with the digest that each must have.
+    pub(crate) fn is_there(&self, files: &Map<String, Value>) -> bool {
+        let right = |digest: &String| files.values().all(|found| found == digest.as_str());
+        !files.is_empty() && self.sha256.as_ref().is_none_or(right)
+    }
+
+    /// What the content of these files is asked for, the cheaper questions first.
+    pub(crate) fn questions<'t>(
+        &'t self,
+        files: &'t Map<String, Value>,
+        follows: Follows<'t>,
+    ) -> impl Iterator<Item = Question<'t>> {
+        let pointer = self.pointer.iter().map(move |test| {
+            let asked = json!({"at": test.at, "is": test.is, "files": files});
+            Question::OfEach(FactKey::new("pointer", &asked))
+        });
+        let format = self.format.iter().map(move |_| Question::OfEach(follows.format(&self.name, files)));
+        self.marks.iter().map(Question::Marks).chain(format).chain(pointer)
+    }
+}
+
+impl Question<'_> {
+    /// The fact that answers it.
+    pub(crate) fn fact(&self) -> &FactKey {
+        match self {
+            Self::Marks(marks) => &marks.fact,
+            Self::OfEach(fact) => fact,
+        }
+    }
+
+    /// Whether the answer is as the condition wants it.
+    pub(crate) fn truth(&self, files: &Map<String, Value>, answer: &Value) -> Truth {
+        match self {
+            Self::Marks(marks) => marks.truth(files, answer),
+            Self::OfEach(_) => files.keys().map(|path| of_file(answer, path)).fold(Truth::Yes, Truth::min),
+        }
+    }
+}
+
+/// What an answer says of one file.
+fn of_file(answer: &Value, path: &str) -> Truth {
+    match answer.get(path) {
+        Some(Value::Bool(yes)) => Truth::of(*yes),
+        Some(Value::String(_)) => Truth::No,
+        _ => Truth::Unknown,
+    }
+}
+
+/// The first file that has not the format, and why; or of which it is not known.
+pub(crate) fn fault(files: &Map<String, Value>, answer: &Value) -> Option<String> {
+    let why = |path: &String| match answer.get(path) {
+        Some(Value::Bool(true)) => None,
+        Some(Value::String(why)) => Some(alloc::format!("`{path}`: {why}")),
+        Some(Value::Object(unknown)) => {
+            let why = unknown.get("unknown").and_then(Value::as_str).unwrap_or("it cannot be read");
+            Some(alloc::format!("`{path}`: {why}"))
+        }
+        _ => Some(alloc::format!("`{path}`: it cannot be read")),
+    };
+    let mut faults = files.keys().filter_map(why);
+    let first = faults.next()?;
+    let more = faults.count();
+    Some(if more == 0 { first } else { alloc::format!("{first}, and {more} more files have a fault") })
+}
+
 impl Marks {
     /// Whether the text stands in these files as often as it has to. What is not known of one of them is not known.
     pub(crate) fn truth(&self, files: &Map<String, Value>, counts: &Value) -> Truth {
@@ -106,8 +229,32 @@ pub(crate) fn new_or_changed(now: Value, before: Option<&Value>) -> Value {
 /// The condition in the words of a config.
 impl fmt::Display for ArtifactTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "artifact {} ({})", self.name, self.content.text)?;
-        let Some(marks) = &self.marks else { return Ok(()) };
-        write!(f, " contains `{}` {}", marks.text, times(marks.at_least, marks.at_most))
+        match self.name.as_str() {
+            "" => write!(f, "file {}", self.content.text)?,
+            name => write!(f, "artifact {name} ({})", self.content.text)?,
+        }
+        let digest = self.sha256.iter().map(|digest| alloc::format!(" has the digest {digest}"));
+        let marks =
+            |marks: &Marks| alloc::format!(" contains `{}` {}", marks.text, times(marks.at_least, marks.at_most));
+        let pointer = self.pointer.iter().map(|test| alloc::format!(" has {test}"));
+        let mut said = digest.chain(self.marks.iter().map(marks)).chain(pointer);
+        let exists = self.name.is_empty().then(|| String::from(" exists"));
+        let first = said.next().or(exists);
+        first.into_iter().chain(said.map(|more| alloc::format!(" and{more}"))).try_for_each(|part| f.write_str(&part))
+    }
+}
+
+/// What is wanted, for example `at /status "done"`.
+impl fmt::Display for PointerTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.at.is_empty() { "the whole" } else { &self.at };
+        match &self.is {
+            ArgIs::Equal(value) => write!(f, "{value} at {at}"),
+            ArgIs::OneOf(values) => write!(f, "one of {} at {at}", Value::from(values.clone())),
+            ArgIs::Begins(start) => write!(f, "a text that begins {} at {at}", Value::from(start.as_str())),
+            ArgIs::Contains(part) => write!(f, "{} in what is at {at}", Value::from(part.as_str())),
+            ArgIs::Present(true) => write!(f, "something at {at}"),
+            ArgIs::Present(false) => write!(f, "nothing at {at}"),
+        }
     }
 }

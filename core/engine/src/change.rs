@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
-use crate::state::{Approval, Children, DeniedCall, Held, OpenCall, Run, SpentEdge, Status, Uncounted};
+use crate::state::{Approval, Children, DeniedCall, DeprecatedFile, Held, OpenCall, Run, SpentEdge, Status, Uncounted};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -326,6 +326,22 @@ pub enum Change {
         /// The text for the agent.
         text: String,
     },
+    /// The agent must be told something else about a run, once.
+    NoticeDue {
+        /// The id of the run.
+        run: String,
+        /// What it is about, in a word: an earlier notice about the same is dropped.
+        about: String,
+        /// The text for the agent.
+        text: String,
+    },
+    /// A file of an artifact counts in a run that lies where it no longer belongs.
+    DeprecatedUsed {
+        /// The id of the run.
+        run: String,
+        /// The file.
+        file: DeprecatedFile,
+    },
     /// Obligations were taken up, or are about runs that ended.
     ObligationsDropped {
         /// Their ids.
@@ -437,6 +453,7 @@ impl Change {
             | Self::ApprovalGiven { run, .. }
             | Self::ApprovalRevoked { run, .. }
             | Self::VisitBegan { run, .. }
+            | Self::DeprecatedUsed { run, .. }
             | Self::PhaseReturned { run } => of(run),
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
@@ -458,6 +475,7 @@ impl Change {
             | Self::DenialsForgotten {}
             | Self::MessageHeard { .. }
             | Self::ObligationDue { .. }
+            | Self::NoticeDue { .. }
             | Self::ObligationsDropped { .. }
             | Self::ObligationsGiven { .. } => Scope::Session,
         }
@@ -516,7 +534,9 @@ impl Change {
             | Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
+            | Self::DeprecatedUsed { .. }
             | Self::ObligationDue { .. }
+            | Self::NoticeDue { .. }
             | Self::ObligationsDropped { .. } => Durability::Synced,
         }
     }

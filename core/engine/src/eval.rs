@@ -5,9 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::artifact::{ArtifactTest, new_or_changed};
+use crate::artifact::{ArtifactTest, Follows, fault, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
@@ -106,15 +106,37 @@ impl<'a> World<'a> {
         new_or_changed(now, before)
     }
 
+    /// As `in_run`, where it was asked for; `None`: it was not.
+    pub(crate) fn seen_in_run(&self, content: &Content, run: &Run) -> Option<Value> {
+        let FactValue::Known(now) = self.facts.get(&content.fact)?.value.clone() else { return None };
+        let Some(atom) = content.since else { return Some(now) };
+        let before = newest_of(run, atom, |_| true).map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null));
+        Some(new_or_changed(now, before))
+    }
+
     fn artifact(&mut self, test: &ArtifactTest, run: &Run) -> Truth {
         let Value::Object(files) = self.in_run(&test.content, run) else { return Truth::Unknown };
-        match (files.is_empty(), &test.marks) {
-            (true, _) => Truth::No,
-            (false, None) => Truth::Yes,
-            (false, Some(marks)) => match self.fact(&marks.fact) {
-                Some(FactValue::Known(counts)) => marks.truth(&files, &counts),
+        if !test.is_there(&files) {
+            return Truth::No;
+        }
+        // What stands in files is asked for only where it decides.
+        let mut questions = test.questions(&files, follows(run));
+        let short = questions.find_map(|question| {
+            let truth = match self.fact(question.fact()) {
+                Some(FactValue::Known(answer)) => question.truth(&files, &answer),
                 None | Some(FactValue::Absent | FactValue::Unknown) => Truth::Unknown,
-            },
+            };
+            (truth != Truth::Yes).then_some(truth)
+        });
+        short.unwrap_or(Truth::Yes)
+    }
+
+    /// The first file of an artifact that has not its format, with what is wrong with it, where that was asked for.
+    fn format_fault(&self, artifact: &str, files: &Map<String, Value>, run: &Run) -> Option<String> {
+        let answer = self.facts.get(&follows(run).format(artifact, files))?;
+        match &answer.value {
+            FactValue::Known(answer) => fault(files, answer),
+            FactValue::Absent | FactValue::Unknown => None,
         }
     }
 
@@ -231,6 +253,15 @@ impl<'a> World<'a> {
     /// The plan as it is now; `None`: it is not known.
     pub(crate) fn plan(&mut self, run: &Run, file: &PlanFile) -> Option<Result<Plan, PlanFault>> {
         let Value::Object(files) = self.in_run(&file.content, run) else { return None };
+        if file.format && !files.is_empty() {
+            match self.fact(&follows(run).format(&file.artifact, &files)) {
+                Some(FactValue::Known(answer)) => match fault(&files, &answer) {
+                    Some(fault) => return Some(Err(PlanFault::of_format(fault))),
+                    None => {}
+                },
+                None | Some(FactValue::Absent | FactValue::Unknown) => return None,
+            }
+        }
         let elements = match self.fact(&file.fact) {
             Some(FactValue::Known(elements)) => elements,
             Some(FactValue::Absent) => Value::Null,
@@ -365,11 +396,15 @@ impl<'a> World<'a> {
                 out.phrases.push(format!("{} not found: {}", test.file_name(), phrase::wanted(condition)));
                 out.more = true;
             }
-            Condition::Not(_)
-            | Condition::Fact(_)
-            | Condition::Unchanged(_)
-            | Condition::Artifact(_)
-            | Condition::Says(_) => {
+            Condition::Artifact(test) => {
+                let files = if test.format.is_some() { self.in_run(&test.content, run) } else { Value::Null };
+                let fault = files.as_object().and_then(|files| self.format_fault(&test.name, files, run));
+                let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();
+                out.words.push(format!("{condition}{words}"));
+                out.phrases.push(fault.map_or_else(|| phrase::wanted(condition), |fault| phrase::faulty(test, &fault)));
+                out.more = true;
+            }
+            Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) | Condition::Says(_) => {
                 out.words.push(condition.to_string());
                 out.phrases.push(phrase::wanted(condition));
                 out.more = true;
@@ -420,6 +455,10 @@ impl Missing<'_> {
     pub(crate) fn is_persons(&self) -> bool {
         !self.gates.is_empty() && self.calls.is_empty() && !self.more
     }
+}
+
+fn follows(run: &Run) -> Follows<'_> {
+    Follows { skill: &run.skill, version: &run.version }
 }
 
 /// The proof of a condition by the newest visit in which it was proven.

@@ -459,6 +459,22 @@ pub fn same_server(one: &str, other: &str) -> bool {
     one.chars().map(letter).eq(other.chars().map(letter))
 }
 
+impl ArgIs {
+    /// Whether a value that is known is as wanted; `None`: there is none.
+    #[must_use]
+    pub fn holds(&self, found: Option<&Value>) -> bool {
+        match (self, found) {
+            (Self::Present(wanted), found) => *wanted == found.is_some(),
+            (_, None) => false,
+            (Self::Equal(wanted), Some(found)) => wanted == found,
+            (Self::OneOf(all), Some(found)) => all.contains(found),
+            (Self::Begins(start), Some(found)) => found.as_str().is_some_and(|text| text.starts_with(start.as_str())),
+            (Self::Contains(part), Some(Value::Array(items))) => items.iter().any(|item| item == part.as_str()),
+            (Self::Contains(part), Some(found)) => found.as_str().is_some_and(|text| text.contains(part.as_str())),
+        }
+    }
+}
+
 fn fit(yes: bool) -> Fit {
     if yes { Fit::Yes } else { Fit::No }
 }

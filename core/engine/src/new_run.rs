@@ -45,6 +45,7 @@ impl Run {
             backs: Vec::new(),
             spent: None,
             failed: false,
+            deprecated: Vec::new(),
             variables: Default::default(),
             history: Default::default(),
         }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use crate::artifact::ArtifactTest;
+use crate::artifact::{ArtifactTest, Marks};
 use crate::condition::{CallTest, Condition, TestsResult, Wanted};
 use crate::fact_test::times;
 use crate::matcher::{Matcher, ToolPattern};
@@ -155,9 +155,21 @@ pub(crate) fn reason(condition: &Condition) -> String {
 
 fn artifact(test: &ArtifactTest) -> String {
     let new = if test.content.since.is_some() { "a new or changed file" } else { "a file" };
-    let files = format!("{new} of the artifact `{}` ({})", test.name, shortened(&test.content.text));
-    let Some(marks) = &test.marks else { return files };
-    format!("{files}, with `{}` {} in it", shortened(&marks.text), times(marks.at_least, marks.at_most))
+    let files = match test.name.as_str() {
+        "" => format!("{new} `{}`", shortened(&test.content.text)),
+        name => format!("{new} of the artifact `{name}` ({})", shortened(&test.content.text)),
+    };
+    let digest = test.sha256.iter().map(|digest| format!("with the digest {digest}"));
+    let marks =
+        |marks: &Marks| format!("with `{}` {} in it", shortened(&marks.text), times(marks.at_least, marks.at_most));
+    let pointer = test.pointer.iter().map(|test| format!("with {}", shortened(&test.to_string())));
+    let said = digest.chain(test.marks.iter().map(marks)).chain(pointer).chain(test.format.clone());
+    said.fold(files, |files, part| format!("{files}, {part}"))
+}
+
+/// An artifact of which a file has not its format.
+pub(crate) fn faulty(test: &ArtifactTest, fault: &str) -> String {
+    format!("the artifact `{}` in its format ({fault})", test.name)
 }
 
 /// The runs that a phase consists of.

@@ -26,6 +26,9 @@ pub struct PlanFile {
     pub content: Content,
     /// The elements of each file that the artifact's patterns select: `null` where it holds no list of objects there.
     pub fact: FactKey,
+    /// Whether the artifact has a format.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub format: bool,
     /// The field that names an element.
     pub id: String,
     /// The field with the names of the elements that must have finished before.
@@ -87,6 +90,13 @@ impl fmt::Display for PlanFault {
             Some(path) => write!(f, "a plan in `{path}` that can be worked on: {}", self.what),
             None => f.write_str(&self.what),
         }
+    }
+}
+
+impl PlanFault {
+    /// The file has not the format of the artifact; the text says which and why.
+    pub(crate) fn of_format(what: String) -> Self {
+        Self { path: None, what: format!("a plan in its format: {what}") }
     }
 }
 
@@ -302,6 +312,7 @@ mod tests {
             artifact: "tasks".into(),
             content,
             fact: FactKey::new("elements", &json!({})),
+            format: false,
             id: "id".into(),
             after: Some("after".into()),
             barrier: Some("wave".into()),

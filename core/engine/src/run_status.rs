@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::artifact::Artifact;
 use crate::cause::By;
 use crate::decide::Done;
+use crate::deprecated;
 use crate::eval::{World, texts};
 use crate::graph::{Here, can_finish};
 use crate::matcher::Matcher;
@@ -127,6 +128,8 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         fields.insert("way".to_string(), way(place));
         let artifacts = skill.artifacts.iter().map(|artifact| (artifact.name.clone(), made(world, artifact, run)));
         fields.insert("artifacts".to_string(), Value::Object(artifacts.collect()));
+        let warnings = warnings(skill, run);
+        fields.extend((!warnings.is_empty()).then(|| ("warnings".to_string(), json!(warnings))));
     }
     answer
 }
@@ -174,6 +177,13 @@ fn way(place: &Place<'_>) -> Value {
 fn caused(by: By, who: Option<&String>) -> impl Iterator<Item = (String, Value)> {
     let by = ("by".to_string(), json!(by));
     core::iter::once(by).chain(who.map(|who| ("who".to_string(), json!(who))))
+}
+
+/// What counts in a run and should not be so.
+fn warnings(skill: &Skill, run: &Run) -> Vec<String> {
+    let artifact = |name: &str| skill.artifacts.iter().find(|artifact| artifact.name == name);
+    let said = run.deprecated.iter().filter_map(|file| Some(deprecated::told(artifact(&file.artifact)?, file)));
+    said.collect()
 }
 
 /// The name of the branch or the element that a run is.

@@ -232,6 +232,9 @@ pub struct Run {
     /// Whether the newest result of the present visit is a failure.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub failed: bool,
+    /// The files of artifacts that lie where they no longer belong, and that the agent was told of: one of each artifact.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deprecated: Vec<DeprecatedFile>,
     /// Named values (`task`, `from`, ...).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Value>,
@@ -271,6 +274,16 @@ pub struct SpentEdge {
     pub limit: u32,
     /// What becomes of the run.
     pub then: Spent,
+}
+
+/// A file of an artifact that lies where it no longer belongs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeprecatedFile {
+    /// The name of the artifact.
+    pub artifact: String,
+    /// Its path.
+    pub path: String,
 }
 
 /// Whether a run goes on.

@@ -16,6 +16,7 @@ use crate::control::{self, Answer, Invoked, Typed};
 use crate::decision::Decision;
 use crate::denial::{Denial, DenialKind};
 use crate::denied;
+use crate::deprecated;
 use crate::draft::{Draft, Parts};
 use crate::eval::{World, conditions};
 use crate::event::{Event, EventKind};
@@ -106,6 +107,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     settle(&mut world, policy, &mut draft);
     begin_visits(&mut world, policy, &mut draft);
     obligation::derive(policy, &mut draft, event);
+    deprecated::tell(&world, policy, &mut draft, event, decision.as_ref());
     obligation::give(&mut draft, event, decision.as_ref());
 
     let Parts { state, changes } = draft.into_parts();

@@ -13,7 +13,9 @@ use std::collections::BTreeSet;
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::{DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted};
+use phasegate_core::policy::{
+    DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted,
+};
 use phasegate_core::state::{HISTORY, KEPT};
 use phasegate_core::{Decision, Effect, Event, EventKind, Facts, Policy, State, step};
 use proptest::prelude::*;

@@ -10,6 +10,9 @@ use phasegate_core::policy::Skill;
 use phasegate_core::{Code, Event, FactKey, Facts, Outcome, Policy, State, step};
 
 use crate::facts::says;
+/// How often facts may be asked for in a phase: which files there are, what is counted in them, what is at a place in them,
+/// and whether they have their format.
+const ROUNDS_PER_PHASE: usize = 4;
 
 /// What an event leads to, and the facts that were used.
 #[derive(Debug)]
@@ -25,23 +28,23 @@ pub struct Decided {
 ///
 /// # Errors
 ///
-/// What `keep` fails with. `config-value`: an element of a plan has a value that cannot be put into its skill. `internal`: the engine asks for facts without end, more often than the policy has phases.
+/// What `keep` fails with. `config-value`: an element of a plan has a value that cannot be put into its skill. `internal`: the engine asks for facts without end, more often than the phases of the policy can.
 pub fn decide(
     policy: &mut Arc<Policy>,
     state: &State,
     event: &Event,
-    mut gather: impl FnMut(&[FactKey], &mut Facts),
+    mut gather: impl FnMut(&Policy, &[FactKey], &mut Facts),
     mut keep: impl FnMut(&Skill) -> Result<(), Problem>,
 ) -> Result<Decided, Problem> {
     let mut facts = Facts::new();
     let phases: usize = policy.skills.iter().chain(&policy.earlier).map(|skill| skill.phases.len()).sum();
-    for _ in 0..phases + 2 {
+    for _ in 0..ROUNDS_PER_PHASE * (phases + 1) {
         let outcome = step(policy, state, event, &facts);
         if outcome.needs.is_empty() && outcome.instances.is_empty() {
             return Ok(Decided { outcome, facts });
         }
         let needs = says::answer(event, &outcome.needs, &mut facts);
-        gather(&needs, &mut facts);
+        gather(policy, &needs, &mut facts);
         for wanted in &outcome.instances {
             let made = instance_of(policy, wanted)?;
             keep(&made)?;

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use phasegate_config::{Diagnostic, Kind, Level, PROMPTS_FOLDER, Severity, SourceFile, names_permissions};
+use phasegate_config::{
+    Diagnostic, FORMATS_FOLDER, Kind, Level, PROMPTS_FOLDER, SCHEMAS_FOLDER, Severity, SourceFile, names_permissions,
+};
 use phasegate_core::Code;
 
 use crate::locations::{CONFIG_FOLDER, Locations};
@@ -45,7 +47,7 @@ fn guards(file: &SourceFile) -> bool {
     match file.kind {
         Kind::Settings | Kind::Skill => true,
         Kind::SkillMd => names_permissions(&file.text),
-        Kind::Prompt => false,
+        Kind::Prompt | Kind::Format => false,
     }
 }
 
@@ -87,7 +89,7 @@ pub fn guards_itself(root: &Path) -> bool {
 pub fn named(path: &Path, root: &Path) -> Found {
     let mut search = Search { root, found: Found::default(), level: Level::Project };
     search.file(path, kind_of(path), true);
-    search.prompts(&root.join(CONFIG_FOLDER));
+    search.texts(&root.join(CONFIG_FOLDER));
     search.found
 }
 
@@ -129,14 +131,22 @@ impl Search<'_> {
             }
         }
         self.skill_mds(&skills);
-        self.prompts(folder);
+        self.texts(folder);
     }
 
-    /// The texts that configs of this level may name.
-    fn prompts(&mut self, folder: &Path) {
-        for path in self.entries(&folder.join(PROMPTS_FOLDER)) {
-            if path.extension().is_some_and(|end| end == "md" || end == "txt") {
-                self.file(&path, Kind::Prompt, true);
+    /// The texts, formats and JSON Schemas that configs of this level may name.
+    fn texts(&mut self, folder: &Path) {
+        self.named(&folder.join(PROMPTS_FOLDER), Kind::Prompt, &["md", "txt"]);
+        for name in [FORMATS_FOLDER, SCHEMAS_FOLDER] {
+            self.named(&folder.join(name), Kind::Format, &["yaml", "yml", "json"]);
+        }
+    }
+
+    /// The files of a folder whose names end so.
+    fn named(&mut self, folder: &Path, kind: Kind, ends: &[&str]) {
+        for path in self.entries(folder) {
+            if path.extension().and_then(|end| end.to_str()).is_some_and(|end| ends.contains(&end)) {
+                self.file(&path, kind, true);
             }
         }
     }
@@ -248,6 +258,9 @@ mod tests {
             "p/.phasegate/prompts/plan.md",
             "p/.phasegate/prompts/deep/plan.md",
             "p/.phasegate/prompts/plan.pdf",
+            "p/.phasegate/formats/memory.yaml",
+            "p/.phasegate/formats/notes.md",
+            "p/.phasegate/schemas/tasks.json",
             "p/.tool/skills/x/SKILL.md",
             "p/.tool/skills/x/notes.md",
             "h/.tool/skills/y/SKILL.md",
@@ -267,6 +280,8 @@ mod tests {
                 (Level::Project, skill, "p/.phasegate/skills/b.yml"),
                 (Level::Project, md, "p/.phasegate/skills/c/SKILL.md"),
                 (Level::Project, Kind::Prompt, "p/.phasegate/prompts/plan.md"),
+                (Level::Project, Kind::Format, "p/.phasegate/formats/memory.yaml"),
+                (Level::Project, Kind::Format, "p/.phasegate/schemas/tasks.json"),
                 (Level::Project, md, "p/.tool/skills/x/SKILL.md"),
                 (Level::User, Kind::Settings, "u/config.yaml"),
                 (Level::User, md, "h/.tool/skills/y/SKILL.md"),

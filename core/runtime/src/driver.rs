@@ -248,7 +248,8 @@ impl<'a> Driver<'a> {
         }
         let policies = &self.runtime.policies;
         self.loaded.own.policy = policies.with_instance(&self.loaded.own.policy, &self.state, &event, !open)?;
-        let gather = |keys: &[_], found: &mut _| facts::gather(facts::World::of(&self.project), keys, found);
+        let gather =
+            |policy: &_, keys: &[_], found: &mut _| facts::gather(facts::World::of(&self.project, policy), keys, found);
         let keep = |skill: &Skill| if open { Ok(()) } else { policies.keep(skill) };
         let decided = decide(&mut self.loaded.own.policy, &self.state, &event, gather, keep)?;
         Ok((event, decided))

@@ -9,6 +9,9 @@ mod listing;
 mod contents;
 mod counts;
 pub(crate) mod elements;
+pub(crate) mod named;
+pub(crate) mod pointer;
+pub(crate) mod format;
 pub(crate) mod says;
 mod session;
 
@@ -25,6 +28,8 @@ pub const SOURCES: &[Registered] = &[
     Registered::of::<counts::Counts>(),
     Registered::of::<elements::Elements>(),
     Registered::of::<session::Session>(),
+    Registered::of::<pointer::Pointer>(),
+    Registered::of::<format::Format>(),
 ];
 
 /// The source with this name.
@@ -51,11 +56,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use phasegate_core::Policy;
     use phasegate_store::digest::sha256_hex;
 
     fn ask(root: &Path, key: FactKey) -> FactValue {
         let mut facts = Facts::new();
-        gather(World { root, project: None }, std::slice::from_ref(&key), &mut facts);
+        gather(World { root, project: None, policy: &Policy::default() }, std::slice::from_ref(&key), &mut facts);
         facts.remove(&key).unwrap().value
     }
 
@@ -109,7 +115,10 @@ mod tests {
         assert_eq!(count.check(&json!({"path": "a", "text": "b"})), Ok(()));
         assert!(count.check(&json!({"path": "a"})).unwrap_err().contains("text"));
         assert_eq!(
-            count.gather(World { root: Path::new("/"), project: None }, &json!({"file": "a"})),
+            count.gather(
+                World { root: Path::new("/"), project: None, policy: &Policy::default() },
+                &json!({"file": "a"})
+            ),
             FactValue::Unknown
         );
         assert!(source("none").is_none());

@@ -48,7 +48,8 @@ impl Runtime {
         let before = State { project: kept.project.clone(), session: state::Session::default() };
         let policy = Arc::new(self.policies.with_earlier(policy, &before)?);
         let mut policy = self.policies.with_instance(&policy, &before, &event, true)?;
-        let gather = |keys: &[_], found: &mut _| facts::gather(facts::World::of(project), keys, found);
+        let gather =
+            |policy: &_, keys: &[_], found: &mut _| facts::gather(facts::World::of(project, policy), keys, found);
         let decided = decide(&mut policy, &before, &event, gather, |skill| self.policies.keep(skill))?;
         let of_project = decided.outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
         let of_project: Vec<Change> = of_project.cloned().collect();

@@ -263,7 +263,7 @@ impl Replay {
 
     /// Decides the event by what the lines and the live files say.
     fn decide(&mut self, before: &State, event: &Event) -> Result<Decided, LineError> {
-        let gather = |keys: &[_], found: &mut _| self.files.gather(keys, found);
+        let gather = |policy: &_, keys: &[_], found: &mut _| self.files.gather(policy, keys, found);
         decide(&mut self.policy, before, event, gather, not_kept).map_err(|problem| LineError(problem.message))
     }
 }

@@ -72,7 +72,8 @@ impl Runtime {
         // As an agent's question does, this begins what is in force; nothing of it is kept.
         let kind = EventKind::Command { by: By::Agent, name: command.to_string(), args: json!({}) };
         let event = Event::new(&state.session.id, kind);
-        let gather = |keys: &[_], found: &mut _| facts::gather(facts::World::of(project), keys, found);
+        let gather =
+            |policy: &_, keys: &[_], found: &mut _| facts::gather(facts::World::of(project, policy), keys, found);
         Ok(decide(&mut Arc::new(policy), &state, &event, gather, not_kept)?.outcome.result.unwrap_or_default())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_config::{Diagnostic, Severity};
+use phasegate_config::{Diagnostic, FORMATS_FOLDER, SCHEMAS_FOLDER, Severity};
 use phasegate_core::Code;
 
 use crate::locations::CONFIG_FOLDER;
@@ -23,7 +23,8 @@ pub fn strays(root: &Path) -> Vec<Diagnostic> {
     }
     for path in entries(&folder) {
         let name = name(&path);
-        if path.is_dir() && name != "skills" && has_configs(&path) {
+        let is_read = ["skills", FORMATS_FOLDER, SCHEMAS_FOLDER].contains(&&*name);
+        if path.is_dir() && !is_read && has_configs(&path) {
             add(&path, "skills are read from the folder `.phasegate/skills`");
         } else if is_config(&path) && !matches!(&*name, "config.yaml" | "config.yml" | "config.json") {
             add(&path, "settings are read from `.phasegate/config.yaml`, skills from `.phasegate/skills/NAME.yaml`");

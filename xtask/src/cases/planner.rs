@@ -273,7 +273,10 @@ fn artifact_path(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
     let mut lines = all_made(&phases()?, phase);
     lines.push(write(path));
     let answer = last(player, &lines)?;
-    let got = json!({"allowed": allowed(&answer), "legacy_warning": at(&answer, "/decision") == "warn"});
+    let told = at(&answer, "/obligations").as_array().into_iter().flatten();
+    let deprecated = |text: &str| text.contains("that place is deprecated");
+    let warned = told.into_iter().any(|one| one["context"].as_str().is_some_and(deprecated));
+    let got = json!({"allowed": allowed(&answer), "legacy_warning": warned});
     Ok(Outcome::of(&case.expect, &got))
 }
 

@@ -140,6 +140,9 @@ fn run(out: Output, run: &Value, full: bool) {
     if let Some(why) = run.get("stopped").and_then(Value::as_str) {
         out.line(format_args!("    {} {why}", "waits for you:".yellow()));
     }
+    for warning in run.get("warnings").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        out.line(format_args!("    {}: {warning}", "warning".yellow()));
+    }
     plan::waves(out, run);
     line(out, "missing", &words(run.get("needs")).join("; "));
     if let Some(why) = run.get("uncounted").and_then(Value::as_str) {

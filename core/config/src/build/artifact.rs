@@ -1,26 +1,31 @@
 //! Artifacts as written, and what conditions and phases say of them.
 
-use phasegate_core::artifact::{Artifact, ArtifactTest, Marks};
+use phasegate_core::artifact::{Artifact, ArtifactTest};
 use phasegate_core::condition::{Condition, Content};
 use phasegate_core::matcher::Matcher;
 use phasegate_core::{Code, FactKey};
 use serde_json::json;
 
 use super::builder::{Builder, child};
-use super::{bounds, matcher};
+use super::{bounds, files, format, matcher};
 use crate::node::{Node, Span};
 use crate::paths;
 use crate::report::Finding;
-use crate::source::{ConditionSource, MatcherObject, MatcherSource, PhaseSource, SkillSource};
+use crate::source::{ArtifactPath, ConditionSource, MatcherObject, MatcherSource, PhaseSource, SkillSource};
 use crate::suggestion::{did_you_mean, listed};
 
 /// Builds the artifacts of a skill.
 pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> Vec<Artifact> {
     let mut artifacts = Vec::new();
     for (name, written) in &source.artifacts {
-        let nodes = child(child(node, name), "path");
-        let (mut patterns, mut writes) = (Vec::new(), Vec::new());
+        let own = child(node, name);
+        let nodes = child(own, "path");
+        let (mut patterns, mut writes, mut deprecated) = (Vec::new(), Vec::new(), Vec::new());
         for (path, node) in written.path.iter().zip(nodes.items()) {
+            let (path, old, node) = match path {
+                ArtifactPath::Path(path) => (path, false, node),
+                ArtifactPath::Object(object) => (&object.glob, object.deprecated, child(node, "glob")),
+            };
             let found = paths::pattern(path, node.span).and_then(|pattern| match pattern.starts_with('/') {
                 true => Err(paths::outside(path, node.span, "it is absolute")),
                 false => Ok(pattern),
@@ -28,15 +33,22 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) 
             match found {
                 Ok(pattern) => {
                     writes.extend(writing(builder, &pattern, node));
+                    deprecated.extend(old.then(|| pattern.clone()));
                     patterns.push(pattern);
                 }
                 Err(finding) => builder.findings.push(finding),
             }
         }
+        if !patterns.is_empty() && deprecated.len() == patterns.len() {
+            let message = format!("every path of the artifact `{name}` is deprecated");
+            let finding = Finding::error(Code::ConfigValue, nodes.span, message);
+            builder.findings.push(finding.suggest("add the path that takes their place"));
+        }
+        let format = written.format.as_ref().and_then(|written| format::format(builder, written, child(own, "format")));
         let produced = source.phases.values().any(|phase| phase.produces.contains(name));
         let since = if produced { Some(builder.next_atom()) } else { None };
         let content = Content { fact: FactKey::new("contents", &json!(patterns)), text: patterns.join(", "), since };
-        artifacts.push(Artifact { name: name.clone(), paths: patterns, writes, content });
+        artifacts.push(Artifact { name: name.clone(), paths: patterns, writes, content, deprecated, format });
     }
     artifacts
 }
@@ -87,17 +99,14 @@ pub(super) fn condition(builder: &mut Builder<'_>, source: &ConditionSource, nod
             Finding::error(Code::ConfigValue, child(node, "file").span, "`file` and `artifact` are two conditions");
         builder.findings.push(finding.suggest("write them under `all`"));
     }
-    let at_least = if source.contains.is_some() { bounds::least(builder, source, node) } else { 0 };
     let Some(artifact) = place(builder, name).and_then(|at| builder.artifacts.get(at)) else {
+        if source.contains.is_some() {
+            bounds::least(builder, source, node);
+        }
         return unknown(builder, name, child(node, "artifact").span);
     };
-    let marks = source.contains.as_ref().map(|text| Marks {
-        fact: FactKey::new("counts", &json!([artifact.paths, text])),
-        text: text.clone(),
-        at_least,
-        at_most: source.at_most,
-    });
-    parts.push(Condition::Artifact(ArtifactTest { marks, ..there(artifact) }));
+    let (patterns, there) = (artifact.paths.clone(), there(artifact));
+    parts.push(Condition::Artifact(files::asked(builder, source, node, &patterns, there)));
 }
 
 /// What the approval of a name is of, where an artifact has the name.
@@ -124,7 +133,8 @@ fn misspelt(builder: &mut Builder<'_>, name: &str, node: &Node) {
 }
 
 fn there(artifact: &Artifact) -> ArtifactTest {
-    ArtifactTest { name: artifact.name.clone(), content: artifact.content.clone(), marks: None }
+    let format = artifact.format.as_ref().map(|format| format.text.clone());
+    ArtifactTest { format, ..ArtifactTest::there(&artifact.name, artifact.content.clone()) }
 }
 
 /// The artifact of this name, which is reported where there is none.

@@ -4,6 +4,7 @@ use phasegate_core::artifact::Artifact;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
 
+use crate::formats::Formats;
 use crate::node::{Node, Span};
 use crate::prompts::Prompts;
 use crate::report::Finding;
@@ -21,6 +22,10 @@ pub(crate) struct Builder<'f> {
     pub(super) may_compare: bool,
     /// The texts that it may name.
     pub(super) prompts: Option<&'f Prompts<'f>>,
+    /// The formats that it may name.
+    pub(super) formats: Option<&'f Formats<'f>>,
+    /// The texts of the formats that it named, and where it did.
+    pub(super) texts: Vec<(String, Span)>,
     /// The skills that its phases run.
     pub(super) runs: Vec<RunName>,
     /// The artifacts of the skill.
@@ -38,6 +43,8 @@ impl<'f> Builder<'f> {
             unlisted: Unlisted::ReadOnly,
             may_compare: false,
             prompts: None,
+            formats: None,
+            texts: Vec::new(),
             runs: Vec::new(),
             artifacts: Vec::new(),
             atoms: 0,

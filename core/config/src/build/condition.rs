@@ -2,14 +2,13 @@
 
 use phasegate_core::Code;
 use phasegate_core::FactKey;
-use phasegate_core::condition::{CallTest, Comparison, Condition, Content, FactTest, Gate, UnchangedTest, Wanted};
+use phasegate_core::condition::{CallTest, Condition, Content, Gate, UnchangedTest, Wanted};
 use phasegate_core::event::CallOutcome;
-use phasegate_core::fact_test::times;
 use phasegate_core::object::Same;
 use serde_json::json;
 
 use super::builder::{Asked, Builder, child};
-use super::{artifact, bounds, matcher, says, tests};
+use super::{artifact, files, matcher, says, tests};
 use crate::node::Node;
 use crate::paths;
 use crate::report::Finding;
@@ -43,7 +42,7 @@ pub(super) fn build(
         parts.extend(build(builder, not, child(node, "not"), seen).map(|inner| Condition::Not(Box::new(inner))));
         builder.may_compare = may_compare;
     }
-    file(builder, source, node, &mut parts);
+    files::condition(builder, source, node, &mut parts);
     artifact::condition(builder, source, node, &mut parts);
     says::condition(builder, source, node, &mut parts);
     parts.extend(source.approved.iter().map(|name| {
@@ -125,56 +124,4 @@ fn unchanged(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node) -
         false => Ok(Content { fact: FactKey::new("files", &json!(pattern)), text: pattern, since: None }),
     });
     found.map_err(|finding| builder.findings.push(finding)).ok()
-}
-
-fn file(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, parts: &mut Vec<Condition>) {
-    let misplaced = [
-        ("exists", source.exists.is_some(), "file", source.file.is_some()),
-        ("sha256", source.sha256.is_some(), "file", source.file.is_some()),
-        ("contains", source.contains.is_some(), "file", source.file.is_some() || source.artifact.is_some()),
-        ("at_least", source.at_least.is_some(), "contains", source.contains.is_some()),
-        ("at_most", source.at_most.is_some(), "contains", source.contains.is_some()),
-    ];
-    for (key, _, needs, _) in misplaced.iter().filter(|(_, given, _, there)| *given && !there) {
-        builder.findings.push(
-            Finding::error(
-                Code::ConfigMissing,
-                child(node, key).span,
-                format!("`{key}` says something about `{needs}`, which is missing"),
-            )
-            .suggest(format!("add `{needs}`, or remove `{key}`")),
-        );
-    }
-    let Some(written) = &source.file else { return };
-    let path = match paths::file(written, child(node, "file").span) {
-        Ok(path) => path,
-        Err(finding) => return builder.findings.push(finding),
-    };
-    let before = parts.len();
-    let of_file = |is, text| {
-        Condition::Fact(FactTest { fact: FactKey::new("file", &json!(path)), is, text: format!("file {path} {text}") })
-    };
-    parts.extend(source.exists.map(|exists| of_file(Comparison::Exists(exists), existence(exists).to_string())));
-    parts.extend(
-        source
-            .sha256
-            .as_ref()
-            .map(|digest| of_file(Comparison::Equals(json!(digest)), format!("has the digest {digest}"))),
-    );
-    if let Some(text) = source.contains.clone() {
-        let at_least = bounds::least(builder, source, node);
-        parts.push(Condition::Fact(FactTest {
-            fact: FactKey::new("count", &json!([path, text])),
-            is: Comparison::Within { at_least, at_most: source.at_most },
-            text: format!("file {path} contains `{text}` {}", times(at_least, source.at_most)),
-        }));
-    }
-    // What is approved as it is now exists.
-    if parts.len() == before && source.approved.is_none() {
-        parts.push(of_file(Comparison::Exists(true), existence(true).to_string()));
-    }
-}
-
-fn existence(exists: bool) -> &'static str {
-    if exists { "exists" } else { "does not exist" }
 }

@@ -25,7 +25,9 @@ const RESERVED: [&str; 2] = [AGENT, BRANCH];
 /// Builds the inputs of a skill, and looks for names in `${}` that are none of them.
 pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) -> Vec<Input> {
     let mut inputs = Vec::new();
-    let mut written = Vec::new();
+    // What stands in a file that the skill names, stands there where it is named.
+    let of_files = core::mem::take(&mut builder.texts);
+    let mut written: Vec<(&str, Span)> = of_files.iter().map(|(text, span)| (text.as_str(), *span)).collect();
     root.entries().iter().filter(|entry| entry.key != "inputs").for_each(|entry| texts(&entry.node, &mut written));
     let prompts = prompts(builder, source, root);
     written.extend(prompts.iter().map(|(text, span)| (*text, *span)));
@@ -87,7 +89,7 @@ pub(super) fn starts(builder: &mut Builder<'_>, inputs: &[Input], start: &[Start
 }
 
 /// The texts of a tree with their places.
-fn texts<'n>(node: &'n Node, found: &mut Vec<(&'n str, Span)>) {
+pub(super) fn texts<'n>(node: &'n Node, found: &mut Vec<(&'n str, Span)>) {
     if let Some(text) = node.text() {
         found.push((text, node.span));
         return;

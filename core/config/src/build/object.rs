@@ -113,26 +113,32 @@ fn arguments(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> 
     let mut tests = Vec::new();
     let mut sound = true;
     for (path, source) in &source.args {
-        let is = match source {
-            ArgSource::Text(text) => ArgIs::Equal(Value::String(text.clone())),
-            ArgSource::Bool(truth) => ArgIs::Equal(Value::Bool(*truth)),
-            ArgSource::Number(number) => ArgIs::Equal(Value::Number(number.clone())),
-            ArgSource::List(items) => ArgIs::Equal(Value::Array(items.clone())),
-            ArgSource::Test(test) => match (&test.one_of, &test.begins, &test.contains, test.present) {
-                (Some(all), ..) => ArgIs::OneOf(all.clone()),
-                (_, Some(start), ..) => ArgIs::Begins(start.clone()),
-                (_, _, Some(part), _) => ArgIs::Contains(part.clone()),
-                (.., present) => ArgIs::Present(present.unwrap_or(true)),
-            },
-        };
-        let pattern = matches!(&is, ArgIs::Equal(Value::String(text)) if text.ends_with('*'));
-        if path == COMMAND && (pattern || matches!(is, ArgIs::Begins(_) | ArgIs::Contains(_))) {
+        let test = argument(path, source);
+        let pattern = matches!(&test.is, ArgIs::Equal(Value::String(text)) if text.ends_with('*'));
+        if path == COMMAND && (pattern || matches!(test.is, ArgIs::Begins(_) | ArgIs::Contains(_))) {
             builder.findings.push(equality_only(child(node, path).span));
             sound = false;
         }
-        tests.push(ArgTest { path: path.clone(), is });
+        tests.push(test);
     }
     sound.then_some(tests)
+}
+
+/// What a value has to be, by the path to it.
+pub(super) fn argument(path: &str, source: &ArgSource) -> ArgTest {
+    let is = match source {
+        ArgSource::Text(text) => ArgIs::Equal(Value::String(text.clone())),
+        ArgSource::Bool(truth) => ArgIs::Equal(Value::Bool(*truth)),
+        ArgSource::Number(number) => ArgIs::Equal(Value::Number(number.clone())),
+        ArgSource::List(items) => ArgIs::Equal(Value::Array(items.clone())),
+        ArgSource::Test(test) => match (&test.one_of, &test.begins, &test.contains, test.present) {
+            (Some(all), ..) => ArgIs::OneOf(all.clone()),
+            (_, Some(start), ..) => ArgIs::Begins(start.clone()),
+            (_, _, Some(part), _) => ArgIs::Contains(part.clone()),
+            (.., present) => ArgIs::Present(present.unwrap_or(true)),
+        },
+    };
+    ArgTest { path: path.to_owned(), is }
 }
 
 /// The commands of which one must match; empty where any may; `None` after a mistake.

@@ -61,7 +61,12 @@ pub(super) fn runs(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node)
         runs.plan = plan(builder, each, at);
         runs.gate = each.gate.is_some();
         runs.each.push(only(&each.skill));
-        builder.runs.push(RunName { skill: each.skill.clone(), span: child(at, "skill").span, plan: true, branch: None });
+        builder.runs.push(RunName {
+            skill: each.skill.clone(),
+            span: child(at, "skill").span,
+            plan: true,
+            branch: None,
+        });
     }
     if runs.each.is_empty() {
         let finding = Finding::error(Code::ConfigMissing, at.span, "`run` names no skill");
@@ -85,6 +90,7 @@ fn plan(builder: &mut Builder<'_>, source: &EachSource, node: &Node) -> Option<B
         artifact: artifact.name.clone(),
         content: artifact.content.clone(),
         fact,
+        format: artifact.format.is_some(),
         id,
         after: source.after.clone(),
         barrier: source.barrier.clone(),

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
 use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, unlisted};
+use crate::formats::Formats;
 use crate::node::{Node, Span};
 use crate::prompts::Prompts;
 use crate::report::Finding;
@@ -22,9 +23,15 @@ pub(crate) fn skill<'f>(
     node: &Node,
     form: Form,
     prompts: &'f Prompts<'f>,
+    formats: &'f Formats<'f>,
 ) -> Built {
     let compat = form == Form::Compat;
-    let mut builder = Builder { servers: &source.servers, prompts: Some(prompts), ..Builder::new(findings, compat) };
+    let mut builder = Builder {
+        servers: &source.servers,
+        prompts: Some(prompts),
+        formats: Some(formats),
+        ..Builder::new(findings, compat)
+    };
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));

@@ -1,13 +1,14 @@
 //! Matchers and conditions in the words of a config.
 
 use phasegate_core::analysis::{Access, Invocation};
-use phasegate_core::artifact::ArtifactTest;
 use phasegate_core::condition::{CallTest, Condition, SaysTest, Wanted};
 use phasegate_core::fact_test::{Comparison, FactTest};
-use phasegate_core::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, ToolPattern};
+use phasegate_core::matcher::{AgentTest, Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::Phase;
 use phasegate_core::tool::BASH;
 use serde_json::{Map, Value, json};
+
+use super::artifacts::{self, arguments};
 
 /// The lines of a phase's `allowed`, those of the skill among them.
 pub(super) fn allowed(phase: &Phase) -> Value {
@@ -69,15 +70,7 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
         fields.insert(key.into(), json!(pattern));
     }
     if !matcher.args.is_empty() {
-        let test = |is: &ArgIs| match is {
-            ArgIs::Equal(value) => value.clone(),
-            ArgIs::OneOf(values) => json!({"one_of": values}),
-            ArgIs::Begins(start) => json!({"begins": start}),
-            ArgIs::Contains(part) => json!({"contains": part}),
-            ArgIs::Present(present) => json!({"present": present}),
-        };
-        let each: Map<String, Value> = matcher.args.iter().map(|arg| (arg.path.clone(), test(&arg.is))).collect();
-        fields.insert("args".into(), Value::Object(each));
+        fields.insert("args".into(), arguments(&matcher.args));
     }
     let invoked = matcher.invokes.as_deref().map(|invoked| match invoked {
         Invocation::Skill(name) => ("skill".to_string(), json!(name)),
@@ -105,7 +98,7 @@ pub(super) fn condition(condition: &Condition) -> Value {
         Condition::Not(inner) => json!({"not": self::condition(inner)}),
         Condition::Call(test) => call(test),
         Condition::Fact(test) => fact(test),
-        Condition::Artifact(test) => artifact(test),
+        Condition::Artifact(test) => artifacts::condition(test),
         Condition::Says(test) => says(test),
         Condition::Unchanged(test) => json!({"unchanged": test.content.text}),
         Condition::Approved(gate) => match &gate.content {
@@ -130,16 +123,6 @@ fn call(test: &CallTest) -> Value {
     if !test.same.is_empty() {
         let pair = |same: &phasegate_core::object::Same| (same.its.to_string(), json!(same.mine.to_string()));
         fields.insert("same".into(), Value::Object(test.same.iter().map(pair).collect()));
-    }
-    Value::Object(fields)
-}
-
-fn artifact(test: &ArtifactTest) -> Value {
-    let mut fields = Map::from_iter([("artifact".to_string(), json!(test.name))]);
-    if let Some(marks) = &test.marks {
-        fields.insert("contains".into(), json!(marks.text));
-        fields.insert("at_least".into(), json!(marks.at_least));
-        fields.extend(marks.at_most.map(|most| ("at_most".to_string(), json!(most))));
     }
     Value::Object(fields)
 }

@@ -154,7 +154,8 @@ pub struct ConditionSource {
     pub any: Option<Vec<ConditionSource>>,
     /// This does not hold. An unknown fact satisfies neither a condition nor its negation.
     pub not: Option<Box<ConditionSource>>,
-    /// A file, relative to the project. Without another key, the condition is that it exists.
+    /// A file, or the files that a path with `*`, `?`, `**` and `{a,b}` selects, relative to the project. Without another key,
+    /// the condition is that there is one.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub file: Option<String>,
     /// An artifact of the skill is there. With `contains`: as often as `at_least` and `at_most` say, in all its files together.
@@ -162,10 +163,11 @@ pub struct ConditionSource {
     pub artifact: Option<String>,
     /// With `file`: whether the file exists.
     pub exists: Option<bool>,
-    /// With `file`: the SHA-256 digest of its bytes, as 64 lower-case hexadecimal digits.
+    /// With `file` or `artifact`: the SHA-256 digest of the bytes of each file, as 64 lower-case hexadecimal digits.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub sha256: Option<String>,
-    /// With `file` or `artifact`: a text that it contains.
+    /// With `file` or `artifact`: a text that it contains. With `pointer`: a text in which this one stands, or a list with
+    /// this text as an item.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub contains: Option<String>,
     /// With `contains`: the minimum number of occurrences. The default is 1, or 0 if `at_most` is given.
@@ -179,6 +181,19 @@ pub struct ConditionSource {
     /// With `says`: the part does not count where this regular expression fits in its sentence.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub except: Option<String>,
+    /// With `file` or `artifact`: a place in each of its files, which are JSON, as a JSON pointer (`/tasks/0/id`). What is there
+    /// is compared with `value`, `one_of`, `begins`, `contains` or `present`. Without one of them something has to be there.
+    pub pointer: Option<String>,
+    /// With `pointer`: what has to be there.
+    pub value: Option<Value>,
+    /// With `pointer`: the values of which one has to be there.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub one_of: Option<Vec<Value>>,
+    /// With `pointer`: the beginning of the text that has to be there.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub begins: Option<String>,
+    /// With `pointer`: whether something is there (`true`) or nothing (`false`).
+    pub present: Option<bool>,
     /// A person approved this name in the run with `phasegate approve`. With `file`: the file is what it was then. The name of
     /// an artifact: its files are what they were then.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::artifact::ArtifactSource;
 use super::choices::{DenialTextSource, FinishSource, Form, LeaveSkillSource, ModeSource, ScopeSource};
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
@@ -80,17 +81,6 @@ pub struct SkillSource {
     /// The phases by name. Their order is their order in the file.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub phases: BTreeMap<String, PhaseSource>,
-}
-
-/// An artifact: the files that its paths select. Where a phase produces it, those that are new or changed since the run
-/// entered the newest such phase.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct ArtifactSource {
-    /// Its files: paths with `*`, `?`, `**` and `{a,b}`, relative to the project.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub path: Vec<String>,
 }
 
 /// What begins a run: `invocation`, `session`, or an object.

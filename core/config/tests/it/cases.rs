@@ -25,8 +25,33 @@ fn names(name: &str) -> Vec<String> {
     names
 }
 
+/// The files that configs may name: a text, a format, a JSON Schema, and a skill that others run.
+pub(crate) fn beside() -> Vec<SourceFile> {
+    let file = |path: &str, text: &str, kind| {
+        let path = format!(".phasegate/{path}");
+        SourceFile { path, text: text.into(), level: Level::Project, kind }
+    };
+    let memory = "title: {matches: '.+ Agent Output: .+'}\nsections: [Findings, Verdict]\nmin_words: 3\n\
+                  last_line: '**${id}_COMPLETE**'\n";
+    vec![
+        file("prompts/plan.md", "Read the code.\nWrite the plan.\n", Kind::Prompt),
+        file("prompts/by-whom.md", "${agent} does ${what}.\n", Kind::Prompt),
+        file(
+            "formats/memory.yaml",
+            "title: {matches: '.+ Agent Output: .+'}\nsections: [Findings, Verdict]\n",
+            Kind::Format,
+        ),
+        file("formats/of-task.yaml", memory, Kind::Format),
+        file("formats/damaged.yaml", "titel: Plan\nsections: [Findings, '## Verdict']\n", Kind::Format),
+        file("schemas/report.json", r#"{"type": "object", "required": ["result"]}"#, Kind::Format),
+        file("schemas/damaged.json", r#"{"type": "objekt"}"#, Kind::Format),
+        scan(),
+        scan_branch(),
+    ]
+}
+
 /// A skill that others run.
-pub(crate) fn scan() -> SourceFile {
+fn scan() -> SourceFile {
     let text = "skill: scan\ndescription: Look.\nphases:\n  look: {allowed: [Read], done_when: {ok: Read}}\n".into();
     SourceFile { path: ".phasegate/skills/scan.yaml".into(), text, level: Level::Project, kind: Kind::Skill }
 }
@@ -48,11 +73,7 @@ fn compiled(name: &str, file: &str) -> (Compiled, String) {
         _ => Kind::Skill,
     };
     let source = SourceFile { path: file.into(), text: text.clone(), level: Level::Project, kind };
-    let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Read the code.\nWrite the plan.\n".into());
-    let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
-    let (path, by_whom) = (".phasegate/prompts/by-whom.md".into(), "${agent} does ${what}.\n".into());
-    let by_whom = SourceFile { path, text: by_whom, level: Level::Project, kind: Kind::Prompt };
-    (compile(&[source, prompt, by_whom, scan(), scan_branch()]), text)
+    (compile(&[vec![source], beside()].concat()), text)
 }
 
 #[test]

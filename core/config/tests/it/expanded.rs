@@ -7,6 +7,8 @@ use phasegate_config::{Kind, Level, SourceFile, compile, expanded, shipped, ship
 use phasegate_core::policy::Skill;
 use serde_json::Value;
 
+use crate::cases::beside;
+
 /// The skill without its version, the texts of its matchers and the numbers of its conditions, which follow from how it is
 /// written.
 fn meaning(skill: &Skill) -> Value {
@@ -41,16 +43,14 @@ fn a_skill_written_out_is_compiled_to_the_same() {
         }
         let text = fs::read_to_string(&path).unwrap();
         let file = SourceFile { path: name, text, level: Level::Project, kind: Kind::Skill };
-        let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Read the code.\nWrite the plan.\n".into());
-        let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
-        skills.extend(compile(&[file, prompt, crate::cases::scan()]).policy.skills.clone());
+        skills.extend(compile(&[vec![file], beside()].concat()).policy.skills.clone());
     }
     assert!(skills.len() > 10, "{}", skills.len());
     for skill in skills {
         let text = expanded(&skill);
         let file =
             SourceFile { path: "skill.yaml".into(), text: text.clone(), level: Level::Project, kind: Kind::Skill };
-        let found = compile(&[file, crate::cases::scan()]);
+        let found = compile(&[vec![file], beside()].concat());
         let Some(again) = found.policy.skill(&skill.name) else {
             panic!("{}:\n{text}\n{:?}", skill.name, found.diagnostics)
         };

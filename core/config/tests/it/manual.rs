@@ -86,9 +86,7 @@ fn every_example_compiles() {
             let text = framed(frame, &key.example);
             let kind = if text.contains("phases:") { Kind::Skill } else { Kind::Settings };
             let file = SourceFile { path: name.clone(), text: text.clone(), level: Level::Project, kind };
-            let (path, prompt) = (".phasegate/prompts/plan.md".into(), "Write the plan.".into());
-            let prompt = SourceFile { path, text: prompt, level: Level::Project, kind: Kind::Prompt };
-            let found = compile(&[file, prompt, crate::cases::scan()]).diagnostics;
+            let found = compile(&[vec![file], crate::cases::beside()].concat()).diagnostics;
             assert!(found.is_empty(), "{}.{name}:\n{text}\n{found:#?}", section.of);
         }
     }

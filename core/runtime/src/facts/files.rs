@@ -166,6 +166,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
+    use phasegate_core::Policy;
+
     use super::*;
 
     struct Project {
@@ -192,7 +194,7 @@ mod tests {
         }
 
         fn look(&self, pattern: &str) -> FactValue {
-            Files::gather(World { root: &self.root, project: None }, &pattern.to_owned())
+            Files::gather(World { root: &self.root, project: None, policy: &Policy::default() }, &pattern.to_owned())
         }
 
         /// Whether `change` shows in what the pattern selects.

@@ -25,7 +25,8 @@ pub(super) fn each<T>(root: &Path, patterns: &[String], read: &dyn Fn(&[u8]) -> 
     let (mut entries, mut found) = (0_usize, BTreeMap::new());
     for pattern in patterns.iter().flat_map(|pattern| choices(pattern)) {
         let at = base(&pattern);
-        let real = resolve(root, Path::new(at)).filter(|real| real.starts_with(root))?;
+        // Where a link stands on the way, other files lie there than the path says.
+        let real = resolve(root, Path::new(at)).filter(|real| *real == root.join(at))?;
         if real.symlink_metadata().is_err() {
             continue;
         }

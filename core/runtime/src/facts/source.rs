@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use phasegate_core::FactValue;
+use phasegate_core::{FactValue, Policy};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,6 +14,8 @@ use crate::project::Project;
 pub struct World<'a> {
     /// The root of the project, without links.
     pub root: &'a Path,
+    /// The policy that the question is of.
+    pub policy: &'a Policy,
     /// The project whose sessions are kept; `None` where nothing is.
     pub project: Option<&'a Project>,
 }
@@ -21,8 +23,8 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     /// A project and its sessions.
     #[must_use]
-    pub fn of(project: &'a Project) -> Self {
-        Self { root: &project.root, project: Some(project) }
+    pub fn of(project: &'a Project, policy: &'a Policy) -> Self {
+        Self { root: &project.root, project: Some(project), policy }
     }
 }
 

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use phasegate_core::analysis::{Access, PathUse};
 use phasegate_core::event::EventKind;
 use phasegate_core::glob::path_fits;
-use phasegate_core::{Event, FactKey, FactValue, Facts};
+use phasegate_core::{Event, FactKey, FactValue, Facts, Policy};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::facts;
 use crate::facts::elements::Arguments;
+use crate::facts::{format, named, pointer};
 use phasegate_store::digest::sha256_hex;
 
 /// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
@@ -75,10 +76,10 @@ impl Files {
     }
 
     /// Answers the keys that `facts` does not answer yet; unknown where neither a line nor a live file tells.
-    pub(super) fn gather(&self, keys: &[FactKey], facts: &mut Facts) {
+    pub(super) fn gather(&self, policy: &Policy, keys: &[FactKey], facts: &mut Facts) {
         let mut unstated = Vec::new();
         for key in keys {
-            match self.stated(key) {
+            match self.stated(policy, key) {
                 Some(value) => {
                     facts.insert(key.clone(), value.into());
                 }
@@ -86,12 +87,12 @@ impl Files {
             }
         }
         match &self.live {
-            Some(root) => facts::gather(facts::World { root, project: None }, &unstated, facts),
+            Some(root) => facts::gather(facts::World { root, project: None, policy }, &unstated, facts),
             None => facts.extend(unstated.into_iter().map(|key| (key, FactValue::Unknown.into()))),
         }
     }
 
-    fn stated(&self, key: &FactKey) -> Option<FactValue> {
+    fn stated(&self, policy: &Policy, key: &FactKey) -> Option<FactValue> {
         let args = key.args();
         if key.source() == "files" {
             let pattern = args.as_str().filter(|_| self.live.is_none())?;
@@ -103,6 +104,9 @@ impl Files {
         }
         if key.source() == "elements" {
             return self.elements(&args).filter(|_| self.live.is_none());
+        }
+        if matches!(key.source(), "pointer" | "format") {
+            return self.documents(policy, key).filter(|_| self.live.is_none());
         }
         let text = |place: usize| args.get(place).and_then(Value::as_str);
         let path = args.as_str().or_else(|| text(0))?;
@@ -131,6 +135,19 @@ impl Files {
             }
         }
         Some(FactValue::Known(json!(files)))
+    }
+
+    /// What stands in files that the question names, as far as lines tell.
+    fn documents(&self, policy: &Policy, key: &FactKey) -> Option<FactValue> {
+        let read = |path: &str| match &self.stated.get(path)?.0 {
+            Stated::Content(content) => Some(content.clone().into_bytes()),
+            Stated::Sha256(_) | Stated::Absent => None,
+        };
+        if key.source() == "format" {
+            return Some(format::Arguments::deserialize(key.args()).ok()?.answer(policy, &read));
+        }
+        let asked = pointer::Arguments::deserialize(key.args()).ok()?;
+        Some(named::each(&asked.files, &read, &|bytes| asked.of(bytes)))
     }
 
     /// The files that patterns select, each with its digest or with the number of occurrences of a text. What a call wrote

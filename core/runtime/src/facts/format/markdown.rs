@@ -1,0 +1,242 @@
+//! Markdown held against the rules of a format. Headings are those that CommonMark sees at the top of the document.
+
+use std::ops::Range;
+
+use phasegate_config::front_matter;
+use phasegate_core::format::{Markdown, TextTest};
+use phasegate_core::matcher::ArgTest;
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use serde_json::Value;
+
+/// The most faults that are told of a file.
+const MAX_FAULTS: usize = 3;
+/// The most characters of a text in a fault.
+const MAX_CHARS: usize = 60;
+
+/// What is wrong with a file, with lines; `None`: nothing. Of the file's own text only headings are told.
+pub(super) fn fault(rules: &Markdown, bytes: &[u8]) -> Option<String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Some("it is not UTF-8 text".to_owned()) };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let matter = front_matter(text);
+    let body = matter.as_ref().map_or(text, |matter| matter.rest);
+    let before = text.get(..text.len() - body.len()).unwrap_or_default();
+    let lines = Lines { body, before: before.matches('\n').count() };
+    let mut faults = Vec::new();
+    if !rules.front_matter.is_empty() {
+        let fields = matter.as_ref().map(|matter| matter.fields.as_ref());
+        faults.extend(fault_of_fields(&rules.front_matter, fields, before));
+    }
+    let last = rules.last_line.as_ref().and_then(|_| last_line(body));
+    let outline = Outline::of(body, last.as_ref().map_or(body.len(), |range| range.start));
+    if let Some(title) = &rules.title {
+        faults.extend(fault_of_title(title, &outline, &lines));
+    }
+    let least = rules.min_words.unwrap_or(1);
+    faults.extend(rules.sections.iter().filter_map(|section| fault_of_section(section, least, &outline, &lines)));
+    if let (true, Some(least)) = (rules.sections.is_empty(), rules.min_words) {
+        let words = outline.words(0..outline.parts.len());
+        faults.extend((words < least).then(|| format!("it has {words} of {least} words")));
+    }
+    if let Some(wanted) = &rules.last_line {
+        faults.extend(fault_of_last_line(wanted, last, &outline, &lines));
+    }
+    let more = faults.len().saturating_sub(MAX_FAULTS);
+    faults.truncate(MAX_FAULTS);
+    if more > 0 {
+        faults.push(format!("{more} more"));
+    }
+    (!faults.is_empty()).then(|| faults.join("; "))
+}
+
+/// `fields`: those of the front matter; `None`: there is none, and if there is `None` in it, it is no YAML.
+fn fault_of_fields(tests: &[ArgTest], fields: Option<Option<&Value>>, text: &str) -> Option<String> {
+    let Some(fields) = fields else { return Some("the front matter is missing".to_owned()) };
+    let Some(fields) = fields else { return Some("the front matter is not YAML that can be read (line 1)".to_owned()) };
+    let wrong = |test: &&ArgTest| {
+        let found = test.path.split('.').try_fold(fields, |value, key| value.get(key));
+        !test.is.holds(found.filter(|value| !value.is_null()))
+    };
+    let test = tests.iter().find(wrong)?;
+    let key = test.path.split('.').next().unwrap_or_default();
+    let line =
+        text.lines().position(|line| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':')));
+    let line = line.map_or(1, |line| line + 1);
+    Some(format!("`{}` in the front matter is not as it has to be (line {line})", cut(&test.path)))
+}
+
+fn fault_of_title(title: &TextTest, outline: &Outline, lines: &Lines<'_>) -> Option<String> {
+    let Some(first) = outline.headings().next() else { return Some(format!("the title {} is missing", shown(title))) };
+    let fits = first.level == HeadingLevel::H1 && title.fits(&first.text);
+    let line = lines.of(first.start);
+    (!fits)
+        .then(|| format!("the first heading, `{}` (line {line}), is not the title {}", cut(&first.text), shown(title)))
+}
+
+fn fault_of_section(section: &TextTest, least: u64, outline: &Outline, lines: &Lines<'_>) -> Option<String> {
+    let found = outline.sections().filter(|(heading, _)| section.fits(&heading.text));
+    let Some((heading, words)) = found.max_by_key(|(_, words)| *words) else {
+        return Some(format!("the section {} is missing", shown(section)));
+    };
+    let (name, line) = (cut(&heading.text), lines.of(heading.start));
+    match words {
+        0 => Some(format!("the section `{name}` is empty (line {line})")),
+        words if words < least => Some(format!("the section `{name}` has {words} of {least} words (line {line})")),
+        _ => None,
+    }
+}
+
+fn fault_of_last_line(
+    wanted: &TextTest,
+    last: Option<Range<usize>>,
+    outline: &Outline,
+    lines: &Lines<'_>,
+) -> Option<String> {
+    let Some(last) = last else { return Some(format!("the last line {} is missing", shown(wanted))) };
+    let line = lines.of(last.start);
+    if outline.raw.iter().any(|raw| raw.contains(&last.start)) {
+        return Some(format!("the last line (line {line}) stands in a block of code or HTML"));
+    }
+    let text = lines.body.get(last).unwrap_or_default();
+    (!wanted.fits(&spaced(text))).then(|| format!("the last line (line {line}) is not {}", shown(wanted)))
+}
+
+/// The last line that is not empty.
+fn last_line(body: &str) -> Option<Range<usize>> {
+    let end = body.trim_end().len();
+    let start = body.get(..end)?.rfind('\n').map_or(0, |line| line + 1);
+    (start < end).then_some(start..end)
+}
+
+/// A part of a document: what stands below a heading, up to the next one. The first may have no heading.
+#[derive(Default)]
+struct Part {
+    heading: Option<Heading>,
+    text: String,
+}
+
+struct Heading {
+    level: HeadingLevel,
+    text: String,
+    start: usize,
+}
+
+/// The parts of a document.
+struct Outline {
+    parts: Vec<Part>,
+    /// Where code and HTML stand.
+    raw: Vec<Range<usize>>,
+}
+
+impl Outline {
+    /// Reads a document. What stands from `end` on is text of no part.
+    fn of(body: &str, end: usize) -> Self {
+        let mut found = Self { parts: vec![Part::default()], raw: Vec::new() };
+        let (mut depth, mut heading) = (0_usize, None::<Heading>);
+        for (event, range) in Parser::new_ext(body, Options::empty()).into_offset_iter() {
+            match event {
+                Event::Start(tag) => {
+                    match tag {
+                        Tag::Heading { level, .. } if depth == 0 => {
+                            heading = Some(Heading { level, text: String::new(), start: range.start });
+                        }
+                        Tag::CodeBlock(_) | Tag::HtmlBlock => found.raw.push(range),
+                        _ => {}
+                    }
+                    depth += 1;
+                }
+                Event::End(tag) => {
+                    depth = depth.saturating_sub(1);
+                    match heading.take() {
+                        Some(whole) if matches!(tag, TagEnd::Heading(_)) => {
+                            let text = spaced(&whole.text);
+                            found.parts.push(Part { heading: Some(Heading { text, ..whole }), text: String::new() });
+                        }
+                        Some(open) => heading = Some(open),
+                        None if !is_inline(tag) => found.write("\n"),
+                        None => {}
+                    }
+                }
+                Event::Text(text) | Event::Code(text) => match &mut heading {
+                    Some(heading) => heading.text.push_str(&text),
+                    None if range.start < end => found.write(&text),
+                    None => {}
+                },
+                Event::SoftBreak | Event::HardBreak => match &mut heading {
+                    Some(heading) => heading.text.push(' '),
+                    None => found.write(" "),
+                },
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn write(&mut self, text: &str) {
+        if let Some(part) = self.parts.last_mut() {
+            part.text.push_str(text);
+        }
+    }
+
+    fn headings(&self) -> impl Iterator<Item = &Heading> {
+        self.parts.iter().filter_map(|part| part.heading.as_ref())
+    }
+
+    /// The headings, each with the number of words up to the next heading that is not below it.
+    fn sections(&self) -> impl Iterator<Item = (&Heading, u64)> {
+        self.parts.iter().enumerate().filter_map(|(at, part)| {
+            let heading = part.heading.as_ref()?;
+            let ends = |part: &Part| part.heading.as_ref().is_some_and(|other| other.level <= heading.level);
+            let rest = self.parts.get(at + 1..).unwrap_or_default();
+            let length = rest.iter().position(ends).unwrap_or(rest.len());
+            Some((heading, self.words(at..at + 1 + length)))
+        })
+    }
+
+    /// The words of some parts, without their headings. A word has a letter or a digit.
+    fn words(&self, parts: Range<usize>) -> u64 {
+        let texts = self.parts.get(parts).unwrap_or_default().iter().map(|part| part.text.as_str());
+        let words = texts.flat_map(str::split_whitespace);
+        words.filter(|word| word.contains(char::is_alphanumeric)).count() as u64
+    }
+}
+
+/// Whether what ends stands in a line: what comes after it may be the same word.
+fn is_inline(tag: TagEnd) -> bool {
+    matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
+}
+
+/// The Markdown of a file, which so many lines precede.
+struct Lines<'t> {
+    body: &'t str,
+    before: usize,
+}
+
+impl Lines<'_> {
+    /// The number of the line of the file that a byte stands in.
+    fn of(&self, at: usize) -> usize {
+        self.before + 1 + self.body.get(..at).unwrap_or_default().matches('\n').count()
+    }
+}
+
+/// A text with single spaces.
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn shown(test: &TextTest) -> String {
+    match test {
+        TextTest::Is(text) => format!("`{}`", cut(text)),
+        TextTest::Matches(pattern) => format!("that matches `{}`", cut(pattern)),
+    }
+}
+
+fn cut(text: &str) -> String {
+    let plain: String = text.chars().filter(|letter| !letter.is_control()).collect();
+    match plain.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}\u{2026}", plain.get(..end).unwrap_or_default()),
+        None => plain,
+    }
+}
+
+#[cfg(test)]
+mod tests;

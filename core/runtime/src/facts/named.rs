@@ -1,0 +1,52 @@
+//! Files that a question names, each with the digest that its bytes had: what is said of them is said of these bytes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use phasegate_core::FactValue;
+use phasegate_store::digest::sha256_hex;
+use serde_json::{Map, Value, json};
+
+use super::content::{Content, content};
+
+/// The largest file that is read as a document, in bytes.
+const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
+/// The longest time that it may take.
+const MAX_TIME: Duration = Duration::from_millis(100);
+
+/// The paths of files, each with its digest.
+pub(crate) type NamedFiles = BTreeMap<String, String>;
+
+/// What `judge` says of each of these files. Of a file that is not as the question has it, and of one that is too large, it
+/// is not known.
+pub(crate) fn each(
+    files: &NamedFiles,
+    read: &dyn Fn(&str) -> Option<Vec<u8>>,
+    judge: &dyn Fn(&[u8]) -> Value,
+) -> FactValue {
+    let until = Instant::now() + MAX_TIME;
+    let unknown = |why: &str| json!({"unknown": why});
+    let of_file = |path: &String, digest: &String| {
+        if Instant::now() > until {
+            return unknown("there is too much to look at");
+        }
+        match read(path).filter(|bytes| sha256_hex(bytes) == *digest) {
+            Some(bytes) if bytes.len() > MAX_DOCUMENT_BYTES => {
+                unknown("it is larger than 1 MiB, so nobody looks into it")
+            }
+            Some(bytes) => judge(&bytes),
+            None => unknown("it cannot be read, or changes"),
+        }
+    };
+    let told: Map<String, Value> = files.iter().map(|(path, digest)| (path.clone(), of_file(path, digest))).collect();
+    FactValue::Known(Value::Object(told))
+}
+
+/// The bytes of a file of the project.
+pub(super) fn bytes(root: &Path, path: &str) -> Option<Vec<u8>> {
+    match content(root, path) {
+        Content::Bytes(bytes) => Some(bytes),
+        Content::Absent | Content::Unknown => None,
+    }
+}
