@@ -10,6 +10,7 @@ use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing, expanded};
 use phasegate_core::Code;
+use phasegate_runtime::deprecated_files::deprecated_files;
 use phasegate_runtime::discover::named;
 use phasegate_runtime::strays::strays;
 use serde_json::{Value, json};
@@ -55,6 +56,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
     let compiled = compile_knowing(&files, &known);
     diagnostics.extend(compiled.diagnostics);
+    if args.files.is_empty() {
+        diagnostics.extend(deprecated_files(&context.find_project(&runtime)?.root, &compiled.policy));
+    }
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     let played = if args.tests && errors == 0 {
         transcripts::play(&context.find_project(&runtime)?.root, &compiled.policy)?

@@ -89,3 +89,24 @@ pub(crate) fn names(text: &str) -> Vec<String> {
     let ends = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
     ends.map(|(name, _)| name).filter(named).map(ToOwned::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_means_itself_in_an_expression_and_nothing_in_a_schema() {
+        let mut skill = json!({
+            "title": {"matches": "Plan of ${id}: .+"},
+            "last_line": {"is": "**${id}**"},
+            "rules": {"schema": {"file": "s.json", "schema": "{\"pattern\": \"${id}\"}"}},
+        });
+        let before = skill.clone();
+        put_in(&mut skill, &Values::from([("id".to_owned(), "a.b+c".to_owned())]));
+        assert_eq!(skill["title"]["matches"], "Plan of a\\.b\\+c: .+");
+        assert_eq!(skill["last_line"]["is"], "**a.b+c**");
+        assert_eq!(skill["rules"], before["rules"]);
+    }
+}

@@ -110,6 +110,60 @@ mod tests {
     }
 
     #[test]
+    fn a_file_counts_only_where_it_lies_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in [".opencode/specs/a.md", "docs/b.md", ".Opencode/specs/c.md", ".opencode/Specs/d.md"] {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::fs::write(root.join(path), "text").unwrap();
+        }
+        let listed = |pattern: &str| match ask(&root, FactKey::new("contents", &json!([pattern]))) {
+            FactValue::Known(files) => Some(files.as_object().unwrap().keys().cloned().collect::<Vec<_>>()),
+            _ => None,
+        };
+        let specs = ".opencode/specs/**/*.md";
+        assert_eq!(
+            listed(specs),
+            Some(vec![".opencode/specs/a.md".to_owned()]),
+            "case counts where it does on the disk"
+        );
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, root.join(at)).unwrap();
+        link("../../docs/b.md", ".opencode/specs/link.md");
+        link("../../docs", ".opencode/specs/deep");
+        link("/etc", ".opencode/specs/out");
+        assert_eq!(listed(specs), Some(vec![".opencode/specs/a.md".to_owned()]), "a link is no file");
+        link("docs", "linked");
+        assert_eq!(listed("linked/*.md"), None, "other files lie behind a link than its path says");
+        assert_eq!(listed("docs/../docs/*.md"), None);
+        assert_eq!(listed("docs/*.md"), Some(vec!["docs/b.md".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_said_of_a_file_is_said_of_the_bytes_that_the_question_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let text = r#"{"result": "passed"}"#;
+        std::fs::write(root.join("a.json"), text).unwrap();
+        std::fs::write(root.join("large.json"), format!("{text}{}", " ".repeat(1024 * 1024))).unwrap();
+        let large = sha256_hex(&std::fs::read(root.join("large.json")).unwrap());
+        let asked = |path: &str, digest: &str| {
+            let is = json!({"equal": "passed"});
+            let key = FactKey::new("pointer", &json!({"at": "/result", "is": is, "files": {path: digest}}));
+            match ask(&root, key) {
+                FactValue::Known(answer) => answer[path].clone(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(asked("a.json", &sha256_hex(text.as_bytes())), json!(true));
+        for unknown in [asked("a.json", "other"), asked("none.json", "other"), asked("../a.json", "other")] {
+            assert_eq!(unknown, json!({"unknown": "it cannot be read, or changes"}));
+        }
+        assert!(asked("large.json", &large)["unknown"].as_str().unwrap().contains("larger than 1 MiB"));
+        let format = json!({"skill": "s", "version": "v", "artifact": "a", "files": {}});
+        assert_eq!(ask(&root, FactKey::new("format", &format)), FactValue::Unknown, "no policy has it");
+    }
+
+    #[test]
     fn a_source_says_what_it_does_not_understand() {
         let count = source("count").unwrap();
         assert_eq!(count.check(&json!({"path": "a", "text": "b"})), Ok(()));

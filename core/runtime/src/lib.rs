@@ -15,6 +15,7 @@ pub mod hook_installation;
 mod protected;
 pub mod analysis;
 pub mod facts;
+pub mod deprecated_files;
 pub mod decide;
 #[cfg(any(test, feature = "testing"))]
 pub mod scratch;

@@ -67,3 +67,36 @@ fn fault_of_json(schema: &JsonSchema, bytes: &[u8]) -> Option<String> {
         Err(error) => Some(format!("it is not JSON (line {})", error.line())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use phasegate_core::FactValue;
+    use phasegate_store::digest::sha256_hex;
+
+    use super::*;
+
+    #[test]
+    fn a_schema_of_a_shipped_skill_is_applied_to_each_file() {
+        let policy = phasegate_config::shipped_policy("planned-feature", None).unwrap();
+        let skill = policy.skill("planned-feature").unwrap();
+        let texts = [
+            ("a.json", r#"{"tasks": [{"id": "T1", "wave": 1}]}"#),
+            ("b.json", r#"{"tasks": []}"#),
+            ("c.json", "{\n\"tasks\": nothing"),
+        ];
+        let files: BTreeMap<String, String> =
+            texts.iter().map(|(path, text)| ((*path).to_owned(), sha256_hex(text.as_bytes()))).collect();
+        let asked =
+            Arguments { skill: skill.name.clone(), version: skill.version.clone(), artifact: "tasks".into(), files };
+        let text =
+            |path: &str| texts.iter().find(|(known, _)| *known == path).map(|(_, text)| text.as_bytes().to_vec());
+        let FactValue::Known(answer) = asked.answer(&policy, &text) else { panic!() };
+        assert_eq!(answer["a.json"], json!(true));
+        assert!(answer["b.json"].as_str().unwrap().starts_with("`/tasks`: "), "{answer}");
+        assert_eq!(answer["c.json"], json!("it is not JSON (line 2)"));
+        let other = Arguments { version: "other".into(), ..asked };
+        assert_eq!(other.answer(&policy, &text), FactValue::Unknown);
+    }
+}
