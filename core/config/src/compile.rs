@@ -9,15 +9,14 @@ use crate::children::{self, Named};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::formats::Formats;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Node, Span};
-use crate::prompts::Prompts;
 use crate::report::Finding;
 use crate::shipped::{Shipped, find_shipped, shipped};
 use crate::skills::Beside;
 use crate::source::{Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
+use crate::texts::Texts;
 use crate::{mcp, settings_check, skills, version};
 
 /// Compiles all configs of a project.
@@ -51,16 +50,8 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
                 }
             }
             Kind::Skill | Kind::SkillMd => {
-                let read = skills::read_skill(
-                    number,
-                    file,
-                    &Beside {
-                        known,
-                        prompts: Prompts::of(&files, file.level),
-                        formats: Formats::of(&files, file.level),
-                    },
-                    findings,
-                );
+                let read =
+                    skills::read_skill(number, file, &Beside { known, texts: Texts::of(&files, file.level) }, findings);
                 mode_unclear |= read.is_none() && file.kind == Kind::Skill;
                 found.extend(read);
             }
@@ -216,7 +207,7 @@ fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
 }
 
 fn read_shipped(shipped: &Shipped, form: Form) -> Option<Skill> {
-    let beside = Beside { known: &Known::default(), prompts: Prompts::default(), formats: Formats::default() };
+    let beside = Beside { known: &Known::default(), texts: Texts::default() };
     Some(skills::read_skill(0, &shipped.source(form)?, &beside, &mut Vec::new())?.skill)
 }
 

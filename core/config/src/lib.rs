@@ -21,6 +21,7 @@ mod validate;
 mod json_schema;
 mod shipped;
 mod formats;
+mod texts;
 mod version;
 mod instance;
 mod agent;

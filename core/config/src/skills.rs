@@ -7,13 +7,12 @@ use serde_json::Value;
 
 use crate::build::builder::{Builder, Built, RunName, child};
 use crate::build::{matcher, skill};
-use crate::formats::Formats;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
-use crate::prompts::Prompts;
 use crate::report::Finding;
 use crate::source::{Form, SettingsSource, SkillSource, UnlistedRuleSource};
 use crate::text::Text;
+use crate::texts::Texts;
 use crate::validate::validate;
 use crate::{agent, front_matter, meaning, read};
 
@@ -37,8 +36,7 @@ pub(crate) struct Found {
 /// What a skill config is read beside.
 pub(crate) struct Beside<'a> {
     pub(crate) known: &'a Known,
-    pub(crate) prompts: Prompts<'a>,
-    pub(crate) formats: Formats<'a>,
+    pub(crate) texts: Texts<'a>,
 }
 
 /// Reads a skill config. `None` if there is none, or nothing of it could be understood.
@@ -60,7 +58,7 @@ pub(crate) fn read_skill(
     }
     let source: SkillSource = typed(&node, findings)?;
     let form = source.form.unwrap_or(by_default);
-    let built = skill::skill(findings, &source, &node, form, &beside.prompts, &beside.formats);
+    let built = skill::skill(findings, &source, &node, form, &beside.texts);
     name(file, &built.skill.name, built.places.name, findings);
     let usable = !built.skill.phases.is_empty();
     if usable {

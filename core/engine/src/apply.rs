@@ -235,12 +235,7 @@ impl Session {
             Change::DenialsForgotten {} => self.denied.clear(),
             Change::MessageHeard { digest } => self.said = Some(digest.clone()),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
-            Change::NoticeDue { run, about, text } => {
-                let id = format!("{}about {about}", obligation_prefix(run));
-                self.obligations.retain(|owed| owed.id != id);
-                let kind = ObligationKind::Context(text.clone());
-                self.obligations.push(Obligation { id, kind, given: 0, call: None });
-            }
+            Change::NoticeDue { run, about, text } => self.notice(run, about, text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { call } => {
                 for obligation in &mut self.obligations {
@@ -272,6 +267,12 @@ impl Session {
     fn call_mut(&mut self, number: u64) -> Option<&mut OpenCall> {
         let call = self.calls.iter_mut().find(|call| call.number == number);
         call.map(Arc::make_mut)
+    }
+
+    fn notice(&mut self, run: &str, about: &str, text: &str) {
+        let id = format!("{}about {about}", obligation_prefix(run));
+        self.obligations.retain(|owed| owed.id != id);
+        self.obligations.push(Obligation { id, kind: ObligationKind::Context(text.to_owned()), given: 0, call: None });
     }
 
     fn owe(&mut self, run: &str, visit: u32, text: &str) {

@@ -254,12 +254,11 @@ impl<'a> World<'a> {
     pub(crate) fn plan(&mut self, run: &Run, file: &PlanFile) -> Option<Result<Plan, PlanFault>> {
         let Value::Object(files) = self.in_run(&file.content, run) else { return None };
         if file.format && !files.is_empty() {
-            match self.fact(&follows(run).format(&file.artifact, &files)) {
-                Some(FactValue::Known(answer)) => match fault(&files, &answer) {
-                    Some(fault) => return Some(Err(PlanFault::of_format(fault))),
-                    None => {}
-                },
-                None | Some(FactValue::Absent | FactValue::Unknown) => return None,
+            let Some(FactValue::Known(answer)) = self.fact(&follows(run).format(&file.artifact, &files)) else {
+                return None;
+            };
+            if let Some(fault) = fault(&files, &answer) {
+                return Some(Err(PlanFault::of_format(fault)));
             }
         }
         let elements = match self.fact(&file.fact) {

@@ -4,10 +4,9 @@ use phasegate_core::artifact::Artifact;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
 
-use crate::formats::Formats;
 use crate::node::{Node, Span};
-use crate::prompts::Prompts;
 use crate::report::Finding;
+use crate::texts::Texts;
 
 /// What building carries along.
 pub(crate) struct Builder<'f> {
@@ -20,12 +19,10 @@ pub(crate) struct Builder<'f> {
     pub(super) unlisted: Unlisted,
     /// Whether a condition may compare what two calls are about: it is one of a line of `allowed`.
     pub(super) may_compare: bool,
-    /// The texts that it may name.
-    pub(super) prompts: Option<&'f Prompts<'f>>,
-    /// The formats that it may name.
-    pub(super) formats: Option<&'f Formats<'f>>,
-    /// The texts of the formats that it named, and where it did.
-    pub(super) texts: Vec<(String, Span)>,
+    /// The files that it may name.
+    pub(super) texts: Option<&'f Texts<'f>>,
+    /// The texts in the formats that it named, and where it did.
+    pub(super) in_formats: Vec<(String, Span)>,
     /// The skills that its phases run.
     pub(super) runs: Vec<RunName>,
     /// The artifacts of the skill.
@@ -42,9 +39,8 @@ impl<'f> Builder<'f> {
             servers: &[],
             unlisted: Unlisted::ReadOnly,
             may_compare: false,
-            prompts: None,
-            formats: None,
-            texts: Vec::new(),
+            texts: None,
+            in_formats: Vec::new(),
             runs: Vec::new(),
             artifacts: Vec::new(),
             atoms: 0,

@@ -22,13 +22,13 @@ pub(super) fn format(builder: &mut Builder<'_>, source: &FormatSource, node: &No
     match source {
         FormatSource::Rules(rules) => of_object(builder, rules, node),
         FormatSource::File(path) => {
-            let formats = builder.formats?;
-            let (rules, tree) = formats.rules(path, node.span, builder.findings)?;
+            let named = builder.texts?;
+            let (rules, tree) = named.formats.rules(path, node.span, builder.findings)?;
             let mut texts = Vec::new();
             inputs::texts(&tree, &mut texts);
-            builder.texts.extend(texts.into_iter().map(|(text, _)| (text.to_owned(), node.span)));
+            builder.in_formats.extend(texts.into_iter().map(|(text, _)| (text.to_owned(), node.span)));
             let mut findings = Vec::new();
-            let mut inner = Builder { formats: Some(formats), ..Builder::new(&mut findings, builder.lenient) };
+            let mut inner = Builder { texts: Some(named), ..Builder::new(&mut findings, builder.lenient) };
             let built = of_object(&mut inner, &rules, &tree);
             builder.findings.extend(findings.into_iter().map(|finding| finding.named_at(path, node.span)));
             built
@@ -44,8 +44,7 @@ fn of_object(builder: &mut Builder<'_>, source: &FormatObject, node: &Node) -> O
             .findings
             .push(Finding::error(Code::ConfigValue, other.key_span, message).suggest("remove one of the two"));
     }
-    let formats = builder.formats?;
-    let schema = formats.schema(file, child(node, "schema").span, builder.findings)?;
+    let schema = builder.texts?.formats.schema(file, child(node, "schema").span, builder.findings)?;
     let file = file.strip_prefix("./").unwrap_or(file).to_owned();
     Some(Format {
         text: format!("JSON as `{}` describes it", cut(&file)),

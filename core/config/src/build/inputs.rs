@@ -26,7 +26,7 @@ const RESERVED: [&str; 2] = [AGENT, BRANCH];
 pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) -> Vec<Input> {
     let mut inputs = Vec::new();
     // What stands in a file that the skill names, stands there where it is named.
-    let of_files = core::mem::take(&mut builder.texts);
+    let of_files = core::mem::take(&mut builder.in_formats);
     let mut written: Vec<(&str, Span)> = of_files.iter().map(|(text, span)| (text.as_str(), *span)).collect();
     root.entries().iter().filter(|entry| entry.key != "inputs").for_each(|entry| texts(&entry.node, &mut written));
     let prompts = prompts(builder, source, root);

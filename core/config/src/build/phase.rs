@@ -89,7 +89,7 @@ fn description(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> 
         DescriptionSource::Text(text) => text.clone(),
         DescriptionSource::File(DescriptionFile { file }) => {
             let span = child(node, "file").span;
-            let found = builder.prompts.map(|prompts| prompts.text(file, span, builder.findings));
+            let found = builder.texts.map(|texts| texts.prompts.text(file, span, builder.findings));
             let text = found.flatten().unwrap_or_default();
             if source.done_by.is_none() && names(&text).iter().any(|name| name == AGENT) {
                 builder.findings.push(agent::unknown(span, "no subagent does the phase"));

@@ -10,11 +10,10 @@ use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
 use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, unlisted};
-use crate::formats::Formats;
 use crate::node::{Node, Span};
-use crate::prompts::Prompts;
 use crate::report::Finding;
 use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
+use crate::texts::Texts;
 
 /// Builds a skill; its version is not known yet.
 pub(crate) fn skill<'f>(
@@ -22,16 +21,10 @@ pub(crate) fn skill<'f>(
     source: &'f SkillSource,
     node: &Node,
     form: Form,
-    prompts: &'f Prompts<'f>,
-    formats: &'f Formats<'f>,
+    texts: &'f Texts<'f>,
 ) -> Built {
     let compat = form == Form::Compat;
-    let mut builder = Builder {
-        servers: &source.servers,
-        prompts: Some(prompts),
-        formats: Some(formats),
-        ..Builder::new(findings, compat)
-    };
+    let mut builder = Builder { servers: &source.servers, texts: Some(texts), ..Builder::new(findings, compat) };
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
