@@ -43,10 +43,6 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         command.insert("mode".to_string(), Value::from(mode.word()));
     }
     let Some(session) = args.session.clone() else {
-        if !args.inputs.is_empty() {
-            let failure = Failure::new("a run with inputs begins in one session, and none is named");
-            return Err(failure.with_help("name it with `--session ID`; `phasegate status` lists them"));
-        }
         return put_in_force(command, context);
     };
     let target = Target { session: Some(session) };
@@ -87,7 +83,8 @@ fn put_in_force(mut command: Map<String, Value>, context: &Context) -> Result<Ex
     }
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
     let (skill, mode) = (text("skill"), text("mode"));
-    context.out.line(format_args!("{} is in force in this project ({mode} mode)", skill.bold()));
+    let given = super::status::given(result.get("inputs"));
+    context.out.line(format_args!("{}{given} is in force in this project ({mode} mode)", skill.bold()));
     context.out.line("  each session has a run of it from its next event on, and so has each session to come");
     context.out.line(format_args!("  `phasegate deactivate {skill}` ends that"));
     let older = with_older_configs(&skill, context)?;

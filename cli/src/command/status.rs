@@ -9,10 +9,10 @@ use phasegate_core::pins::approval_name;
 use phasegate_runtime::policy_store::{Current, summary};
 use phasegate_runtime::sessions::{SessionInfo, Sessions, pins, sessions};
 use phasegate_runtime::{Project, Runtime};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-pub(crate) use found::words;
 use found::{Found, Guarded, Shown};
+pub(crate) use found::{given, words};
 pub(crate) use text::end_of;
 
 use super::control::in_full;
@@ -100,5 +100,6 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
         }
         Current::Unguarded => ("unguarded", "no config guards it; `phasegate init` sets one up".to_string()),
     };
-    Ok(Guarded { state, text, in_force: runtime.in_force(project)? })
+    let (in_force, inputs) = (runtime.in_force(project)?, json!(runtime.in_force_inputs(project)?));
+    Ok(Guarded { state, text, in_force, inputs })
 }

@@ -30,6 +30,7 @@ mod listing;
 mod not_in_force;
 mod obeyed;
 mod panic;
+mod project_runs;
 mod protection;
 mod reload;
 mod repair;

@@ -33,11 +33,14 @@ impl Project {
     /// Makes a change as far as it concerns the project's half. Total, as [`State::apply`].
     pub fn apply(&mut self, change: &Change) {
         match change {
-            Change::SkillInForce { skill, mode, scope: Scope::Project } => {
+            Change::SkillInForce { skill, mode, scope: Scope::Project, inputs } => {
                 self.in_force.insert(skill.clone(), *mode);
+                self.in_force_inputs.insert(skill.clone(), inputs.clone());
+                self.in_force_inputs.retain(|_, values| !values.is_empty());
             }
             Change::SkillNotInForce { skill, scope: Scope::Project } => {
                 self.in_force.remove(skill);
+                self.in_force_inputs.remove(skill);
             }
             Change::Approved { name, by } => drop(self.approvals.insert(name.clone(), *by)),
             Change::ToolsSeen { server, tools } => {
@@ -195,7 +198,7 @@ impl Session {
             Change::SessionStarted { source, parent } => self.start(*source, parent.as_ref()),
             Change::SessionJoined { from } => self.parent = Some(from.clone()),
             Change::SessionEnded {} => self.ended = true,
-            Change::SkillInForce { skill, mode, scope: Scope::Session } => {
+            Change::SkillInForce { skill, mode, scope: Scope::Session, .. } => {
                 self.in_force.insert(skill.clone(), Some(*mode));
             }
             Change::SkillNotInForce { skill, scope: Scope::Session } => {

@@ -35,7 +35,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     world.hold(draft.state());
     holding::take_over(world, draft, &call);
     let mut found = if is_own { Reached::default() } else { reach(world, policy, draft, &call, caller) };
-    if in_force::renew(policy, draft, &found.verdicts) {
+    if in_force::renew(world, policy, draft, &found.verdicts) {
         found = reach(world, policy, draft, &call, caller);
     }
     let judge = |world: &mut World<'_>, state: &State, verdicts: &[RunVerdict<'_>]| {

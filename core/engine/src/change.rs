@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::cause::{By, SessionSource};
 use crate::code::Code;
+use crate::input::Values;
 use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
@@ -112,6 +113,9 @@ pub enum Change {
         mode: Mode,
         /// Whether it is in force for the session or for every session of the project.
         scope: Scope,
+        /// The values of its inputs, where it has some.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        inputs: Values,
     },
     /// A person ended that a skill is in force.
     SkillNotInForce {

@@ -54,7 +54,11 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
                 human(by, name)?;
             }
             match args.scope()? {
-                Some(scope) => human(by, name).and_then(|()| in_force::begin(policy, draft, skill, mode, scope)),
+                Some(scope) => {
+                    human(by, name)?;
+                    let asked = in_force::Asked { name: skill, mode, scope, inputs: args.inputs() };
+                    in_force::begin(world, policy, draft, &asked)
+                }
                 None => activate(policy, draft, skill, Asked { mode, by, inputs: args.inputs(), state }),
             }
         }

@@ -10,6 +10,7 @@ use crate::cause::By;
 use crate::change::Change;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
+use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::input::Values;
 use crate::inputs;
@@ -43,17 +44,26 @@ pub(crate) fn named(state: &State, name: Option<&str>) -> Option<String> {
     all.next().filter(|_| all.next().is_none()).map(|found| found.skill)
 }
 
-/// The skills in force that the policy does not have.
+/// The values of the inputs of a skill in force: those that were given for the project.
+fn values(state: &State, skill: &str) -> Values {
+    let own = state.session.in_force.get(skill).is_some_and(Option::is_some);
+    let given = state.project.in_force_inputs.get(skill).filter(|_| !own);
+    given.cloned().unwrap_or_default()
+}
+
+/// The skills in force that the policy does not have, or not with inputs that take the values.
 pub(crate) fn missing(policy: &Policy, state: &State) -> Option<InForce> {
-    let absent = |found: &InForce| {
-        policy.skill(&found.skill).is_none() && !state.live_runs().any(|run| run.skill == found.skill)
+    let has = |found: &InForce| {
+        policy.skill(&found.skill).is_some_and(|skill| inputs::fit(skill, &values(state, &found.skill)))
     };
+    let absent =
+        |found: &InForce| !has(found) && !state.live_runs().any(|run| run.branch.is_none() && run.skill == found.skill);
     all(state).into_iter().filter(absent).max_by_key(|found| found.mode)
 }
 
 /// Brings the live runs in line with what is in force, before an event of the session is answered. A command of a person
 /// finds them as they are.
-pub(crate) fn uphold(policy: &Policy, draft: &mut Draft, event: &Event) {
+pub(crate) fn uphold(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) {
     let state = draft.state();
     let waits = match event.kind {
         EventKind::Join { .. } | EventKind::SessionEnd {} | EventKind::State { .. } => true,
@@ -70,16 +80,26 @@ pub(crate) fn uphold(policy: &Policy, draft: &mut Draft, event: &Event) {
         activation::end(draft, &id, Status::Left, By::Human);
         draft.announce(&id);
     }
-    hold_all(policy, draft);
+    hold_all(world, policy, draft);
 }
 
 /// Begins a run of each skill in force of which none is live.
-pub(crate) fn hold_all(policy: &Policy, draft: &mut Draft) {
-    all(draft.state()).into_iter().for_each(|found| hold(policy, draft, &found));
+pub(crate) fn hold_all(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
+    all(draft.state()).into_iter().for_each(|found| hold(world, policy, draft, &found));
 }
 
-/// Begins a run of the skill if none is live. A run that the agent began is at least as strict.
-fn hold(policy: &Policy, draft: &mut Draft, found: &InForce) {
+/// Begins a run of the skill if none is live. A run that the agent began is at least as strict; one with other values ends.
+fn hold(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, found: &InForce) {
+    let wanted = values(draft.state(), &found.skill);
+    let others = |run: &&Run| {
+        let skill = policy.skill_version(&run.skill, &run.version);
+        run.branch.is_none() && run.skill == found.skill && skill.is_some_and(|skill| skill.values() != wanted)
+    };
+    let others: Vec<String> = draft.state().live_runs().filter(others).map(|run| run.id.clone()).collect();
+    for id in others {
+        activation::end(draft, &id, Status::Left, By::Human);
+        draft.announce(&id);
+    }
     // A run that another one consists of is none of its own.
     let live = draft.state().live_runs().find(|run| run.branch.is_none() && run.skill == found.skill);
     if let Some(run) = live {
@@ -89,7 +109,8 @@ fn hold(policy: &Policy, draft: &mut Draft, found: &InForce) {
         }
         return;
     }
-    if let Some(skill) = policy.skill(&found.skill) {
+    let skill = policy.skill(&found.skill).filter(|skill| inputs::fit(skill, &wanted));
+    if let Some(skill) = skill.and_then(|skill| inputs::made(world, policy, skill, &wanted)) {
         let beginning = Beginning { in_force: true, ..Beginning::asked(By::Human, Some(found.mode)) };
         activation::begin(draft, skill, beginning);
     }
@@ -97,7 +118,7 @@ fn hold(policy: &Policy, draft: &mut Draft, found: &InForce) {
 
 /// Ends the runs of skills in force that the call would end, and begins them anew. Returns whether there were any: the
 /// call is then to be judged again.
-pub(crate) fn renew(policy: &Policy, draft: &mut Draft, verdicts: &[RunVerdict<'_>]) -> bool {
+pub(crate) fn renew(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, verdicts: &[RunVerdict<'_>]) -> bool {
     let over = verdicts.iter().filter(|verdict| verdict.over).map(|verdict| verdict.run.clone());
     let over: Vec<String> = over.collect();
     let mut renewed = false;
@@ -105,26 +126,44 @@ pub(crate) fn renew(policy: &Policy, draft: &mut Draft, verdicts: &[RunVerdict<'
         let skill = draft.run(&id).map(|run| run.skill.clone()).unwrap_or_default();
         if let Some(mode) = mode(draft.state(), &skill) {
             activation::end(draft, &id, Status::Finished, By::Agent);
-            hold(policy, draft, &InForce { skill, mode });
+            hold(world, policy, draft, &InForce { skill, mode });
             renewed = true;
         }
     }
     renewed
 }
 
+/// What a person puts in force.
+pub(crate) struct Asked<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) mode: Option<Mode>,
+    pub(crate) scope: Scope,
+    /// The values of its inputs, which only the project gives.
+    pub(crate) inputs: &'a Value,
+}
+
 /// Puts a skill in force.
 pub(crate) fn begin(
+    world: &mut World<'_>,
     policy: &Policy,
     draft: &mut Draft,
-    name: &str,
-    asked: Option<Mode>,
-    scope: Scope,
+    asked: &Asked<'_>,
 ) -> Result<Value, DenialKind> {
-    // Each session would need values of its own.
-    let skill = inputs::instance(policy, activation::known(policy, name)?, &Values::new())?;
-    let mode = asked.max(skill.mode).unwrap_or(Mode::Warn);
-    draft.change(Change::SkillInForce { skill: skill.name.clone(), mode, scope });
-    Ok(json!({"status": "in_force", "skill": skill.name, "mode": mode.word()}))
+    let Asked { name, mode, scope, inputs } = *asked;
+    let skill = activation::known(policy, name)?;
+    let values = if scope == Scope::Project { inputs::given(skill, inputs) } else { Values::new() };
+    if !inputs::fit(skill, &values) {
+        return Err(inputs::refused(skill));
+    }
+    // What is asked for here is there when the command is carried out.
+    inputs::made(world, policy, skill, &values);
+    let mode = mode.max(skill.mode).unwrap_or(Mode::Warn);
+    let mut answer = json!({"status": "in_force", "skill": skill.name, "mode": mode.word()});
+    if let (Value::Object(fields), false) = (&mut answer, values.is_empty()) {
+        fields.insert("inputs".to_string(), json!(values));
+    }
+    draft.change(Change::SkillInForce { skill: skill.name.clone(), mode, scope, inputs: values });
+    Ok(answer)
 }
 
 /// Ends that a skill is in force. Runs that began because of it end with the next event of their session.

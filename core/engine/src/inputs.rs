@@ -46,7 +46,7 @@ pub(crate) fn given(skill: &Skill, args: &Value) -> Values {
 }
 
 /// Whether each input has a value that it takes, and nothing else has one.
-fn complete(skill: &Skill, values: &Values) -> bool {
+pub(crate) fn fit(skill: &Skill, values: &Values) -> bool {
     let fits = |input: &Input| values.get(&input.name).is_some_and(|value| input.takes(value));
     skill.inputs.iter().all(fits) && values.len() == skill.inputs.len()
 }
@@ -71,7 +71,7 @@ pub fn asked<'p>(policy: &'p Policy, event: &Event) -> Option<(&'p Skill, Values
         EventKind::Prompt { text, .. } => activated(&slash_command::command(text)?.ok()?.args)?,
         _ => return None,
     };
-    (!skill.inputs.is_empty() && complete(skill, &values)).then_some((skill, values))
+    (!skill.inputs.is_empty() && fit(skill, &values)).then_some((skill, values))
 }
 
 /// What a run of the skill follows that begins with these values: the skill itself, where it has no inputs.
@@ -82,7 +82,7 @@ pub(crate) fn instance<'p>(policy: &'p Policy, skill: &'p Skill, values: &Values
     let made = policy.earlier.iter().find(|made| {
         made.name == skill.name && made.instance_of.as_ref() == Some(&skill.version) && made.values() == *values
     });
-    made.filter(|_| complete(skill, values)).ok_or_else(|| refused(skill))
+    made.filter(|_| fit(skill, values)).ok_or_else(|| refused(skill))
 }
 
 /// What a run follows that a phase runs with these values, and those that the skill has already. Where it is not made
@@ -107,7 +107,8 @@ pub(crate) fn made<'p>(
     }
 }
 
-fn refused(skill: &Skill) -> DenialKind {
+/// That the skill does not begin with the values that are given.
+pub(crate) fn refused(skill: &Skill) -> DenialKind {
     let pair = |input: &Input| (input.name.clone(), input.pattern.clone());
     DenialKind::InputsMissing { skill: skill.name.clone(), inputs: skill.inputs.iter().map(pair).collect() }
 }
@@ -122,7 +123,7 @@ pub(crate) fn hindered(skill: &Skill, call: &Call, live: Option<&Values>) -> Opt
     match live {
         Some(live) if values.is_empty() || *live == values => None,
         Some(_) => Some(DenialKind::SkillActive { skill: skill.name.clone() }),
-        None if complete(skill, &values) => None,
+        None if fit(skill, &values) => None,
         None => Some(refused(skill)),
     }
 }

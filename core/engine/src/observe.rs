@@ -171,6 +171,12 @@ fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[Tes
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
     draft.change(Change::CallOutcome { call: number, outcome });
+    if let Some(id) = call.started.as_ref().filter(|_| outcome != CallOutcome::Launched)
+        && draft.state().session.agents.iter().any(|known| known.id == *id)
+    {
+        give_up(draft, |open| open.agent.as_deref() == Some(id));
+        draft.change(Change::AgentEnded { id: id.clone() });
+    }
     for place in &call.visits {
         let taken =
             outcome == CallOutcome::Ok && place.listed && draft.run(&place.run).is_some_and(|run| run.tentative);

@@ -66,7 +66,7 @@ pub(crate) fn reach<'a>(
         draft.announce(&run);
         settle(world, policy, draft);
         // A run in force that ended begins anew, and judges the call.
-        in_force::hold_all(policy, draft);
+        in_force::hold_all(world, policy, draft);
         settle(world, policy, draft);
         found = verdicts(world, policy, draft.state(), call, caller);
     }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::cause::{By, SessionSource};
 use crate::condition::{Gate, Wanted};
+use crate::input::Values;
 use crate::outcome::CallOutcome;
 use crate::pins::Pins;
 use crate::plan::PlanProgress;
@@ -127,6 +128,9 @@ pub struct Project {
     /// The skills that a person put in force for every session, and in which mode.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub in_force: BTreeMap<String, Mode>,
+    /// The values of the inputs of those of them that have some.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub in_force_inputs: BTreeMap<String, Values>,
     /// What was approved before approvals belonged to runs. Satisfies no condition.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub approvals: BTreeMap<String, By>,

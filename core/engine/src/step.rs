@@ -101,7 +101,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     obligation::taken_up(&mut draft, event);
     said::heard(&mut world, policy, &mut draft, event);
     settle(&mut world, policy, &mut draft);
-    in_force::uphold(policy, &mut draft, event);
+    in_force::uphold(&mut world, policy, &mut draft, event);
     start::by_event(&mut world, policy, &mut draft, event);
     let Answered { decision, result } = kept.unwrap_or_else(|| answer(&mut world, policy, &mut draft, event));
     settle(&mut world, policy, &mut draft);

@@ -269,6 +269,7 @@ impl<'a> Driver<'a> {
             session: &self.session,
             state: &self.state,
             shared: &self.loaded.shared.snapshot,
+            records: self.loaded.shared.snapshot.base + self.loaded.project_journal.seq(),
         };
         match lineage::complete(origin, &reached, &mut events) {
             Ok(rests) => {

@@ -10,6 +10,7 @@ use phasegate_core::{Event, EventKind, slash_command};
 
 use crate::ancestors::{Process, client, near, note};
 use crate::awake::{self, at_rest, awake, live};
+use crate::integrity::check_project_journal;
 use crate::locations::Locations;
 use crate::project::Project;
 use crate::sessions::{OPEN_FOR, SessionInfo, Sessions};
@@ -36,6 +37,8 @@ pub struct Reached<'a> {
     pub state: &'a State,
     /// What the project's journal keeps.
     pub shared: &'a ProjectSnapshot,
+    /// How many records the project's journal has, those that were set aside included.
+    pub records: u64,
 }
 
 /// Who began a session.
@@ -70,7 +73,8 @@ impl Origin {
 ///
 /// # Errors
 ///
-/// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read.
+/// `state-unreadable`, `state-version`: the sessions whose runs may have to be joined cannot be read. `state-missing`: another
+/// session saw more records of the project's journal than it has.
 pub fn complete(
     origin: &Origin,
     reached: &Reached<'_>,
@@ -107,6 +111,11 @@ pub fn complete(
         _ => None,
     };
     let awake = awake(reached.project, reached.shared);
+    // A new session has seen nothing of the project; those that go on have, and miss what was cut off.
+    let saw = awake.known.iter().map(|session| session.saw).max().unwrap_or_default();
+    if saw > reached.records {
+        check_project_journal(reached.project, None, reached.records, saw)?;
+    }
     let live = || others(live(reached.project, reached.shared, &awake, named.as_deref()));
     let mut found = if alone { others(awake.clone().within(OPEN_FOR)) } else { live() };
     let mut begun = begun(origin, reached, &first.kind, &found);

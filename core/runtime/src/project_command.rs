@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_core::event::By;
+use phasegate_core::input::Values;
 use phasegate_core::policy::{Mode, Policy, Scope};
 use phasegate_core::{Change, Code, Durability, Event, EventKind, Outcome, State, state};
 use phasegate_formats::journal::Entry;
@@ -91,6 +92,16 @@ impl Runtime {
     pub fn in_force(&self, project: &Project) -> Result<BTreeMap<String, Mode>, Problem> {
         let kept = read_last::<ProjectSnapshot>(self.store.as_ref(), &project.journal())?;
         Ok(kept.map(|last| last.state.project.in_force).unwrap_or_default())
+    }
+
+    /// The values of the inputs of those of them that have some.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::in_force`].
+    pub fn in_force_inputs(&self, project: &Project) -> Result<BTreeMap<String, Values>, Problem> {
+        let kept = read_last::<ProjectSnapshot>(self.store.as_ref(), &project.journal())?;
+        Ok(kept.map(|last| last.state.project.in_force_inputs).unwrap_or_default())
     }
 
     /// What the configs mean now; `None`: nothing guards the project.

@@ -49,6 +49,8 @@ pub struct SessionInfo {
     pub guards: Vec<Process>,
     /// Who is behind it, where an adapter says so.
     pub principal: Option<String>,
+    /// How many records of the project's journal it saw on the disk for good.
+    pub saw: u64,
     /// The engine's state, the project's half included.
     pub state: State,
 }
@@ -264,6 +266,7 @@ fn info(last: Last<SessionSnapshot>, shared: &ProjectSnapshot) -> SessionInfo {
         senders: own.senders,
         guards: own.guards,
         principal: own.principal,
+        saw: own.project,
         state: State { session: own.session, project: shared.project.clone() },
     }
 }
@@ -286,6 +289,7 @@ mod tests {
             senders: Vec::new(),
             guards: Vec::new(),
             principal: None,
+            saw: 0,
             state,
         }
     }

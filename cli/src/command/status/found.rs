@@ -46,6 +46,16 @@ pub(super) struct Guarded {
     pub(super) text: String,
     /// The skills that are in force for every session, and in which mode.
     pub(super) in_force: BTreeMap<String, Mode>,
+    /// The values of the inputs of those that have some.
+    pub(super) inputs: Value,
+}
+
+/// The values of inputs, in brackets; nothing where there are none.
+pub(crate) fn given(values: Option<&Value>) -> String {
+    let values = values.and_then(Value::as_object).into_iter().flatten();
+    let each: Vec<String> =
+        values.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
+    if each.is_empty() { String::new() } else { format!(" ({})", each.join(" ")) }
 }
 
 impl Found {
@@ -67,6 +77,8 @@ impl Found {
         });
         if let (Value::Object(fields), Value::Object(more)) = (&mut top, more) {
             fields.extend(more);
+            let given = self.guarded.inputs.as_object().is_some_and(|values| !values.is_empty());
+            fields.extend(given.then(|| ("in_force_inputs".to_string(), self.guarded.inputs.clone())));
         }
         top
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
-use super::found::{Found, Shown, words};
+use super::found::{Found, Shown, given, words};
 use super::plan;
 use crate::output::{Output, duration, to_a_person};
 
@@ -17,7 +17,8 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
     let Found { project, guarded, shown, fresh, .. } = found;
     out.line(format_args!("{} {}: {}", project.root.display().bold(), guarded.state, guarded.text));
     for (skill, mode) in &guarded.in_force {
-        out.line(format_args!("{} is in force for every session ({} mode)", skill.bold(), mode.word()));
+        let given = given(guarded.inputs.get(skill));
+        out.line(format_args!("{}{given} is in force for every session ({} mode)", skill.bold(), mode.word()));
     }
     problems(out, found);
     let (ended, live): (Vec<&Shown>, Vec<&Shown>) =
@@ -123,10 +124,7 @@ fn run(out: Output, run: &Value, full: bool) {
     let (place, total, mode) = (number("phase_index") + 1, number("total_phases"), text(run, "mode"));
     let (bold, phase) = (skill.bold(), phase.green());
     let branch = run.get("branch").and_then(Value::as_str).map(|name| format!(", {name},")).unwrap_or_default();
-    let given = run.get("inputs").and_then(Value::as_object).into_iter().flatten();
-    let given: Vec<String> =
-        given.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
-    let given = if given.is_empty() { String::new() } else { format!(" ({})", given.join(" ")) };
+    let given = given(run.get("inputs"));
     out.line(format_args!("  {bold}{given}{branch} in phase {phase} ({place} of {total}), {mode} mode{project}"));
     if run.get("judges") == Some(&Value::Bool(false)) {
         out.line("    its parts judge the calls; it only forbids");
