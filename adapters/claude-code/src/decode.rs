@@ -119,7 +119,13 @@ impl Decoding<'_> {
         let named = tools::canonical(self.dialect, call.tool_name, call.mcp_server);
         let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&call.tool_input)).flatten();
         let analysis = tools::analysis(self.dialect, &named, &call.tool_input);
-        let analysis = CallAnalysis { invokes: invoked(&named, skill.as_ref(), &call.tool_input), ..analysis };
+        let invokes = invoked(&named, skill.as_ref(), &call.tool_input);
+        // The start of a subagent is reported with its type, and not with the call.
+        let starts_as = match &invokes {
+            Some(Invocation::Agent(kind)) => Some(kind.clone()),
+            Some(Invocation::Skill(_)) | None => None,
+        };
+        let analysis = CallAnalysis { invokes, starts_as, ..analysis };
         let labels = tools::labels(self.dialect, &named);
         let Named { tool, native, server } = named;
         let call = EventKind::ToolCall {

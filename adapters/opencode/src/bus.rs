@@ -34,7 +34,7 @@ pub(crate) fn told(event: &BusEvent, decoding: &mut Decoding<'_>) -> Result<Vec<
 /// A session begins: a person's, or a subagent's.
 fn created(created: &Created, decoding: &mut Decoding<'_>) -> Vec<EventKind> {
     if decoding.subagent().is_some() {
-        return decoding.subagent_started().into_iter().collect();
+        return decoding.subagent_started(Some(&created.info.title)).into_iter().collect();
     }
     if decoding.session.is_running() {
         return Vec::new();

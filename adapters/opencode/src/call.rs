@@ -30,7 +30,11 @@ pub(crate) fn before(decoding: &mut Decoding<'_>) -> Result<Vec<EventKind>, Prob
     decoding.memory.note_call(&call_id);
     let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&input)).flatten();
     let invokes = invoked(&named, skill.as_ref(), &input);
-    let analysis = CallAnalysis { invokes, ..tools::analysis(&named, &input) };
+    // The title of a subagent's session begins with the description of the call.
+    let starts = matches!(invokes, Some(Invocation::Agent(_)));
+    let described = input.get("description").and_then(Value::as_str).filter(|_| starts);
+    let starts_as = described.map(ToOwned::to_owned);
+    let analysis = CallAnalysis { invokes, starts_as, ..tools::analysis(&named, &input) };
     let labels = tools::labels(&named);
     let background = native == "task" && input.get("background").and_then(Value::as_bool) == Some(true);
     let Named { tool, native, server } = named;

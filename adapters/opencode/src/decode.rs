@@ -78,7 +78,7 @@ fn prompted(decoding: &Decoding<'_>) -> Result<Vec<EventKind>, Problem> {
     let text = if decoding.told.head.terminal == Some(true) { text } else { as_typed(text) };
     if decoding.subagent().is_some() {
         let prompt = EventKind::Prompt { text, interactive: Some(false) };
-        return Ok(decoding.subagent_started().into_iter().chain([prompt]).collect());
+        return Ok(decoding.subagent_started(None).into_iter().chain([prompt]).collect());
     }
     // While a call runs, the keys may be its own: the client takes prompts through a server, too.
     let interactive = if typed && !decoding.is_busy() { decoding.told.head.terminal } else { Some(false) };

@@ -61,11 +61,12 @@ impl<'a> Decoding<'a> {
         vec![EventKind::SessionEnd {}]
     }
 
-    /// A subagent's session begins, or goes on with another prompt. `None` if the subagent works already.
-    pub(crate) fn subagent_started(&self) -> Option<EventKind> {
+    /// A subagent's session begins, of this title where the client says it, or goes on with another prompt. `None` if the
+    /// subagent works already.
+    pub(crate) fn subagent_started(&self, title: Option<&str>) -> Option<EventKind> {
         let session = &self.told.head.session;
         let id = session.subagent().filter(|id| self.session.agents().all(|known| known != *id))?;
-        let call = session.parent.as_deref().and_then(|parent| self.starter(parent, id));
+        let call = session.parent.as_deref().and_then(|parent| self.starter(parent, id, title));
         let kind = session.agent.clone().unwrap_or_default();
         Some(EventKind::SubagentStart { id: id.to_owned(), kind, call, prompt: None })
     }
@@ -77,13 +78,21 @@ impl<'a> Decoding<'a> {
         Some(EventKind::SubagentStop { id: id.to_owned(), kind, message: None, can_hold: false })
     }
 
-    /// The call that began a subagent's session, if the client said so, or if only one of its parent's can have.
-    fn starter(&self, parent: &str, agent: &str) -> Option<String> {
+    /// The call that began a subagent's session, if the client said so, or if only one of its parent's can have: the only
+    /// one, or the only one whose description the title begins with.
+    fn starter(&self, parent: &str, agent: &str, title: Option<&str>) -> Option<String> {
         if let Some(call) = self.memory.launcher(agent) {
             return Some(call.to_owned());
         }
         let parent = (parent != self.told.head.session.root()).then_some(parent);
         let starts = |call: &&OpenCall| call.agent.as_deref() == parent && call.tool == AGENT && !call.launched;
+        let described = title.and_then(|title| title.rsplit_once(" (@")).map(|(described, _)| described);
+        let is_titled = |call: &&OpenCall| described.is_some() && call.starts_as.as_deref() == described;
+        let mut titled =
+            self.session.open_calls().filter(starts).filter(|call| call.started.is_none()).filter(is_titled);
+        if let (Some(one), None) = (titled.next(), titled.next()) {
+            return one.id.clone();
+        }
         let mut starters = self.session.open_calls().filter(starts);
         match (starters.next(), starters.next()) {
             (Some(one), None) => one.id.clone(),

@@ -33,6 +33,10 @@ pub struct CallAnalysis {
     /// What the call has the client do beside the tool itself, where the adapter knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invokes: Option<Invocation>,
+    /// For a call that starts a subagent: how the platform names the subagent when it begins, where it does. Two starts of
+    /// different names can be told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_as: Option<String>,
     /// The absolute paths of the project among the arguments of a call whose tool says nothing of paths, relative to the
     /// project.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -57,6 +61,7 @@ impl CallAnalysis {
             && self.guarded.is_empty()
             && self.redacted.is_none()
             && self.invokes.is_none()
+            && self.starts_as.is_none()
             && self.in_project.is_empty()
             && !self.unproven
     }

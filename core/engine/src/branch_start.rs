@@ -10,7 +10,7 @@ use crate::denial::DenialKind;
 use crate::eval::World;
 use crate::judge::{Caller, SkillCall};
 use crate::policy::{Policy, Skill};
-use crate::state::{Run, State, Status};
+use crate::state::{Children, Run, State, Status};
 use crate::tool::Call;
 use crate::tree;
 
@@ -45,7 +45,13 @@ impl<'a> BranchStart<'a> {
         if !self.is_start() {
             return None;
         }
-        let parts = self.state.live_runs().filter(|run| run.branch.is_some());
+        let plans = self.state.live_runs().filter(|run| run.plan.is_some() && run.children == Children::Live);
+        let mut found = plans.filter_map(|run| self.unclear_element(world, run).map(|kind| (run, kind)));
+        if let Some(unclear) = found.next() {
+            return Some(unclear);
+        }
+        let of_branch = |run: &&Run| run.branch.is_some() && !tree::is_element(self.state, run);
+        let parts = self.state.live_runs().filter(of_branch);
         for run in parts {
             let rivals = self.rivals(world, run);
             if rivals.is_empty() {
@@ -58,6 +64,30 @@ impl<'a> BranchStart<'a> {
             }
         }
         None
+    }
+
+    /// Why nobody can tell which element of a run's plan the start is about: it has to name exactly one that is to be done
+    /// now and that no subagent does.
+    fn unclear_element(&self, world: &mut World<'_>, run: &'a Run) -> Option<DenialKind> {
+        let rivals = self.free_parts(world, run);
+        if rivals.is_empty() && !self.is_listed_below(run) {
+            return None;
+        }
+        let name = |rival: &&Run| rival.branch.as_ref().map(|branch| branch.name.clone()).unwrap_or_default();
+        let branches: Vec<String> = rivals.iter().map(name).collect();
+        let named = branches.iter().filter(|name| self.says(name)).count();
+        let pending = self.is_pending();
+        (pending || named != 1).then_some(DenialKind::StartUnclear { branches, pending })
+    }
+
+    /// Whether the skill that a run's phase consists of lists the start in any of its phases.
+    fn is_listed_below(&self, run: &Run) -> bool {
+        let skill = self.skill(run);
+        let runs = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase)?)?.run.as_ref());
+        let names = runs.into_iter().flat_map(|runs| &runs.each).map(|child| &child.skill);
+        let children = || skill.into_iter().flat_map(|skill| &skill.children);
+        let mut parts = names.filter_map(|name| children().find(|child| child.name == *name));
+        parts.any(|child| SkillCall::new(child, self.call, self.caller).first_listed().is_some())
     }
 
     /// Whether it is a start that begins a run's work: what the subagent of a run starts belongs to that run.
@@ -81,7 +111,12 @@ impl<'a> BranchStart<'a> {
 
     /// The runs of the same phase that a subagent may do and none does yet, and whose present phase lists the start.
     fn rivals(&self, world: &mut World<'_>, run: &Run) -> Vec<&'a Run> {
-        let Some(parent) = run.parent.as_deref().and_then(|parent| self.state.run(parent)) else { return Vec::new() };
+        let parent = run.parent.as_deref().and_then(|parent| self.state.run(parent));
+        parent.map(|parent| self.free_parts(world, parent)).unwrap_or_default()
+    }
+
+    /// The parts of a run's phase that a subagent may do and none does yet, and whose present phase lists the start.
+    fn free_parts(&self, world: &mut World<'_>, parent: &'a Run) -> Vec<&'a Run> {
         let mut rivals: Vec<&Run> = tree::children(self.state, parent).collect();
         rivals.retain(|rival| rival.branch.as_ref().is_some_and(|branch| branch.agent.is_none()));
         rivals.retain(|rival| {
@@ -91,10 +126,11 @@ impl<'a> BranchStart<'a> {
         rivals
     }
 
-    /// Those of them that the start can be about: the only one, else those whose names it says.
+    /// Those of them that the start can be about: the only one, else those whose names it says. An element of a plan has to
+    /// be named.
     fn meant(&self, world: &mut World<'_>, run: &Run) -> Vec<&'a Run> {
         let mut rivals = self.rivals(world, run);
-        if rivals.len() > 1 {
+        if rivals.len() > 1 || tree::is_element(self.state, run) {
             rivals.retain(|rival| rival.branch.as_ref().is_some_and(|branch| self.says(&branch.name)));
         }
         rivals
@@ -117,7 +153,9 @@ impl<'a> BranchStart<'a> {
         let mut calls = self.state.session.calls.iter().filter(|call| call.tool == crate::tool::AGENT);
         calls.any(|call| {
             let for_part = call.visits.iter().any(|place| place.listed && does(&place.run.to_string()).is_some());
-            call.started.is_none() && !call.ended && for_part
+            let differs = call.starts_as.is_some() && self.call.analysis.starts_as.is_some();
+            let is_other = differs && call.starts_as != self.call.analysis.starts_as;
+            call.started.is_none() && !call.ended && for_part && !is_other
         })
     }
 }

@@ -140,6 +140,7 @@ fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
         ended: false,
         asked: effect == Effect::Ask,
         started: None,
+        starts_as: call.analysis.starts_as.clone(),
         visits: Vec::new(),
         older_proofs: Vec::new(),
     }

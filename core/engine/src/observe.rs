@@ -277,10 +277,14 @@ fn uncounted(
 }
 
 fn started(state: &State, id: &str, kind: &str, call: Option<&str>) -> Change {
-    let untied = |open: &OpenCall| match call {
-        Some(wanted) => open.id.as_deref() == Some(wanted),
-        None => open.tool == AGENT && open.started.is_none(),
+    let calls = &state.session.calls;
+    let untied = |open: &OpenCall| open.tool == AGENT && open.started.is_none();
+    let found = match call {
+        Some(wanted) => only(calls, |open| open.id.as_deref() == Some(wanted)),
+        None => {
+            only(calls, |open| untied(open) && open.starts_as.as_deref() == Some(kind)).or_else(|| only(calls, untied))
+        }
     };
-    let call = only(&state.session.calls, untied).map(|open| open.number);
+    let call = found.map(|open| open.number);
     Change::AgentStarted { id: id.to_string(), kind: kind.to_string(), call }
 }

@@ -293,7 +293,13 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
 
 fn start_unclear(branches: &[String], pending: bool) -> Rendered {
     let names: Vec<String> = branches.iter().map(|name| format!("`{name}`")).collect();
-    let (reason, recovery) = if pending {
+    let (reason, recovery) = if branches.is_empty() && !pending {
+        (
+            "no part of the plan waits for a subagent now".to_string(),
+            "Each part that is to be done now has a subagent, or is done: go on with what the phase still needs."
+                .to_string(),
+        )
+    } else if pending {
         (
             "another subagent was started, and has not begun".to_string(),
             "Start this one again when that one runs.".to_string(),

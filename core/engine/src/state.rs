@@ -536,6 +536,9 @@ pub struct OpenCall {
     /// The subagent it started, once known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
+    /// How the platform names that subagent when it begins, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_as: Option<String>,
     /// The visits in which it was decided, one of each run that judged it, and what it would prove there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<CallVisit>,

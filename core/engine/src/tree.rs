@@ -61,8 +61,9 @@ pub(crate) fn has_run(state: &State, agent: &str) -> bool {
 
 /// The path from the root of a tree to the leaf that judges the call of an agent; the leaf is the last.
 ///
-/// A subagent has the run that is bound to it, or to the one that started it. Every other agent has the first branch that is bound to none and whose
-/// leaf lists the call, or else the first such branch. Where all branches are bound to others, the run is the leaf.
+/// A subagent has the run that is bound to it, or to the one that started it. Every other agent has the first branch that is
+/// bound to none and whose leaf lists the call, or else the first such branch. Where all branches are bound to others, the
+/// run is the leaf; so it is for a subagent that no element of the run's plan is bound to.
 pub(crate) fn path<'a>(
     state: &'a State,
     root: &'a Run,
@@ -105,6 +106,10 @@ fn descend<'a>(
         } else {
             first.get_or_insert(below);
         }
+    }
+    // A subagent that no element of a plan is bound to does none: the phase itself judges it.
+    if agent.is_some() && run.plan.is_some() {
+        return path;
     }
     path.extend(listed.or(first).or(still).into_iter().flatten());
     path

@@ -7,7 +7,7 @@ use phasegate_core::artifact::Artifact;
 use phasegate_core::{Code, FactKey, FactValue, Facts, Policy};
 use serde_json::{Value, json};
 
-use crate::facts::gather;
+use crate::facts::{World, gather};
 
 /// A warning for each file of the project that a deprecated path of an artifact selects, and no other path of it.
 #[must_use]
@@ -31,7 +31,8 @@ fn selected(root: &Path, patterns: &[String]) -> Vec<String> {
     }
     let key = FactKey::new("contents", &json!(patterns));
     let mut facts = Facts::new();
-    gather(root, &Policy::default(), std::slice::from_ref(&key), &mut facts);
+    let policy = Policy::default();
+    gather(World { root, project: None, policy: &policy }, std::slice::from_ref(&key), &mut facts);
     match facts.remove(&key).map(|fact| fact.value) {
         Some(FactValue::Known(Value::Object(files))) => files.into_iter().map(|(path, _)| path).collect(),
         _ => Vec::new(),

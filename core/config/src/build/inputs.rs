@@ -63,7 +63,7 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) 
 
 /// The texts of files that the phases name, with the places of their names.
 fn prompts<'f>(builder: &Builder<'f>, source: &SkillSource, root: &Node) -> Vec<(&'f str, Span)> {
-    let Some(prompts) = builder.prompts else { return Vec::new() };
+    let Some(prompts) = builder.texts.map(|texts| &texts.prompts) else { return Vec::new() };
     let phases = child(root, "phases").entries().iter();
     let named = phases.filter_map(|entry| match &source.phases.get(&entry.key)?.description {
         DescriptionSource::File(named) => {
