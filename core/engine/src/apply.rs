@@ -111,21 +111,8 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
             run.failed |= *children == Children::Failed;
         }),
         Change::RunMode { run, mode } => change_run(runs, run, |run| run.mode = *mode),
-        Change::PhaseEntered { run, phase, index, by, skipped, provisional, said_done, who } => {
-            change_run(runs, run, |run| {
-                if *said_done {
-                    run.said_done.push(SaidDone { phase: run.phase.clone(), who: who.clone() });
-                }
-                let skipped = skipped.iter().filter(|phase| !run.is_to_skip(phase));
-                let one = |phase: &String| Skipped { phase: phase.clone(), by: *by, who: who.clone(), ahead: None };
-                let skipped = skipped.map(one).collect();
-                run.enter(phase, *index, skipped, *provisional);
-            });
-        }
-        Change::PhaseSkipped { run, phase, index, who } => change_run(runs, run, |run| {
-            let (phase, who) = (phase.clone(), who.clone());
-            run.skip_ahead(Skipped { phase, by: By::Human, who, ahead: Some(*index) });
-        }),
+        Change::PhaseEntered { run, .. } => change_run(runs, run, |run| run.entered(change)),
+        Change::PhaseSkipped { run, .. } => change_run(runs, run, |run| run.skip_ahead(change)),
         Change::ElementRetried { run, element } => elements::again(runs, run, *element),
         Change::ElementSkipped { run, element } => elements::skip(runs, run, *element),
         Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
@@ -359,7 +346,9 @@ impl Run {
     }
 
     /// Notes a skipped phase that is still to come. A return takes it back as little as anything else that a person said.
-    fn skip_ahead(&mut self, skipped: Skipped) {
+    fn skip_ahead(&mut self, change: &Change) {
+        let Change::PhaseSkipped { phase, index, who, .. } = change else { return };
+        let skipped = Skipped { phase: phase.clone(), by: By::Human, who: who.clone(), ahead: Some(*index) };
         match &mut self.provisional {
             Some(before) => {
                 self.skipped.insert(before.skipped.min(self.skipped.len()), skipped);
@@ -367,6 +356,19 @@ impl Run {
             }
             None => self.skipped.push(skipped),
         }
+    }
+
+    fn entered(&mut self, change: &Change) {
+        let Change::PhaseEntered { phase, index, by, skipped, provisional, said_done, who, .. } = change else {
+            return;
+        };
+        if *said_done {
+            self.said_done.push(SaidDone { phase: self.phase.clone(), who: who.clone() });
+        }
+        let new = skipped.iter().filter(|phase| !self.is_to_skip(phase));
+        let one = |phase: &String| Skipped { phase: phase.clone(), by: *by, who: who.clone(), ahead: None };
+        let skipped = new.map(one).collect();
+        self.enter(phase, *index, skipped, *provisional);
     }
 
     fn enter(&mut self, phase: &str, index: usize, skipped: Vec<Skipped>, provisional: bool) {

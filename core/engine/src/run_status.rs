@@ -123,7 +123,7 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
     if let (Value::Object(fields), Value::Object(details)) = (&mut answer, details) {
         fields.extend(details);
         fields.extend(run.branch.as_ref().filter(|part| !part.name.is_empty()).map(branch));
-        fields.extend(run.plan.as_ref().map(|progress| ("plan".to_string(), tasks::plan(state, place, progress))));
+        fields.extend(run.plan.as_ref().map(|progress| ("plan".to_string(), tasks::plan(state, run, phase, progress))));
         fields.extend(run.parent.as_ref().map(|parent| ("part_of".to_string(), json!(parent))));
         fields.insert("way".to_string(), way(place));
         let artifacts = skill.artifacts.iter().map(|artifact| (artifact.name.clone(), made(world, artifact, run)));

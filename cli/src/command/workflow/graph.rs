@@ -6,6 +6,7 @@ mod layout;
 mod mermaid;
 mod model;
 mod svg;
+mod words;
 
 use std::path::PathBuf;
 

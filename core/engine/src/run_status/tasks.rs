@@ -5,18 +5,17 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
-use super::Place;
 use crate::phrase;
 use crate::plan::{Element, PlanProgress};
+use crate::policy::Phase;
 use crate::state::{Run, State, Status};
 use crate::tree;
 
-/// The plan of a run.
-pub(super) fn plan(state: &State, place: &Place<'_>, progress: &PlanProgress) -> Value {
-    let run = place.run;
+/// The plan of a run, which stands in this phase.
+pub(super) fn plan(state: &State, run: &Run, phase: &Phase, progress: &PlanProgress) -> Value {
     let elements = progress.plan.elements.iter().enumerate();
     let elements = elements.map(|(at, element)| of_element(state, run, progress, Numbered { at, element }));
-    let gate = place.phase.done_when.as_ref().filter(|_| place.phase.run.as_ref().is_some_and(|runs| runs.gate));
+    let gate = phase.done_when.as_ref().filter(|_| phase.run.as_ref().is_some_and(|runs| runs.gate));
     json!({
         "path": progress.plan.path,
         "wave": progress.plan.waves.get(progress.wave),

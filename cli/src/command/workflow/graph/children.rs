@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use phasegate_core::policy::{ChildRun, Phase, Skill};
 use serde_json::Value;
 
-use super::model::{State, note};
+use super::words::{State, note};
 use crate::command::workflow::found::{list, text};
 
 /// The runs that a phase consists of, in rows: those of a row go on at once, or each after the one before.

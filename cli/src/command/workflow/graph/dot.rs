@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::children::Group;
-use super::model::{Graph, Node, State};
+use super::model::{Graph, Node};
+use super::words::State;
 
 pub(super) fn drawn(graph: &Graph) -> String {
     let mut text = String::from("digraph phases {\n");

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::children::Part;
-use super::model::{Graph, Node, State};
+use super::model::{Graph, Node};
+use super::words::State;
 
 /// The look of each state, readable on a light and on a dark page.
 const STYLES: [(State, &str); 4] = [

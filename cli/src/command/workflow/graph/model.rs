@@ -4,13 +4,11 @@ use phasegate_core::policy::{Back, Edge, Optional, Phase, Skill};
 use serde_json::Value;
 
 use super::children::{Group, group};
+use super::words::{State, note, shortened};
 use crate::command::workflow::found::{list, text};
 
 /// The most characters of a condition beside a way.
 const MAX_WAY_CHARS: usize = 56;
-/// The most characters of a condition in a box.
-const MAX_NOTE_CHARS: usize = 100;
-
 /// A skill to draw.
 pub(super) struct Graph {
     pub(super) name: String,
@@ -29,41 +27,6 @@ pub(super) struct Node {
     pub(super) optional: bool,
     pub(super) state: State,
     pub(super) group: Option<Group>,
-}
-
-/// What became of a phase or a part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    /// No run stands there, or it comes later.
-    Ahead,
-    Done,
-    Skipped,
-    Current,
-    Failed,
-}
-
-impl State {
-    /// The state with this word in the answer to `runs`.
-    pub(super) fn of(word: &str) -> Self {
-        match word {
-            "current" | "live" => Self::Current,
-            "done" | "finished" => Self::Done,
-            "skipped" => Self::Skipped,
-            "failed" | "left" => Self::Failed,
-            _ => Self::Ahead,
-        }
-    }
-
-    /// The name of the style of a drawing.
-    pub(super) fn style(self) -> &'static str {
-        match self {
-            Self::Ahead => "ahead",
-            Self::Done => "done",
-            Self::Skipped => "skipped",
-            Self::Current => "current",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// A way between two phases.
@@ -150,18 +113,4 @@ fn way_back(from: usize, back: &Back) -> Way {
     let when = back.when.as_ref().map(|condition| format!("when {}", shortened(&condition.reason(), MAX_WAY_CHARS)));
     let label = failure.into_iter().chain(times).chain(when).collect::<Vec<_>>().join(", ");
     Way { from, to: back.to, label, back: true }
-}
-
-/// A condition in a box.
-pub(super) fn note(text: &str) -> String {
-    shortened(text, MAX_NOTE_CHARS)
-}
-
-/// The beginning of a text that is long, as a picture has it.
-fn shortened(text: &str, most: usize) -> String {
-    let text = text.replace('`', "");
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}\u{2026}", text.get(..end).unwrap_or_default().trim_end()),
-        None => text,
-    }
 }

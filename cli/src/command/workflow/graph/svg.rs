@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::children::{Group, Part};
 use super::layout::{ARROW, Area, LINE, NAME, PAD, PlacedNode, PlacedPart, PlacedWay, laid_out, width_of};
-use super::model::{Graph, Node, State, Way};
+use super::model::{Graph, Node, Way};
+use super::words::State;
 
 /// The look of everything.
 const STYLE: &str = "\
