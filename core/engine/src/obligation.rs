@@ -196,6 +196,11 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     if !approved.is_empty() {
         text.push_str(&format!(" The user has approved {}.", approved.join(" and ")));
     }
+    let ahead: Vec<String> =
+        run.skipped.iter().filter(|one| one.ahead > Some(index)).map(|one| format!("\"{}\"", one.phase)).collect();
+    if !ahead.is_empty() {
+        text.push_str(&format!(" The user says to skip {}.", ahead.join(" and ")));
+    }
     if let Some(next) = next {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
@@ -242,7 +247,12 @@ fn skipped(skill: &Skill, run: &Run, here: usize) -> Vec<String> {
     let before = skill.phase_index(&run.phase_before).unwrap_or_default();
     let between = skill.phases.get(before.saturating_add(1)..here).unwrap_or_default();
     let passed = |phase: &&Phase| run.skipped.iter().any(|skipped| skipped.phase == phase.name);
+    let by_person = |phase: &Phase| {
+        let last = run.skipped.iter().rev().find(|skipped| skipped.phase == phase.name);
+        last.is_some_and(|skipped| skipped.by == By::Human)
+    };
     let why = |phase: &Phase| match &phase.optional {
+        _ if by_person(phase) => format!("\"{}\", as the user said", phase.name),
         Optional::When(_) if !phase.skip_text.is_empty() => format!("\"{}\" ({})", phase.name, phase.skip_text),
         Optional::When(condition) => format!("\"{}\", as {}", phase.name, phrase::reason(condition)),
         Optional::No | Optional::Yes => format!("\"{}\"", phase.name),

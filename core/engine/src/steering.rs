@@ -56,7 +56,7 @@ pub(crate) fn phase(
     let follows = || DenialKind::CommandInvalid(InvalidCommand::NoPhaseFollows);
     let run = draft.run(&id).ok_or_else(follows)?;
     let skill = policy.skill_version(&run.skill, &run.version).ok_or_else(follows)?;
-    let who = who.map(|who| who.chars().take(MAX_WHO_CHARS).collect::<String>());
+    let who = who.map(|who| who.chars().filter(|letter| !letter.is_control()).take(MAX_WHO_CHARS).collect::<String>());
     let mut change = match (act, phase) {
         (Act::GoOn, None) => moves::advance(world, run, skill, None).ok_or_else(follows)?,
         (Act::GoOn, Some(phase)) => {
