@@ -19,6 +19,7 @@ mod documents;
 mod exits;
 mod fail_closed;
 mod first_week;
+mod formats;
 mod gc;
 mod hook;
 mod in_force;

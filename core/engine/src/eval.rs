@@ -20,6 +20,10 @@ use crate::policy::{Optional, Phase, Skill};
 use crate::state::{Children, Evidence, OpenCall, Run, State};
 use crate::tool::Call;
 
+/// What is said of files of which nobody knows which there are.
+const UNKNOWN_FILES: &str =
+    " (which files there are cannot be told: there is too much to look at, or a link leads there)";
+
 /// What conditions are held against, and which facts they turned out to want.
 pub(crate) struct World<'a> {
     facts: &'a Facts,
@@ -396,11 +400,16 @@ impl<'a> World<'a> {
                 out.more = true;
             }
             Condition::Artifact(test) => {
-                let files = if test.format.is_some() { self.in_run(&test.content, run) } else { Value::Null };
-                let fault = files.as_object().and_then(|files| self.format_fault(&test.name, files, run));
+                let files = self.in_run(&test.content, run);
+                let fault = match &files {
+                    Value::Object(files) if test.format.is_some() => self.format_fault(&test.name, files, run),
+                    _ => None,
+                };
+                let unknown = if files.is_null() { UNKNOWN_FILES } else { "" };
                 let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();
-                out.words.push(format!("{condition}{words}"));
-                out.phrases.push(fault.map_or_else(|| phrase::wanted(condition), |fault| phrase::faulty(test, &fault)));
+                out.words.push(format!("{condition}{words}{unknown}"));
+                let wanted = fault.map_or_else(|| phrase::wanted(condition), |fault| phrase::faulty(test, &fault));
+                out.phrases.push(format!("{wanted}{unknown}"));
                 out.more = true;
             }
             Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) | Condition::Says(_) => {
