@@ -2,6 +2,8 @@
 //!
 //! What was answered must be there again, as far as anything is asked about it later, or the next call is denied.
 
+mod tasks;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,12 +59,19 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::with(&[("work", SKILL)])
+    }
+
+    /// A world with these skills, by name.
+    fn with(skills: &[(&str, &str)]) -> Self {
         // In memory where that is possible: nothing here waits for a disk.
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-        let skills = folder.path().join("project/.phasegate/skills");
-        fs::create_dir_all(&skills).unwrap();
-        fs::write(skills.join("work.yaml"), SKILL).unwrap();
+        let place = folder.path().join("project/.phasegate/skills");
+        fs::create_dir_all(&place).unwrap();
+        for (name, text) in skills {
+            fs::write(place.join(format!("{name}.yaml")), text).unwrap();
+        }
         Self { folder }
     }
 

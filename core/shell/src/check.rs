@@ -7,6 +7,7 @@ mod date;
 pub(crate) mod find;
 mod forge;
 pub(crate) mod git;
+mod worktree;
 mod network;
 pub(crate) mod program_text;
 mod other_folder;
@@ -42,6 +43,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::LocalOperands => network::local_operands(command),
         Check::KnownInput => network::known_input(walk, command),
         Check::GitPaths => git::paths(walk, command),
+        Check::GitWorktree => worktree::check(walk, command),
         Check::Recursive => find::recursive(walk, command),
         Check::Mirror => network::mirror(walk, command),
         Check::GitFormat => git::format(command),

@@ -173,24 +173,29 @@ pub(super) fn paths(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let operands = command.scan.operands.as_slice();
     let operands = if operands.is_empty() && command.name.ends_with("clean") { &[&here] } else { operands };
     let target = operands.len().checked_sub(1).filter(|_| command.name.ends_with("mv"));
-    let folders: Vec<Field> =
-        walk.globals.iter().filter(|given| given.name == "C").filter_map(|given| given.value.clone()).collect();
     for (number, operand) in operands.iter().enumerate() {
-        let operand = &pathspec(operand);
-        let mut path = Field { bits: Vec::new(), many: operand.many, span: operand.span };
-        for folder in &folders {
-            path.bits.extend(folder.bits.iter().cloned());
-            path.push_text("/");
-        }
-        for bit in &operand.bits {
-            match bit {
-                Bit::Text(text) => path.push_text(text),
-                other => path.bits.push(other.clone()),
-            }
-        }
+        let path = placed(walk, operand);
         walk.touch(&path, if target == Some(number) { Access::Write } else { Access::Remove });
     }
     None
+}
+
+/// An operand of git as a path, in the folder that `-C` names.
+pub(super) fn placed(walk: &Walk<'_>, operand: &Field) -> Field {
+    let operand = &pathspec(operand);
+    let mut path = Field { bits: Vec::new(), many: operand.many, span: operand.span };
+    let folders = walk.globals.iter().filter(|given| given.name == "C").filter_map(|given| given.value.as_ref());
+    for folder in folders {
+        path.bits.extend(folder.bits.iter().cloned());
+        path.push_text("/");
+    }
+    for bit in &operand.bits {
+        match bit {
+            Bit::Text(text) => path.push_text(text),
+            other => path.bits.push(other.clone()),
+        }
+    }
+    path
 }
 
 /// An operand of git as a path: its wildcards stand for any text, and so does what its signs say of where it starts.

@@ -138,6 +138,8 @@ impl Walk<'_> {
             {
                 keep_worse(&mut worst, finding);
             }
+            // What it does by itself: `git stash` alone.
+            self.unnamed |= worst.verdict == Verdict::Write && !rule.elsewhere;
             return worst;
         };
         let inner = match command.known() {

@@ -274,6 +274,8 @@ pub enum Check {
     GitFormat,
     /// `git clean`, `git rm`, `git mv`: which paths they remove.
     GitPaths,
+    /// `git checkout`, `git restore`, `git reset` and their like: which files of the working tree they change.
+    GitWorktree,
     /// `chmod` and its like, which with `-R` also change what lies below their operands.
     Recursive,
     /// `rsync`, which can remove what the source lacks.

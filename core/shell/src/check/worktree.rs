@@ -1,0 +1,51 @@
+//! git: which files of the working tree a command changes. What is not known to change none, or only those that it names,
+//! may change any.
+
+use phasegate_core::analysis::Access;
+
+use super::command::Command;
+use super::git::placed;
+use crate::field::Field;
+use crate::finding::Finding;
+use crate::walk::Walk;
+
+/// Options of `git reset` that leave the working tree alone.
+const INDEX_ONLY: [&str; 8] = ["q", "quiet", "soft", "mixed", "N", "intent-to-add", "p", "patch"];
+/// Options that make a branch, and say no more.
+const NEW_BRANCH: [&str; 6] = ["b", "c", "create", "q", "quiet", "no-track"];
+
+/// `git checkout`, `git switch`, `git reset`, `git restore`, `git stash push`
+pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let known = command.args.iter().all(|field| field.known().is_some());
+    let elsewhere = walk.globals.iter().any(|given| matches!(given.name.as_str(), "work-tree" | "git-dir"));
+    let paths = if known && !elsewhere && !command.has(&["pathspec-from-file"]) { changed(command) } else { None };
+    match paths {
+        Some(paths) => {
+            for path in paths {
+                let path = placed(walk, path);
+                walk.touch(&path, Access::Write);
+            }
+        }
+        None => walk.unnamed = true,
+    }
+    None
+}
+
+/// The files that a command changes, as far as it names them; `None`: any.
+fn changed<'c>(command: &'c Command<'_>) -> Option<Vec<&'c Field>> {
+    let only = |names: &[&str]| command.scan.options.iter().all(|given| names.contains(&given.name.as_str()));
+    let operands = &command.scan.operands;
+    let named = |paths: Vec<&'c Field>| (!paths.is_empty()).then_some(paths);
+    match command.name.rsplit(' ').next()? {
+        "reset" => only(&INDEX_ONLY).then(Vec::new),
+        "checkout" => {
+            let end = command.args.iter().position(|field| field.known() == Some("--"));
+            match end.and_then(|at| command.args.get(at.saturating_add(1)..)) {
+                Some(paths) => named(paths.iter().collect()),
+                None => (only(&NEW_BRANCH) && operands.is_empty()).then(Vec::new),
+            }
+        }
+        "switch" => (only(&NEW_BRANCH) && operands.is_empty()).then(Vec::new),
+        _ => named(operands.iter().copied().collect()),
+    }
+}
