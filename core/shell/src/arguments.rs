@@ -207,12 +207,56 @@ impl<'f> Scanner<'_, 'f> {
     }
 
     fn unknown(&mut self, name: &str, shown: &str, span: Span) {
-        if !self.rule.any_option {
+        if !self.rule.any_option || says_more(name) {
             let because = format!("`{shown}` is an option that is not known to be harmless");
             self.scan.findings.push(Finding::new(Verdict::Unknown, because, span));
         }
         self.scan.options.push(Given { name: name.to_owned(), value: None, span });
     }
+}
+
+/// Options whose name says that they write, run or send, with any program that has them.
+const TELLING: [&str; 34] = [
+    "api",
+    "apilog",
+    "api-url",
+    "cache-dir",
+    "cachedir",
+    "cpuprofile",
+    "download",
+    "endpoint",
+    "endpoint-url",
+    "exec",
+    "execute",
+    "export",
+    "flagfile",
+    "http-addr",
+    "install",
+    "log-dir",
+    "log-file",
+    "logdir",
+    "logfile",
+    "memprofile",
+    "out",
+    "outdir",
+    "outfile",
+    "output-dir",
+    "output-file",
+    "plugin",
+    "post-renderer",
+    "profiling",
+    "save",
+    "server",
+    "trace-file",
+    "tracing",
+    "update",
+    "upload",
+];
+
+/// Whether the name of an option that no entry lists says that it does more than read.
+fn says_more(name: &str) -> bool {
+    let name = name.replace('_', "-").to_ascii_lowercase();
+    TELLING.contains(&name.as_str())
 }
 
 /// Whether no option of the program is harmful, so that unknown words are harmless too.

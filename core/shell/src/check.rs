@@ -9,6 +9,7 @@ mod forge;
 pub(crate) mod git;
 mod worktree;
 mod network;
+mod package;
 pub(crate) mod program_text;
 mod other_folder;
 mod output;
@@ -41,6 +42,8 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Tar | Check::Archive => tar::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
         Check::LocalOperands => network::local_operands(command),
+        Check::NamesOnly => network::names_only(command),
+        Check::Package => package::check(command),
         Check::KnownInput => network::known_input(walk, command),
         Check::GitPaths => git::paths(walk, command),
         Check::GitWorktree => worktree::check(walk, command),

@@ -58,6 +58,23 @@ fn next_glob(text: &str) -> Option<(usize, usize)> {
     })
 }
 
+/// Whether an operation makes several words, or none, even in quotes: a list of names, or an operand with `$@`.
+fn is_several(operation: &Operation) -> bool {
+    match operation {
+        Operation::Names => true,
+        Operation::Default(operand) | Operation::Assign(operand) | Operation::Edit(operand) => {
+            operand.pieces.iter().any(|piece| match piece {
+                Piece::Parameter(inner) => {
+                    let all = inner.index.as_ref().and_then(Word::literal).is_some_and(|(text, _)| text == "@");
+                    inner.name == "@" || all || is_several(&inner.operation)
+                }
+                _ => false,
+            })
+        }
+        _ => false,
+    }
+}
+
 struct Builder {
     fields: Vec<Field>,
     current: Option<Field>,
@@ -86,9 +103,10 @@ impl Builder {
                     self.unquoted(text, scope.distrusts);
                 }
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
-                Piece::Command { quoted, .. } => self.bit(shape(piece, scope), *quoted || !split),
-                Piece::Process(_) => self.current().push_text("/dev/fd/63"),
-                Piece::Arithmetic(_) => self.current().bits.push(Bit::Number),
+                Piece::Command { quoted, .. } => self.value(shape(piece, scope), *quoted || !split, scope),
+                Piece::Process { .. } => self.current().push_text("/dev/fd/63"),
+                // Whether it stands in quotes is not kept.
+                Piece::Arithmetic(_) => self.value(Bit::Number, !split, scope),
             }
         }
     }
@@ -142,6 +160,14 @@ impl Builder {
         }
     }
 
+    /// A value that is made at run time. Where it is not known how values are split, it may be any words.
+    fn value(&mut self, bit: Bit, whole: bool, scope: &Scope) {
+        if !whole && scope.splits_oddly {
+            return self.bit(Bit::Any, false);
+        }
+        self.bit(bit, whole);
+    }
+
     fn bit(&mut self, bit: Bit, whole: bool) {
         let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame | Bit::Numbers);
         let field = self.current();
@@ -154,7 +180,7 @@ impl Builder {
         let all = parameter.name == "@" || (parameter.name == "*" && !parameter.quoted);
         let elements =
             parameter.index.as_ref().and_then(Word::literal).is_some_and(|(text, _)| text == "@" || text == "*");
-        if all || elements {
+        if all || elements || is_several(&parameter.operation) {
             let field = self.current();
             field.bits.push(Bit::Any);
             field.many = true;
@@ -162,7 +188,7 @@ impl Builder {
         }
         let plain = matches!(parameter.operation, Operation::Plain) && parameter.index.is_none();
         if matches!(parameter.operation, Operation::Length) {
-            return self.bit(Bit::Number, true);
+            return self.value(Bit::Number, whole, scope);
         }
         let value = match &parameter.operation {
             _ if plain => scope.value(&parameter.name),
@@ -174,9 +200,8 @@ impl Builder {
         for bit in value {
             match bit {
                 Bit::Text(text) if whole => self.current().push_text(&text),
-                _ if !whole && scope.splits_oddly => self.bit(Bit::Any, false),
-                Bit::Text(text) => self.split(&text, scope.distrusts),
-                other => self.bit(other, whole),
+                Bit::Text(text) if !scope.splits_oddly => self.split(&text, scope.distrusts),
+                other => self.value(other, whole, scope),
             }
         }
         if whole {

@@ -34,6 +34,8 @@ pub(crate) enum Dialect {
     Bash,
     /// A shell that may be bash or any other with the grammar of POSIX: what they read differently is not read.
     Posix,
+    /// A shell whose own commands may do more than those of bash: `test x -eq 1` evaluates `x` again.
+    Foreign,
 }
 
 pub(crate) struct Parser<'a> {
@@ -120,7 +122,9 @@ impl<'a> Parser<'a> {
     fn bash_only(&self, form: &str, start: usize) -> Parsed<()> {
         match self.dialect {
             Dialect::Bash => Ok(()),
-            Dialect::Posix => self.fail(format!("`{form}` means something else to a shell that is not bash"), start),
+            Dialect::Posix | Dialect::Foreign => {
+                self.fail(format!("`{form}` means something else to a shell that is not bash"), start)
+            }
         }
     }
 

@@ -118,7 +118,11 @@ pub(crate) enum Piece {
         list: List,
         quoted: bool,
     },
-    Process(List),
+    /// `<(list)`, or with `output` `>(list)`, which gets what the command prints.
+    Process {
+        list: List,
+        output: bool,
+    },
     Arithmetic(Word),
 }
 

@@ -66,6 +66,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) asking: bool,
     /// How many programs that run the current command the walk is inside of.
     pub(crate) wraps: usize,
+    /// Whether programs are forms of their own of those that the table knows (`busybox`).
+    pub(crate) own_forms: bool,
     /// How many texts the walk is inside of.
     pub(crate) texts: usize,
     /// The shell that the text is for.
@@ -103,6 +105,7 @@ impl<'t> Walk<'t> {
             alias: false,
             asking: false,
             wraps: 0,
+            own_forms: false,
             texts: 0,
             dialect: Dialect::Bash,
             base: None,

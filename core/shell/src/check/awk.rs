@@ -3,6 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
+use crate::arguments::Given;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::walk::Walk;
@@ -17,25 +18,84 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         given
     };
     let assigned = command.values(&["v", "assign"]);
-    let network =
-        |field: &&Field| field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if text.contains("/inet")));
-    if let Some(place) = assigned.chain(operands.clone()).find(network) {
+    if let Some(place) = assigned.chain(operands.clone()).find(|field| may_connect(field)) {
         return Some(Finding::new(Verdict::Send, "a file under `/inet` is a connection", place.span));
+    }
+    if let Some(finding) = foreign(command) {
+        return Some(finding);
     }
     let is_inplace = |field: &Field| field.known().is_none_or(|name| name.contains("inplace"));
     let in_place = command.values(&["i", "include"]).any(is_inplace);
     for operand in operands {
         walk.touch(operand, if in_place { Access::Write } else { Access::Read });
     }
-    for field in programs {
+    // A statement may go on in the next of several programs.
+    let mut whole = String::new();
+    for field in &programs {
         let Some(text) = script(field) else { return command.doubt(field, "the program") };
-        if let Err((verdict, because)) = read(&text) {
-            // Which file that is, the program computes.
-            walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
-            return Some(Finding::new(verdict, because, field.span));
+        whole.push_str(&text);
+        whole.push('\n');
+    }
+    let field = programs.first()?;
+    let (verdict, because) = read(&whole).err()?;
+    // Which file that is, the program computes.
+    walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
+    Some(Finding::new(verdict, because, field.span))
+}
+
+/// Whether an operand or the value of a variable can be a file that `gawk` takes for a connection.
+fn may_connect(field: &Field) -> bool {
+    let mut text = String::new();
+    for bit in &field.bits {
+        match bit {
+            Bit::Text(known) => text.push_str(known),
+            Bit::Any | Bit::Tree => text.push('\0'),
+            _ => text.push('\u{1}'),
         }
     }
-    None
+    names_connection(&text) || "/inet".starts_with(text.split('\0').next().unwrap_or("")) && text.contains('\0')
+}
+
+/// Whether a text has the place of connections in it, however many hexadecimal digits an escape has.
+fn names_connection(text: &str) -> bool {
+    [2, 8].into_iter().any(|most| unescaped(text, most).contains("/inet"))
+}
+
+/// A text with its escapes resolved: octal and hexadecimal numbers, and letters that stand for themselves.
+fn unescaped(text: &str, most: usize) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let hexadecimal = after.strip_prefix(['x', 'u']);
+        let (digits, radix, most) = hexadecimal.map_or((after, 8, 3), |digits| (digits, 16, most));
+        let length = digits.chars().take(most).take_while(|digit| digit.is_digit(radix)).count();
+        let value = u32::from_str_radix(digits.get(..length).unwrap_or(""), radix).ok();
+        let value = value.and_then(|value| char::from_u32(value & 0xff));
+        rest = match value {
+            Some(letter) => {
+                plain.push(letter);
+                digits.get(length..).unwrap_or("")
+            }
+            None => {
+                let first = after.chars().next();
+                plain.push(first.filter(|letter| !"ntrabfv".contains(*letter)).unwrap_or(' '));
+                after.get(first.map_or(0, char::len_utf8)..).unwrap_or("")
+            }
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// An option that only `gawk` knows. Others take the word after it for the program.
+fn foreign(command: &Command<'_>) -> Option<Finding> {
+    if command.name == "gawk" || command.has(&["version", "V", "help", "h"]) {
+        return None;
+    }
+    let known = |given: &&Given| !matches!(given.name.as_str(), "F" | "v");
+    let odd = command.scan.options.iter().find(known)?;
+    Some(Finding::new(Verdict::Unknown, "only `gawk` has this option", odd.span))
 }
 
 type Found = Result<(), (Verdict, String)>;
@@ -61,8 +121,11 @@ struct Reader<'t> {
 
 fn read(program: &str) -> Found {
     let texts: String = program.split('"').skip(1).step_by(2).collect();
-    if texts.contains("/inet") {
+    if names_connection(&texts) {
         return Err((Verdict::Send, "the `awk` program opens a connection".to_owned()));
+    }
+    if gives_files(program) {
+        return Err((Verdict::Unknown, "the `awk` program gives `ARGV` files to read".to_owned()));
     }
     let mut reader =
         Reader { rest: program, value: false, unsure: false, depth: 0, print: None, goes_on: false, reads: false };
@@ -76,6 +139,19 @@ fn read(program: &str) -> Found {
         }
     }
     Ok(())
+}
+
+/// Whether a program names the list of files other than to compare with it.
+fn gives_files(program: &str) -> bool {
+    let texts: Vec<&str> = program.split("ARGV").collect();
+    texts.windows(2).any(|pair| {
+        let [before, after] = pair else { return false };
+        let index = after.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let rest = index.map_or("", |(_, rest)| rest).trim_start();
+        let compared = rest.starts_with("==") || before.trim_end().ends_with("==");
+        let assigned = rest.starts_with('=') && !rest.starts_with("==");
+        index.is_none() || !compared || assigned
+    })
 }
 
 impl Reader<'_> {
@@ -127,7 +203,8 @@ impl Reader<'_> {
             character if character.is_ascii_digit() || character == '.' => self.number(),
             '<' if std::mem::take(&mut self.reads) => self.source()?,
             other => {
-                self.goes_on = other == ',';
+                // No version ends a statement after an operator.
+                self.goes_on = true;
                 self.sign(other.len_utf8());
             }
         }

@@ -34,7 +34,7 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
             Some((name, _)) => (name.trim_end_matches('+'), true),
             None => (field.start(), false),
         };
-        let whole = (value && !(field.many && walk.dialect == Dialect::Posix)) || field.known().is_some();
+        let whole = (value && !(field.many && walk.dialect != Dialect::Bash)) || field.known().is_some();
         if !whole || !is_name(name) || command.has(&["n"]) {
             return Some(Finding::new(Verdict::Unknown, "the name that is given a value is not known", field.span));
         }

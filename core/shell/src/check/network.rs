@@ -152,9 +152,33 @@ pub(super) fn known_input(walk: &Walk<'_>, command: &Command<'_>) -> Option<Find
 
 /// A program that fetches operands, and values of options, that are addresses.
 pub(super) fn local_operands(command: &Command<'_>) -> Option<Finding> {
-    let address = |field: &&Field| field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if text.contains("://")));
-    let far = command.args.iter().find(address)?;
-    Some(Finding::new(Verdict::Send, "what has an address is fetched", far.span))
+    if let Some(far) = command.args.iter().find(|field| is_far(field)) {
+        return Some(Finding::new(Verdict::Send, "what has an address is fetched", far.span));
+    }
+    let values = command.scan.options.iter().filter_map(|given| given.value.as_ref());
+    let open = values.chain(command.scan.operands.iter().copied()).find(|field| {
+        let mut bits = field.bits.iter().filter(|bit| !matches!(bit, Bit::Text(text) if text.is_empty()));
+        bits.next() == Some(&Bit::Any)
+    })?;
+    Some(Finding::new(Verdict::Send, "a word that is made at run time may be an address", open.span))
+}
+
+/// Whether a word has an address, or the sign of another place that holds a repository.
+fn is_far(field: &Field) -> bool {
+    let places = ["git@", "git+", "github:", "gitlab:", "bitbucket:", "gist:", "oci:"];
+    let far = |bit: &Bit| matches!(bit, Bit::Text(text) if text.contains("://"));
+    field.bits.iter().any(far) || places.iter().any(|place| field.start().starts_with(place))
+}
+
+/// A program that takes a file of code in place of a name (`brew info ./x.rb`).
+pub(super) fn names_only(command: &Command<'_>) -> Option<Finding> {
+    let path = |text: &str| text.starts_with(['.', '/', '~']) || text.contains("://") || text.ends_with(".rb");
+    let code = |field: &&&Field| {
+        let text = field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if path(text)));
+        text || matches!(field.bits.first(), Some(Bit::Any | Bit::Home))
+    };
+    let file = command.scan.operands.iter().find(code)?;
+    Some(Finding::new(Verdict::Execute, "what names a file is run", file.span))
 }
 
 /// Settings of ssh whose value is a command of this machine.

@@ -24,18 +24,32 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         text.push('\n');
     }
     let span = scripts.first().map_or(command.span, |field| field.span);
-    let mut reader = Reader { rest: &text, written: Vec::new() };
+    let (problem, mut written) = read(&text, true);
+    let (other, further) = read(&text, false);
+    written.extend(further);
+    let files: Vec<Field> = written.iter().map(|file| Field::text(file, span)).collect();
+    files.iter().for_each(|file| walk.touch(file, Access::Write));
+    let writes = || (Verdict::Write, "the `sed` command `w` writes a file".to_owned());
+    let found = problem.or(other).or_else(|| (!files.is_empty()).then(writes));
+    found.map(|(verdict, because)| Finding::new(verdict, because, span))
+}
+
+/// Reads a script: what is worse than reading, and the files that `w` names. In brackets of a pattern the delimiter is a letter
+/// for some versions (`s/[/]/x/`), and ends the pattern for others.
+fn read(text: &str, brackets: bool) -> (Option<(Verdict, String)>, Vec<String>) {
+    let mut reader = Reader { rest: text, written: Vec::new(), brackets, broken: false };
     let mut problem = None;
     while let Some(step) = reader.step() {
-        if let Err((verdict, because)) = step {
-            problem = Some(Finding::new(verdict, because, span));
+        if let Err(found) = step {
+            problem = Some(found);
+            break;
+        }
+        if reader.broken {
+            // A pattern that cannot be compiled ends the program before anything runs.
             break;
         }
     }
-    let files: Vec<Field> = reader.written.iter().map(|file| Field::text(file, span)).collect();
-    files.iter().for_each(|file| walk.touch(file, Access::Write));
-    let writes = || Finding::new(Verdict::Write, "the `sed` command `w` writes a file", span);
-    problem.or_else(|| (!files.is_empty()).then(writes))
+    (problem, reader.written)
 }
 
 type Step = Result<(), (Verdict, String)>;
@@ -44,6 +58,10 @@ struct Reader<'t> {
     rest: &'t str,
     /// The files that `w` names.
     written: Vec<String>,
+    /// Whether the delimiter is a letter inside brackets.
+    brackets: bool,
+    /// Whether a pattern has a bracket that is not closed.
+    broken: bool,
 }
 
 impl Reader<'_> {
@@ -93,12 +111,16 @@ impl Reader<'_> {
                 Ok(())
             }
             'y' => {
-                self.delimited(2)?;
+                let delimiter = self.delimiter()?;
+                self.text_to(delimiter)?;
+                self.text_to(delimiter)?;
                 self.end()
             }
             's' => {
-                self.delimited(2)?;
-                self.flags()
+                let delimiter = self.delimiter()?;
+                self.pattern(delimiter)?;
+                let rest = self.text_to(delimiter).and_then(|()| self.flags());
+                if self.broken { Ok(()) } else { rest }
             }
             'w' | 'W' => self.file(),
             'e' => Err((Verdict::Execute, "the `sed` command `e` runs a program".to_owned())),
@@ -137,13 +159,16 @@ impl Reader<'_> {
                 Some('$') => {
                     self.next();
                 }
-                Some('/') => {
-                    self.delimited(1)?;
-                    self.skip(|character| matches!(character, 'I' | 'M'));
-                }
-                Some('\\') => {
-                    self.next();
-                    self.delimited(1)?;
+                Some(start @ ('/' | '\\')) => {
+                    if start == '\\' {
+                        self.next();
+                    }
+                    let delimiter = self.delimiter()?;
+                    self.pattern(delimiter)?;
+                    if self.broken {
+                        self.rest = "#";
+                        return Ok(());
+                    }
                     self.skip(|character| matches!(character, 'I' | 'M'));
                 }
                 Some(',' | '+' | '~') => {
@@ -154,24 +179,55 @@ impl Reader<'_> {
         }
     }
 
-    /// A delimiter and `parts` texts that each end with it.
-    fn delimited(&mut self, parts: usize) -> Step {
-        let Some(delimiter) = self.next().filter(|delimiter| !matches!(delimiter, '\n' | '\\')) else {
-            return unknown("an unexpected delimiter");
-        };
-        for _ in 0..parts {
-            loop {
-                match self.next() {
-                    None => return unknown("a text that is not closed"),
-                    Some('\\') => {
-                        self.next();
-                    }
-                    Some(character) if character == delimiter => break,
-                    Some(_) => {}
+    fn delimiter(&mut self) -> Result<char, (Verdict, String)> {
+        match self.next() {
+            Some(delimiter) if !matches!(delimiter, '\n' | '\\') => Ok(delimiter),
+            _ => Err(unknown_sign("an unexpected delimiter")),
+        }
+    }
+
+    /// A text and the delimiter that ends it.
+    fn text_to(&mut self, delimiter: char) -> Step {
+        loop {
+            match self.next() {
+                None => return unknown("a text that is not closed"),
+                Some('\\') => {
+                    self.next();
                 }
+                Some(character) if character == delimiter => return Ok(()),
+                Some(_) => {}
             }
         }
-        Ok(())
+    }
+
+    /// A pattern and the delimiter that ends it.
+    fn pattern(&mut self, delimiter: char) -> Step {
+        loop {
+            let before = self.rest;
+            match self.next() {
+                None => return unknown("a text that is not closed"),
+                Some('\\') => {
+                    self.next();
+                }
+                Some(character) if character == delimiter => return Ok(()),
+                Some('[') => match bracket(before) {
+                    Some(length) => {
+                        let inside = before.get(1..length).unwrap_or("");
+                        if inside.contains('\\') && inside.contains(delimiter) {
+                            return unknown("a backslash and the delimiter in brackets");
+                        }
+                        if self.brackets || !inside.contains(delimiter) {
+                            self.rest = before.get(length..).unwrap_or("");
+                        } else {
+                            self.broken = true;
+                        }
+                    }
+                    None if self.brackets => return unknown("a bracket that is not closed"),
+                    None => self.broken = true,
+                },
+                Some(_) => {}
+            }
+        }
     }
 
     fn flags(&mut self) -> Step {
@@ -251,6 +307,31 @@ impl Reader<'_> {
     }
 }
 
+/// How many bytes of a text that starts with `[` are one set of letters; none if it is not closed on its line.
+fn bracket(text: &str) -> Option<usize> {
+    let mut at = 1_usize;
+    at = at.saturating_add(usize::from(text.get(at..)?.starts_with('^')));
+    at = at.saturating_add(usize::from(text.get(at..)?.starts_with(']')));
+    loop {
+        let rest = text.get(at..)?;
+        let next = rest.chars().next().filter(|next| *next != '\n')?;
+        let class = ["[:", "[.", "[="].into_iter().find(|class| rest.starts_with(class));
+        if let Some(class) = class {
+            let end = format!("{}]", class.get(1..)?);
+            at = at.saturating_add(rest.get(2..)?.find(&end)?).saturating_add(4);
+        } else {
+            at = at.saturating_add(next.len_utf8());
+            if next == ']' {
+                return Some(at);
+            }
+        }
+    }
+}
+
 fn unknown(what: &str) -> Step {
-    Err((Verdict::Unknown, format!("the `sed` script has {what} that is not known to be harmless")))
+    Err(unknown_sign(what))
+}
+
+fn unknown_sign(what: &str) -> (Verdict, String) {
+    (Verdict::Unknown, format!("the `sed` script has {what} that is not known to be harmless"))
 }

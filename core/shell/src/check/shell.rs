@@ -73,7 +73,7 @@ fn run(walk: &mut Walk<'_>, command: &Command<'_>, text: &str, span: Span, param
             let because = format!("the script is for `{other}`, whose grammar is not read");
             return Finding::new(Verdict::Unknown, because, span);
         }
-        _ => Dialect::Posix,
+        _ => Dialect::Foreign,
     };
     let outer = std::mem::replace(&mut walk.dialect, dialect);
     let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, span, parameters));

@@ -48,7 +48,10 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         "psql" => command.values(&["c", "command"]).collect(),
         _ => command.values(&["e", "execute"]).collect(),
     };
-    let stays = |name: &str| name == ":memory:" || (name.starts_with("file:") && name.contains("?mode=ro&immutable=1"));
+    // A further parameter could set another mode.
+    let parameters = ["mode=ro&immutable=1", "immutable=1&mode=ro"];
+    let unchanging = |name: &str| name.split_once('?').is_some_and(|(_, rest)| parameters.contains(&rest));
+    let stays = |name: &str| name == ":memory:" || (name.starts_with("file:") && unchanging(name));
     if local && !command.scan.operands.first().and_then(|field| field.known()).is_some_and(stays) {
         let because =
             "`sqlite3` makes files beside the database, unless it is named as `file:NAME?mode=ro&immutable=1`";

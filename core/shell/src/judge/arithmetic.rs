@@ -19,7 +19,7 @@ impl Walk<'_> {
                 Piece::Arithmetic(_) => None,
                 Piece::Command { .. } => (!matches!(shape(piece, &self.scope), Bit::Number | Bit::Numbers))
                     .then(|| "what a command prints".to_owned()),
-                Piece::Process(_) => Some("a process substitution".to_owned()),
+                Piece::Process { .. } => Some("a process substitution".to_owned()),
                 Piece::Parameter(parameter) => match parameter.operation {
                     Operation::Length => None,
                     Operation::Plain if parameter.index.is_none() => self.unless_number(&parameter.name),

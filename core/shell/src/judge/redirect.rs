@@ -68,7 +68,7 @@ impl Walk<'_> {
                 if field.known().is_some_and(is_harmless_output) {
                     return None;
                 }
-                let process = redirection.target.pieces.iter().any(|piece| matches!(piece, Piece::Process(_)));
+                let process = redirection.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }));
                 if process && redirection.target.pieces.len() == 1 {
                     return None;
                 }
@@ -95,18 +95,33 @@ impl Walk<'_> {
     /// A path that starts with known text, or that comes from outside the line.
     fn is_ordinary_path(&self, redirection: &Redirection, field: &Field) -> bool {
         let known_start = match field.bits.first() {
-            Some(Bit::Plain | Bit::Home | Bit::Number) => true,
+            Some(Bit::Plain | Bit::Home) => !ends_as_connection(field.bits.get(1..).unwrap_or(&[])),
+            Some(Bit::Number) => true,
             _ => !field.start().is_empty() && !"/dev/tcp/".starts_with(&field.start().replace("//", "/")),
         };
         let outside = redirection.target.pieces.iter().all(|piece| match piece {
-            Piece::Text { .. } => true,
+            // After a tilde stands a folder that is not known.
+            Piece::Text { text, quoted } => *quoted || !text.starts_with('~'),
             Piece::Parameter(parameter) => {
                 matches!(parameter.operation, Operation::Plain) && self.scope.is_outside(&parameter.name)
             }
-            Piece::Process(_) => true,
+            Piece::Process { .. } => true,
             Piece::Command { .. } | Piece::Arithmetic { .. } => false,
         });
         known_start || outside
+    }
+}
+
+/// Whether what follows the path of a folder makes it a connection, where that folder is `/dev`.
+fn ends_as_connection(rest: &[Bit]) -> bool {
+    match rest {
+        [] => false,
+        [Bit::Text(text), more @ ..] => {
+            let text = text.trim_start_matches('/');
+            let begins = |place: &&str| text.starts_with(*place) || (!more.is_empty() && place.starts_with(text));
+            ["tcp/", "udp/"].iter().any(|place| begins(&place))
+        }
+        _ => true,
     }
 }
 

@@ -163,6 +163,9 @@ impl Walk<'_> {
         };
         self.say(bare, args);
         let mut worst = self.apply(bare, &rule, args, first.span);
+        if let Some(finding) = self.otherwise(bare, &rule, first.span) {
+            keep_worse(&mut worst, finding);
+        }
         if self.is_lost(bare) {
             let because = format!("what `{bare}` runs was changed by earlier calls");
             keep_worse(&mut worst, Finding::new(Verdict::Execute, because, first.span));

@@ -212,7 +212,7 @@ impl Sites {
                     }
                 }
                 Piece::Arithmetic(inner) => self.arithmetic(inner, false),
-                Piece::Command { list, .. } | Piece::Process(list) => self.inside(list),
+                Piece::Command { list, .. } | Piece::Process { list, .. } => self.inside(list),
                 Piece::Text { .. } => {}
             }
         }

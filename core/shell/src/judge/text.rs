@@ -66,7 +66,10 @@ impl Walk<'_> {
         let outer = self.scope.fork();
         self.scope.forget_all();
         self.scope.lose_folder();
+        // By then the input may be another one.
+        let fed = std::mem::replace(&mut self.fed, true);
         self.text(text, span);
+        self.fed = fed;
         self.scope = outer;
     }
 }

@@ -12,7 +12,7 @@ impl Walk<'_> {
     /// A word that is split: what it becomes.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
         self.inside(word);
-        if self.dialect == Dialect::Posix && expand::has_braces(word, &self.scope) {
+        if self.dialect != Dialect::Bash && expand::has_braces(word, &self.scope) {
             let because = "braces mean something else to a shell that is not bash";
             self.note(Finding::new(Verdict::Unknown, because, word.span));
         }
@@ -36,7 +36,13 @@ impl Walk<'_> {
         for piece in &word.pieces {
             match piece {
                 Piece::Text { .. } => {}
-                Piece::Command { list, .. } | Piece::Process(list) => self.apart(list),
+                Piece::Command { list, .. } => self.apart(list),
+                Piece::Process { list, output } => {
+                    let fed = self.fed;
+                    self.fed |= output;
+                    self.apart(list);
+                    self.fed = fed;
+                }
                 Piece::Arithmetic(inner) => self.arithmetic(inner),
                 Piece::Parameter(parameter) => self.parameter(parameter, word),
             }

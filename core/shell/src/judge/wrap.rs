@@ -2,16 +2,20 @@
 
 use phasegate_core::analysis::{Status, Verdict};
 
+use super::builtin::is_builtin;
 use super::simple::bare_name;
 use crate::arguments::{Scan, is_assignment, takes_anything};
 use crate::check::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
+use crate::parse::Dialect;
 use crate::table::Rule;
 use crate::tree::Span;
 use crate::variables::is_harmless;
 use crate::walk::Walk;
 
+/// Commands of the shell itself that no shell evaluates the words of.
+const ALIKE: [&str; 6] = [":", "cd", "echo", "false", "pwd", "true"];
 /// Programs that run a command as it is given and end as it ends, if with 0.
 const TRANSPARENT: [&str; 5] = ["time", "timeout", "nice", "ionice", "stdbuf"];
 
@@ -24,6 +28,8 @@ impl Walk<'_> {
             for field in scan.operands.iter().filter(|field| is_assignment(field)) {
                 let (variable, value) = field.start().split_once('=').unwrap_or(("", ""));
                 let known = field.known().map(|_| value);
+                // A shell that it runs sees the value.
+                self.scope.forget(variable);
                 if !is_harmless(variable, known) {
                     let because = format!("`{variable}` can change what the command does");
                     keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, field.span));
@@ -37,12 +43,6 @@ impl Walk<'_> {
             let verdict = wraps.alone.unwrap_or(Verdict::Read);
             keep_worse(&mut worst, Finding::new(verdict, format!("`{name}` without a command"), span));
             return worst;
-        }
-        if wraps.own
-            && let Some(first) = scan.command.first().filter(|first| !self.is_plain_reader(first))
-        {
-            let because = format!("`{name}` has a form of its own of this program, whose options are not known");
-            keep_worse(&mut worst, Finding::new(Verdict::Unknown, because, first.span));
         }
         let mut fields = scan.command.to_vec();
         if wraps.appends {
@@ -62,7 +62,10 @@ impl Walk<'_> {
             Some(None) => self.scope.lose_folder(),
             None => {}
         }
+        let outer = self.own_forms;
+        self.own_forms |= wraps.own;
         let inner = self.wrapped(&fields, span);
+        self.own_forms = outer;
         self.scope.folders = folders;
         self.status = status;
         self.transparent = transparent;
@@ -82,11 +85,17 @@ fn sets_folder(name: &str, option: &str) -> bool {
 }
 
 impl Walk<'_> {
-    /// Whether a word names a program that reads with any option, or a shell.
-    fn is_plain_reader(&self, name: &Field) -> bool {
-        let Some(name) = name.known() else { return false };
-        let reads = |rule: &Rule| takes_anything(rule) && rule.check.is_none() && rule.does == Verdict::Read;
-        matches!(name, "sh" | "ash") || self.table.rule(name).is_some_and(|rule| reads(&rule))
+    /// What is not known of a program because of what runs it.
+    pub(super) fn otherwise(&self, name: &str, rule: &Rule, span: Span) -> Option<Finding> {
+        let reads = takes_anything(rule) && rule.check.is_none() && rule.does == Verdict::Read;
+        let because = if self.own_forms && !reads && !is_builtin(name) && !matches!(name, "sh" | "ash") {
+            format!("`busybox` and its like have a `{name}` of their own, whose options are not known")
+        } else if self.dialect == Dialect::Foreign && is_builtin(name) && !ALIKE.contains(&name) {
+            format!("`{name}` may do more in a shell that is not bash")
+        } else {
+            return None;
+        };
+        Some(Finding::new(Verdict::Unknown, because, span))
     }
 }
 

@@ -33,7 +33,7 @@ impl Parser<'_> {
             if matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(') {
                 self.bash_only("<(", self.at)?;
                 self.advance(2);
-                pieces.push(Piece::Process(self.substitution_list()?));
+                pieces.push(Piece::Process { list: self.substitution_list()?, output: byte == b'>' });
             } else if byte == b'(' && self.ends_with_pattern_sign(&pieces) {
                 self.pattern_group(&mut pieces)?;
             } else if is_meta(byte) {

@@ -294,6 +294,10 @@ pub enum Check {
     KnownOperands,
     /// A program that fetches operands that are addresses.
     LocalOperands,
+    /// A program that takes a file of code in place of a name.
+    NamesOnly,
+    /// `rpm`, whose packages can have scripts, and `pandoc`, which has commands of its own.
+    Package,
     /// A program that sends what it reads from its standard input, so that must be known.
     KnownInput,
     /// `gcloud`, `aws`: the verb is somewhere among the operands.
@@ -332,8 +336,10 @@ impl Rule {
             for command in names.split_whitespace() {
                 let style = if self.style == Style::Single { Style::Single } else { Style::Gnu };
                 let any_option = options.is_empty();
+                let check = self.check.filter(|check| matches!(check, Check::LocalOperands | Check::NamesOnly));
                 let rule = Self {
                     any_option,
+                    check,
                     options: options.clone(),
                     style,
                     touches: Operands::None,
