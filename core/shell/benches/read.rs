@@ -46,9 +46,34 @@ fn typical(bencher: divan::Bencher<'_, '_>, line: &str) {
 }
 
 /// Longest lines of which a reader could make more than they are.
-#[divan::bench(args = ["{", "{a,", "{a,b}", "{1..256} ", "a=$a$a;", "v$((i++))=a;", "(ls);", "$(ls) "])]
+#[divan::bench(args = [
+    "{", "{a,", "{a,b}", "{1..256} ", "a=$a$a;", "v$((i++))=a;", "(ls);", "$(ls) ", "`ls` ", "$x", "\"$x\" ", "[", "* ", ">{", "<[", "2>&1 ",
+    "a;", "a\n", "git log;", "cd a;", "env ", "-c a=b ", "chroot a ", "x=(a b);", "f(){ :; };", "{1..256} 2>&1 ", "bash -c 'ls';",
+    "sed -n p a;", "<<<a ", "if a;then b;fi;", "'git push' ",
+])]
 fn worst(bencher: divan::Bencher<'_, '_>, piece: &str) {
     let line = format!("echo {}", piece.repeat((MAX_LINE_BYTES - 5) / piece.len()));
+    let table = Table::shipped();
+    bencher.bench(|| judge(divan::black_box(&line), &table, Trust::default()));
+}
+
+/// Longest lines that are one thing each: nested, quoted, a script, a here-document, many functions or names.
+#[divan::bench(args = ["nested", "quoted", "sed", "awk", "here", "functions", "names", "chroot", "env", "array"])]
+fn whole(bencher: divan::Bencher<'_, '_>, kind: &str) {
+    let many = |piece: &str| piece.repeat(MAX_LINE_BYTES / piece.len() - 8);
+    let numbered = |make: fn(usize) -> String| (0..900).map(make).collect::<String>();
+    let line = match kind {
+        "nested" => format!("echo {}{}", "$(echo ".repeat(60), ")".repeat(60)),
+        "quoted" => format!("echo {}", many("\"a'b\"'c\"d'")),
+        "sed" => format!("sed -n 's/{}/'", many("[[:a")),
+        "awk" => format!("awk '{{{}}}'", many("print (1)/2;")),
+        "here" => format!("cat <<E\n{}\nE", many("$(ls) x\n")),
+        "functions" => numbered(|number| format!("f{number}() {{ f{number}; }};")),
+        "names" => numbered(|number| format!("v{number}=a;(ls);")),
+        "chroot" => format!("chroot a {}", many("git push ")),
+        "env" => format!("env {}ls", many("a=b ")),
+        _ => format!("a=({})", many("b ")),
+    };
     let table = Table::shipped();
     bencher.bench(|| judge(divan::black_box(&line), &table, Trust::default()));
 }

@@ -82,8 +82,13 @@ impl<'f> Scanner<'_, 'f> {
         let assignments = self.rule.wraps.is_some_and(|wraps| wraps.assignments);
         let stops = self.rule.style == Style::Posix || skip.is_some();
         let mut options_end = self.rule.style == Style::None;
+        // Without assignments, and how many of the operands are counted.
+        let (mut operands, mut counted) = (0_usize, 0_usize);
         loop {
-            let operands = self.scan.operands.iter().filter(|field| !(assignments && is_assignment(field))).count();
+            let new = self.scan.operands.get(counted..).unwrap_or(&[]);
+            operands =
+                operands.saturating_add(new.iter().filter(|field| !(assignments && is_assignment(field))).count());
+            counted = self.scan.operands.len();
             if let Some(skip) = skip
                 && operands >= skip
                 && self.args.get(self.at).is_none_or(|field| options_end || is_operand(field))

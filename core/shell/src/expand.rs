@@ -7,6 +7,9 @@ use crate::scope::Scope;
 use crate::shape::shape;
 use crate::tree::{Operation, Parameter, Piece, Word};
 
+/// The longest set of letters in a file name pattern.
+const MAX_PATTERN: usize = 64;
+
 /// A word in a place where it is split and may become several words.
 pub(crate) fn fields(word: &Word, scope: &Scope) -> Vec<Field> {
     let Some(words) = brace::expand(word, scope) else { return vec![Field::any(word.span)] };
@@ -49,11 +52,11 @@ fn one(word: &Word, scope: &Scope, globs: bool) -> Field {
 fn next_glob(text: &str) -> Option<(usize, usize)> {
     text.char_indices().find_map(|(at, character)| match character {
         '*' | '?' | '+' | '@' | '!' if text.get(at..).is_some_and(|rest| rest.get(1..2) == Some("(")) => {
-            text.get(at..)?.find(')').map(|end| (at, end.saturating_add(1)))
+            closing(text.get(at..)?, ')').map(|end| (at, length_to(end)))
         }
         '*' if text.get(at..).is_some_and(|rest| rest.starts_with("**")) => Some((at, 2)),
         '*' | '?' => Some((at, 1)),
-        '[' => text.get(at..)?.find(']').filter(|end| *end > 1).map(|end| (at, end.saturating_add(1))),
+        '[' => closing(text.get(at..)?, ']').filter(|end| *end > 1).map(|end| (at, length_to(end))),
         _ => None,
     })
 }
@@ -73,6 +76,20 @@ fn is_several(operation: &Operation) -> bool {
         }
         _ => false,
     }
+}
+
+/// Where a sign that closes stands in the next letters. Farther away it is not looked for: the sign that opens counts.
+fn closing(text: &str, sign: char) -> Option<usize> {
+    let near = text.bytes().take(MAX_PATTERN).position(|byte| u32::from(byte) == u32::from(sign));
+    near.or_else(|| (text.len() > MAX_PATTERN).then_some(FAR))
+}
+
+/// A place of the sign that closes which is not known.
+const FAR: usize = usize::MAX;
+
+/// How many letters belong to a sign that opens, where its end is known.
+fn length_to(end: usize) -> usize {
+    if end == FAR { 1 } else { end.saturating_add(1) }
 }
 
 struct Builder {

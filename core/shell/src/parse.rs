@@ -46,6 +46,8 @@ pub(crate) struct Parser<'a> {
     /// In a text that is not the line itself (a backtick command, a script argument): the place of the whole.
     base: Option<Span>,
     pending: Vec<Pending>,
+    /// How many simple commands were read.
+    commands: usize,
 }
 
 /// Reads a whole line.
@@ -67,7 +69,7 @@ pub(crate) fn parse_inner(text: &str, base: Option<Span>, depth: usize, dialect:
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, base: Option<Span>, depth: usize, dialect: Dialect) -> Self {
-        Self { text, at: 0, depth, dialect, base, pending: Vec::new() }
+        Self { text, at: 0, depth, dialect, base, pending: Vec::new(), commands: 0 }
     }
 
     fn peek(&self) -> Option<u8> {

@@ -12,7 +12,11 @@ const MAX_FOLDERS: usize = 4;
 /// How much work a line may need: a letter that is made or looked at is one step, a command is [`COMMAND_STEPS`].
 const MAX_STEPS: usize = 32 * 1024;
 /// The steps of one command, by what the walk needs for it.
-pub(crate) const COMMAND_STEPS: usize = 64;
+pub(crate) const COMMAND_STEPS: usize = 96;
+/// The steps of one word, beside those of its letters.
+pub(crate) const WORD_STEPS: usize = 16;
+/// The longest path of a working folder that is followed, in pieces.
+const MAX_FOLDER_PIECES: usize = 64;
 
 /// What is known of a line's names before its commands are walked.
 #[derive(Debug, Default)]
@@ -93,6 +97,11 @@ impl Scope {
     pub(crate) fn spend(&self, steps: usize) -> bool {
         self.steps.set(self.steps.get().saturating_add(steps));
         self.steps.get() <= MAX_STEPS
+    }
+
+    /// Whether the line needs more work than it may.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.steps.get() > MAX_STEPS
     }
 
     /// The scope of a place that changes nothing outside itself.
@@ -206,7 +215,8 @@ impl Scope {
                 start
             })
             .collect();
-        if matches!(folder.first(), Some(Bit::Any | Bit::Given | Bit::Plain | Bit::Tame)) {
+        let long = self.folders.iter().any(|bits| bits.len() > MAX_FOLDER_PIECES);
+        if long || matches!(folder.first(), Some(Bit::Any | Bit::Given | Bit::Plain | Bit::Tame)) {
             self.lose_folder();
         }
     }

@@ -40,6 +40,12 @@ impl Table {
         shipped::names().filter(|name| table.rule(name).is_none()).collect()
     }
 
+    /// Whether anything is known of a program.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        self.own.contains_key(name) || shipped::find(name).is_some()
+    }
+
     /// What is known of a program, or of a program's command such as `git log`.
     #[must_use]
     pub fn rule(&self, name: &str) -> Option<Rule> {

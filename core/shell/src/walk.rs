@@ -2,7 +2,9 @@
 
 mod path;
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use phasegate_core::analysis::{Access, SimpleCommand, Status, Verdict};
 
@@ -12,16 +14,21 @@ use crate::finding::Finding;
 use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust};
 use crate::parse::Dialect;
 use crate::scope::{Names, Scope};
-use crate::table::Table;
+use crate::table::{Rule, Table};
 use crate::tree::Span;
 use path::{dotted, paths};
 
 /// A line with more parts than this is `unknown`.
 const MAX_PARTS: usize = 2048;
 
+/// The steps of a rule that is read the first time.
+const RULE_STEPS: usize = 128;
+
 /// The state of a walk.
 pub(crate) struct Walk<'t> {
     pub(crate) table: &'t Table,
+    /// The rules that were looked up.
+    rules: RefCell<BTreeMap<String, Option<Rc<Rule>>>>,
     pub(crate) trust: Trust,
     pub(crate) scope: Scope,
     parts: Vec<Part>,
@@ -80,6 +87,7 @@ impl<'t> Walk<'t> {
     pub(crate) fn new(table: &'t Table, trust: Trust, names: Names) -> Self {
         Self {
             table,
+            rules: RefCell::default(),
             scope: Scope::new(names, !trust.repository),
             trust,
             parts: Vec::new(),
@@ -164,6 +172,17 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// What is known of a program, or of a program's command.
+    pub(crate) fn rule(&self, name: &str) -> Option<Rc<Rule>> {
+        if let Some(rule) = self.rules.borrow().get(name) {
+            return rule.clone();
+        }
+        self.scope.spend(RULE_STEPS);
+        let rule = self.table.rule(name).map(Rc::new);
+        self.rules.borrow_mut().insert(name.to_owned(), rule.clone());
+        rule
+    }
+
     /// Counts work. A line that needs too much is not read further.
     pub(crate) fn spend(&mut self, steps: usize, span: Span) -> bool {
         let goes_on = self.scope.spend(steps);
@@ -171,6 +190,15 @@ impl<'t> Walk<'t> {
             self.stop("the line takes too long to judge", span);
         }
         goes_on
+    }
+
+    /// Whether the line needs more work than it may, which is noted.
+    pub(crate) fn is_stopped(&mut self) -> bool {
+        let stopped = self.scope.is_exhausted();
+        if stopped {
+            self.stop("the line takes too long to judge", (0, 0));
+        }
+        stopped
     }
 
     /// Takes note that a part of the line is not read, so that nothing is known of what it touches.

@@ -8,12 +8,14 @@ use super::command::{Command, script};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::parse::Dialect;
+use crate::scope::WORD_STEPS;
 use crate::walk::Walk;
 
 /// What stands in a command for the values that follow `:::`.
 const MARKS: [&str; 7] = ["{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}"];
 
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    walk.spend(command.args.len().saturating_mul(WORD_STEPS), command.span);
     let (before, values) = at_values(command.args);
     let mut fields: Vec<Field> = before.iter().map(without_marks).collect();
     let texts: Vec<Option<String>> = before.iter().map(line).collect();
@@ -27,6 +29,9 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     walk.scope.lose_folder();
     let mut worst = None;
     for (at, field) in fields.iter().enumerate() {
+        if walk.is_stopped() {
+            break;
+        }
         let finding = if let Some(Some(text)) = texts.get(at) {
             let outer = std::mem::replace(&mut walk.dialect, Dialect::Posix);
             let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, field.span, &[]));

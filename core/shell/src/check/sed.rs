@@ -210,6 +210,8 @@ impl Reader<'_> {
                     self.next();
                 }
                 Some(character) if character == delimiter => return Ok(()),
+                // One that is broken already stays so.
+                Some('[') if self.broken => {}
                 Some('[') => match bracket(before) {
                     Some(length) => {
                         let inside = before.get(1..length).unwrap_or("");

@@ -18,7 +18,8 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     if command.name == "watch" {
         return joined(walk, command, &command.scan.operands);
     }
-    if command.has(&["version", "help"]) {
+    // Not every shell has these options, and one without them runs what follows.
+    if command.has(&["version", "help"]) && command.args.len() == 1 {
         return None;
     }
     // A `+` switches an option off again, wherever it stands before the script.

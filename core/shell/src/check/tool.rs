@@ -17,7 +17,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         None => operands.split_first().and_then(|(first, rest)| Some((first.known()?, rest)))?,
     };
     let name = name.split_once('@').map_or(name, |(name, _)| name);
-    let rule = walk.table.rule(name)?;
+    let rule = walk.rule(name)?;
     let finding = walk.apply(name, &rule, rest, command.span);
     // Another program may have the name.
     (finding.verdict > Verdict::Read).then_some(finding)

@@ -90,6 +90,8 @@ fn alternatives(units: &[Unit], depth: usize, scope: &Scope) -> Option<Vec<Vec<U
                 if !scope.spend(at.saturating_add(choice.len()).saturating_add(rest.len())) {
                     return None;
                 }
+                // What becomes of the word is another step for each.
+                scope.spend(24);
                 found.push([before, choice, rest].concat());
             }
         }

@@ -5,6 +5,7 @@ use phasegate_core::analysis::Verdict;
 use crate::check::program_text;
 use crate::field::{Bit, Field, any};
 use crate::finding::Finding;
+use crate::scope::WORD_STEPS;
 use crate::tree::{Assignment, Piece, Span, Value, Word};
 use crate::variables::{PAGERS, is_dangerous, is_evaluated, is_harmless};
 use crate::walk::Walk;
@@ -19,6 +20,9 @@ impl Walk<'_> {
             Value::Scalar(word) => self.single(word),
             Value::Array(words) => {
                 for word in words {
+                    if !self.spend(WORD_STEPS, assignment.span) {
+                        break;
+                    }
                     self.fields(word);
                     self.element_index(word);
                 }

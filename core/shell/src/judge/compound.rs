@@ -24,6 +24,9 @@ impl Walk<'_> {
         let status = self.status;
         let last = list.items.len().saturating_sub(1);
         for (number, item) in list.items.iter().enumerate() {
+            if self.is_stopped() {
+                break;
+            }
             self.status = if number == last && !item.background { status } else { Status::Lost };
             if item.background {
                 let scope = self.scope.fork();
@@ -44,6 +47,9 @@ impl Walk<'_> {
             _ => Status::Lost,
         };
         for (number, pipeline) in item.pipelines.iter().enumerate() {
+            if self.is_stopped() {
+                break;
+            }
             let and = number.checked_sub(1).and_then(|before| item.ands.get(before)).copied().unwrap_or(true);
             if !and {
                 self.scope.or_folders(&start);
@@ -57,6 +63,9 @@ impl Walk<'_> {
                     let fed = self.fed;
                     let joined = self.status;
                     for (place, command) in commands.iter().enumerate() {
+                        if self.is_stopped() {
+                            break;
+                        }
                         self.status = match place.saturating_add(1) == commands.len() {
                             _ if self.scope.pipefail => joined.min(Status::Success),
                             true => joined,

@@ -1,6 +1,7 @@
 //! A known program and its arguments, by the program's rule.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use phasegate_core::analysis::{Access, Verdict};
 
@@ -102,14 +103,14 @@ impl Walk<'_> {
     }
 
     /// The entry that the first word or the first two name (`python -m json.tool`), and the arguments after them.
-    fn pair<'f>(&self, name: &str, args: &'f [Field]) -> Option<(String, Rule, &'f [Field])> {
+    fn pair<'f>(&self, name: &str, args: &'f [Field]) -> Option<(String, Rc<Rule>, &'f [Field])> {
         let first = args.first()?.known().filter(|word| word.starts_with('-'))?;
         let one = format!("{name} {first}");
-        if let Some(rule) = self.table.rule(&one) {
+        if let Some(rule) = self.rule(&one) {
             return Some((one, rule, args.get(1..)?));
         }
         let two = format!("{one} {}", args.get(1)?.known()?);
-        let rule = self.table.rule(&two)?;
+        let rule = self.rule(&two)?;
         Some((two, rule, args.get(2..)?))
     }
 
@@ -148,7 +149,7 @@ impl Walk<'_> {
             }
             Some(word) => {
                 let full = format!("{name} {word}");
-                match self.table.rule(&full) {
+                match self.rule(&full) {
                     Some(inner) => {
                         let outer = std::mem::replace(&mut self.globals, scan.options.clone());
                         let finding = self.apply(&full, &inner, rest, command.span);

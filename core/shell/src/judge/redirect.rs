@@ -10,11 +10,17 @@ use crate::output::{is_connection, is_harmless_output};
 use crate::tree::{Operation, Piece, Redirection, Word};
 use crate::walk::Walk;
 
+/// The steps of one redirection.
+const REDIRECTION_STEPS: usize = 48;
+
 impl Walk<'_> {
     /// Judges redirections; gives them as the engine keeps them.
     pub(crate) fn redirections(&mut self, redirections: &[Redirection]) -> Vec<(String, EngineWord)> {
         let mut found = Vec::new();
         for redirection in redirections {
+            if !self.spend(REDIRECTION_STEPS, redirection.span) {
+                break;
+            }
             if let Some(body) = redirection.body.as_ref().and_then(|body| body.get()) {
                 self.inside(body);
             }

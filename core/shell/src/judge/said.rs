@@ -43,6 +43,9 @@ impl Walk<'_> {
         }
         let worst = self.worst_so_far();
         for words in said {
+            if self.is_stopped() {
+                break;
+            }
             let Some(first) = words.first() else { continue };
             let texts: Vec<Option<String>> = words.iter().map(script).collect();
             if let Some(texts) = texts.into_iter().collect::<Option<Vec<_>>>() {
@@ -60,6 +63,9 @@ impl Walk<'_> {
         let status = std::mem::replace(&mut self.status, Status::Lost);
         let outer = self.wraps == 0;
         for (at, word) in words.iter().enumerate() {
+            if self.is_stopped() {
+                break;
+            }
             match script(word) {
                 Some(text) if text.trim().contains(' ') => self.said_line(&text, word.span),
                 _ if self.knows(word) => {

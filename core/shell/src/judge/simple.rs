@@ -7,7 +7,7 @@ use super::builtin::is_builtin;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::obeyed::Readers;
-use crate::scope::COMMAND_STEPS;
+use crate::scope::{COMMAND_STEPS, WORD_STEPS};
 use crate::table::Rule;
 use crate::tree::{Assignment, Simple, Span};
 use crate::walk::Walk;
@@ -35,6 +35,9 @@ impl Walk<'_> {
     fn simple_parts(&mut self, simple: &Simple) -> (Vec<Field>, SimpleCommand, Finding) {
         let mut fields = Vec::new();
         for word in &simple.words {
+            if !self.spend(WORD_STEPS, simple.span) {
+                break;
+            }
             fields.extend(self.fields(word));
         }
         let letters: usize = fields.iter().map(|field: &Field| field.letters().saturating_add(1)).sum();
@@ -93,7 +96,7 @@ impl Walk<'_> {
             (Some(first), Some(last)) if first.span.0 <= last.span.1 => (first.span.0, last.span.1),
             _ => whole,
         };
-        if self.wraps >= MAX_WRAPS || !self.spend(COMMAND_STEPS.saturating_add(fields.len()), span) {
+        if self.wraps >= MAX_WRAPS || !self.spend(COMMAND_STEPS.saturating_add(fields.len().saturating_mul(4)), span) {
             let because = "programs that run programs go too deep";
             self.stop(because, span);
             return Finding::new(Verdict::Unknown, because, span);
@@ -122,8 +125,8 @@ impl Walk<'_> {
         };
         let own = |git: &Rule| git.own.split_whitespace().any(|own| own == command);
         if folder.ends_with("/git-core")
-            || self.table.rule("git").is_some_and(|git| own(&git))
-            || self.table.rule(&format!("git {command}")).is_some()
+            || self.rule("git").is_some_and(|git| own(&git))
+            || self.rule(&format!("git {command}")).is_some()
         {
             let span = fields.first().map_or((0, 0), |field| field.span);
             let two = ["git", command].map(|word| Field::text(word, span));
@@ -158,7 +161,7 @@ impl Walk<'_> {
                 first.span,
             );
         };
-        let Some(rule) = self.table.rule(bare) else {
+        let Some(rule) = self.rule(bare) else {
             return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);
         };
         self.say(bare, args);

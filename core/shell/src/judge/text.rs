@@ -8,6 +8,7 @@ use crate::finding::Finding;
 use crate::guard;
 use crate::judgement::Problem;
 use crate::parse;
+use crate::scope::COMMAND_STEPS;
 use crate::tree::Span;
 use crate::walk::Walk;
 
@@ -45,6 +46,9 @@ impl Walk<'_> {
 
     /// Reads a text that runs in a shell of its own, with its positional parameters from `$0` on.
     pub(crate) fn subshell_text(&mut self, text: &str, span: Span, parameters: &[&Field]) {
+        if !self.spend(COMMAND_STEPS, span) {
+            return;
+        }
         let inner = self.scope.inner();
         let outer = std::mem::replace(&mut self.scope, inner);
         // A word that may be several moves those after it.

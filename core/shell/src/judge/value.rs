@@ -8,9 +8,15 @@ use crate::tree::{List, Operation, Parameter, Piece, Word};
 use crate::walk::Walk;
 use phasegate_core::analysis::Verdict;
 
+/// The steps of a piece of a word that is made at run time.
+const PIECE_STEPS: usize = 24;
+
 impl Walk<'_> {
     /// A word that is split: what it becomes.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Field> {
+        if !self.costs(word) {
+            return vec![Field::any(word.span)];
+        }
         self.inside(word);
         if self.dialect != Dialect::Bash && expand::has_braces(word, &self.scope) {
             let because = "braces mean something else to a shell that is not bash";
@@ -21,12 +27,24 @@ impl Walk<'_> {
 
     /// A word that stays one: what it becomes.
     pub(crate) fn single(&mut self, word: &Word) -> Field {
+        if !self.costs(word) {
+            return Field { many: false, ..Field::any(word.span) };
+        }
         self.inside(word);
         expand::single(word, &self.scope)
     }
 
+    /// Counts the work of a word; whether the line may still need more.
+    fn costs(&mut self, word: &Word) -> bool {
+        let made = word.pieces.iter().filter(|piece| !matches!(piece, Piece::Text { .. })).count();
+        self.spend(made.saturating_mul(PIECE_STEPS), word.span)
+    }
+
     /// The target of a redirection: what it becomes.
     pub(crate) fn target(&mut self, word: &Word) -> Field {
+        if !self.costs(word) {
+            return Field { many: false, ..Field::any(word.span) };
+        }
         self.inside(word);
         expand::target(word, &self.scope)
     }

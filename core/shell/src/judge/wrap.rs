@@ -102,7 +102,7 @@ impl Walk<'_> {
 impl Walk<'_> {
     /// Whether a word names a program of the table, by its bare name or in a system folder.
     pub(crate) fn knows(&self, field: &Field) -> bool {
-        field.known().and_then(bare_name).is_some_and(|name| self.table.rule(name).is_some())
+        field.known().and_then(bare_name).is_some_and(|name| self.table.knows(name))
     }
 }
 

@@ -3,6 +3,8 @@
 use super::{Parsed, Parser};
 use crate::tree::{Assignment, Command, Compound, Item, List, Pipeline, Redirection, Simple, Value, Word};
 
+/// A line with more simple commands than this is not read.
+const MAX_COMMANDS: usize = 1024;
 /// Words that end a list when they stand where a command could.
 const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 /// Words that can only start a construct where a command could stand.
@@ -157,6 +159,10 @@ impl Parser<'_> {
 
     fn simple(&mut self) -> Parsed<Command> {
         let start = self.at;
+        self.commands = self.commands.saturating_add(1);
+        if self.commands > MAX_COMMANDS {
+            return self.fail(format!("the line has more than {MAX_COMMANDS} commands"), start);
+        }
         let mut simple = Simple::default();
         let mut end = start;
         loop {

@@ -47,11 +47,10 @@ impl Parser<'_> {
         let rest = self.rest();
         let digits = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
         let length = if digits == 0 && rest.starts_with('{') {
-            let end = rest.find('}').map_or(0, |end| end.saturating_add(1));
-            let name = rest.get(1..end.saturating_sub(1)).unwrap_or("");
-            let plain =
-                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_[]".contains(&byte));
-            if plain { end } else { 0 }
+            let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_[]".contains(&byte);
+            let length = rest.bytes().skip(1).take_while(|byte| of_name(*byte)).count();
+            let end = length.saturating_add(1);
+            if length > 0 && rest.as_bytes().get(end) == Some(&b'}') { end.saturating_add(1) } else { 0 }
         } else {
             digits
         };
