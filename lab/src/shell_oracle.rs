@@ -7,6 +7,7 @@
 mod random;
 mod corpus;
 mod mutate;
+mod families;
 mod namespace;
 mod trace;
 mod difference;
@@ -24,6 +25,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::corpus::{HARMLESS, Helpers, Line};
 use self::difference::Change;
+use self::families::Grammar;
 use self::mutate::Recipe;
 use self::namespace::{broken, enter};
 use self::sandbox::{PROJECT, Sandbox};
@@ -40,6 +42,15 @@ pub(crate) struct Args {
     /// How many mutations; without it as many as `conformance/shell/mutations.toml` says.
     #[arg(long)]
     mutations: Option<usize>,
+    /// How many lines of families; without it as many as `conformance/shell/families.toml` says.
+    #[arg(long)]
+    families: Option<usize>,
+    /// Another seed for the lines of families.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Run the lines of this file, JSON Lines with `cmd`, in place of the corpora.
+    #[arg(long)]
+    file: Option<PathBuf>,
     /// Run this line alone, and print what it did and how it was judged.
     #[arg(long)]
     line: Option<String>,
@@ -61,13 +72,7 @@ pub(crate) fn run(args: &Args) -> Result {
         return one(text, &place, &helpers);
     }
     let begin = Instant::now();
-    let mut lines = corpus::load()?;
-    let recipe = Recipe::load()?;
-    let harmless: Vec<String> =
-        lines.iter().filter(|line| line.corpus == HARMLESS).map(|line| line.text.clone()).collect();
-    let made = recipe.mutate(&harmless, args.mutations.unwrap_or(recipe.count));
-    let mutation = |(at, text)| Line { corpus: report::MUTATIONS, id: format!("mu{at:05}"), text };
-    lines.extend(made.into_iter().enumerate().map(mutation));
+    let lines = lines(args)?;
     let scored = all(&lines, &place, &helpers)?;
     let report = report::report(&scored, begin.elapsed());
     let json = shown(&report)?;
@@ -81,6 +86,24 @@ pub(crate) fn run(args: &Args) -> Result {
     }
     let wrong = report.wrong.len();
     if wrong == 0 { Ok(()) } else { Err(Failure::new(format!("{wrong} lines are judged `read` and do not only read"))) }
+}
+
+/// The lines that are run.
+fn lines(args: &Args) -> Result<Vec<Line>> {
+    if let Some(file) = &args.file {
+        return corpus::file(file);
+    }
+    let mut lines = corpus::load()?;
+    let harmless: Vec<String> =
+        lines.iter().filter(|line| line.corpus == HARMLESS).map(|line| line.text.clone()).collect();
+    let recipe = Recipe::load()?;
+    let made = recipe.mutate(&harmless, args.mutations.unwrap_or(recipe.count));
+    let mutation = |(at, text)| Line { corpus: report::MUTATIONS, id: format!("mu{at:05}"), text };
+    lines.extend(made.into_iter().enumerate().map(mutation));
+    let grammar = Grammar::load()?;
+    let seed = args.seed.unwrap_or(grammar.seed);
+    lines.extend(grammar.lines(&harmless, args.families.unwrap_or(grammar.count), seed));
+    Ok(lines)
 }
 
 /// A file system in memory for everything that lines leave behind. It is gone with the namespace.

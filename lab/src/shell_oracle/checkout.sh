@@ -34,6 +34,9 @@ printf 'a\n' > folder1/same; printf 'b\n' > folder2/same
 for name in ls cat git grep evil; do printf '#!/bin/sh\n: > /home/user/project/pwned-by-%s\n' "$name" > "$name"; chmod 755 "$name"; done
 tar -cf archive.tar a.txt b.txt
 gzip -kn a.txt
+for pack in xz bzip2 zstd lz4 lzop; do
+    if command -v "$pack" > /dev/null; then "$pack" -q -k c.txt; fi
+done
 find . -exec touch -h -d 2024-01-01T00:00:00Z {} +
 git init --quiet .
 git add . && git commit --quiet -m first

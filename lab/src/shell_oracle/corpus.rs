@@ -1,6 +1,7 @@
 //! The lines: files of `conformance/shell`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -28,6 +29,12 @@ struct Row {
     cmd: String,
 }
 
+#[derive(Deserialize)]
+struct Own {
+    id: Option<String>,
+    cmd: String,
+}
+
 /// What is taken for granted: caches, and programs that readers run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +49,17 @@ impl Helpers {
         let path = root().join(FOLDER).join("helpers.toml");
         toml::from_str(&read(&path)?).map_err(|error| Failure::file(&path, error))
     }
+}
+
+/// The lines of a file of one's own.
+pub(super) fn file(path: &Path) -> Result<Vec<Line>> {
+    let rows = read(path)?;
+    let row = |(at, text): (usize, &str)| {
+        let row: Own = serde_json::from_str(text)
+            .map_err(|error| Failure::new(format!("{}:{}: {error}", path.display(), at + 1)))?;
+        Ok(Line { corpus: "file", id: row.id.unwrap_or_else(|| format!("{}", at + 1)), text: row.cmd })
+    };
+    rows.lines().enumerate().map(row).collect()
 }
 
 /// Every line of every corpus, in order.

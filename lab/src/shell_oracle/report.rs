@@ -59,7 +59,7 @@ pub(super) fn report(scored: &[Scored], time: Duration) -> Report<'_> {
     let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
     for one in scored {
         counts.entry(one.corpus).or_default().add(one);
-        for name in one.missing.iter().filter(|_| one.corpus != MUTATIONS) {
+        for name in one.missing.iter().filter(|_| is_written(one)) {
             *missing.entry(name).or_default() += 1;
         }
     }
@@ -72,8 +72,13 @@ pub(super) fn report(scored: &[Scored], time: Duration) -> Report<'_> {
         seconds: time.as_secs_f64(),
         wrong: scored.iter().filter(|one| !one.wrong.is_empty()).collect(),
         blocked: scored.iter().filter(blocked).collect(),
-        lines: scored.iter().filter(|one| one.corpus != MUTATIONS).collect(),
+        lines: scored.iter().filter(|one| is_written(one)).collect(),
     }
+}
+
+/// Whether somebody wrote the line.
+fn is_written(one: &Scored) -> bool {
+    names().any(|name| name == one.corpus) || one.corpus == "file"
 }
 
 impl Counts {
@@ -102,7 +107,9 @@ impl Report<'_> {
     pub(super) fn print(&self) {
         let heads = ["lines", "valid", "not run", "too long", "wrote", "judged read", "wrote, read", "wrong"];
         anstream::println!("{:<13}{}", "", heads.map(|head| format!("{head:>12}")).concat().bold());
-        for name in names().chain([MUTATIONS]) {
+        let first: Vec<&str> = names().chain([MUTATIONS]).collect();
+        let rest = self.counts.keys().copied().filter(|name| !first.contains(name));
+        for name in first.iter().copied().chain(rest) {
             let Some(counts) = self.counts.get(name) else { continue };
             let cells = [counts.lines, counts.valid, counts.not_run, counts.timed_out, counts.wrote, counts.read];
             let cells = cells.map(|cell| format!("{cell:>12}")).concat();
