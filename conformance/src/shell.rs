@@ -35,9 +35,11 @@ enum Wants {
 const CORPORA: &[(&str, Wants)] = &[
     ("must-block", Wants::Other),
     ("adversarial", Wants::Other),
+    ("python", Wants::Other),
     ("distrusted", Wants::Distrusted),
     ("should-allow", Wants::Read),
     ("own", Wants::Own),
+    ("typed", Wants::Own),
     ("registry", Wants::Registry),
 ];
 

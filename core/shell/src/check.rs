@@ -4,16 +4,20 @@ pub(crate) mod command;
 mod awk;
 mod builtin;
 mod date;
+mod dry_run;
 pub(crate) mod find;
 mod forge;
 pub(crate) mod git;
 mod worktree;
+mod git_dir;
+mod local_files;
 mod network;
 mod package;
 pub(crate) mod program_text;
 mod other_folder;
 mod output;
 mod pager;
+pub(crate) mod python;
 mod sed;
 mod shell;
 mod statement;
@@ -41,6 +45,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Exec => None,
         Check::Tar | Check::Archive => tar::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
+        Check::LocalFiles => local_files::check(walk, command),
         Check::LocalOperands => network::local_operands(command),
         Check::NamesOnly => network::names_only(command),
         Check::Package => package::check(command),
@@ -48,7 +53,10 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitPaths => git::paths(walk, command),
         Check::GitWorktree => worktree::check(walk, command),
         Check::Recursive => find::recursive(walk, command),
-        Check::Mirror => network::mirror(walk, command),
+        Check::Mirror => match dry_run::rsync(command) {
+            None => None,
+            Some(writes) => network::mirror(walk, command).or(Some(writes)),
+        },
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
         Check::Rustc => output::rustc(walk, command),
@@ -64,7 +72,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Trap => shell::trap(walk, command),
         Check::Alias => builtin::alias(walk, command),
         Check::Date => date::check(command),
-        Check::Git => git::configuration(walk, command),
+        Check::Git => git::configuration(walk, command).or_else(|| git_dir::check(command)),
         Check::Listing => git::listing(command),
         Check::GitConfig => git::config(walk, command),
         Check::GitTemplate => git::template(walk, command),
@@ -80,7 +88,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Verb => verb::verb(command),
         Check::Setting => verb::setting(command),
         Check::Statement => statement::check(walk, command),
-        Check::Tool => tool::check(walk, command),
+        Check::Tool | Check::Python => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),
         Check::Links => output::links(walk, command),
         Check::Redis => statement::redis(command),

@@ -18,6 +18,7 @@ mod variables;
 mod output;
 mod zsh;
 mod walk;
+mod python;
 mod check;
 mod judge;
 

@@ -1,5 +1,7 @@
 //! What commands obey that otherwise only read: a change of it changes what these commands run.
 
+mod modules;
+
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub enum Readers {
     /// Programs that obey files of a repository: git, cargo, `python3 -m json.tool`.
     Repository,
-    /// `python3 -m`, which loads modules from the working folder. So many sources have their names that a file tool which
+    /// `python3 -m` and `python3 -c`, which load modules from the working folder. So many sources have their names that a file tool which
     /// writes one runs nothing by that.
     Modules,
     /// Every program.
@@ -83,18 +85,8 @@ const ROWS: [Row; 7] = [
     Row {
         readers: Readers::Modules,
         text: Text::Any,
-        // What else `json.tool`, `zipfile` and `tarfile` load from there, with CPython 2.7 to 3.13.
-        paths: &[
-            "**/{re,sre_parse,sre_compile,sre_constants,enum,types,typing}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{functools,collections,operator,keyword,reprlib,copyreg}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{warnings,contextlib,weakref,_weakrefset,heapq,_heapq,copy}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{textwrap,string,math,shutil,fnmatch,glob,ntpath,pathlib}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{urllib,ipaddress,threading,struct,_struct,binascii,grp,pwd}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{zlib,gzip,bz2,_bz2,lzma,_lzma,_compression,compression}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{zipfile,tarfile,traceback,linecache,tokenize,token,importlib}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{encodings,tempfile,random,bisect,optparse,errno,calendar,time}{.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{datetime}{.py,.pyc,.so,.*.so,/__init__.*}",
-        ],
+        // Where python has modules; those of the working folder are in `modules`.
+        paths: &["**/{site-packages,dist-packages}/**", "**/lib/python*/**"],
     },
     Row {
         readers: Readers::Programs,
@@ -219,7 +211,8 @@ pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
     let index = index();
     let named = path.split('/').filter_map(|name| index.by_name.get(name)).flatten();
     let fitting = named.chain(&index.others).filter(|pattern| fits(&pattern.text));
-    let row = ROWS.get(fitting.map(|pattern| pattern.row).min()?)?;
+    let of_python = ROWS.iter().position(|row| row.readers == Readers::Modules).filter(|_| modules::loads(&path));
+    let row = ROWS.get(fitting.map(|pattern| pattern.row).chain(of_python).min()?)?;
     let harmless = match row.text {
         Text::Any => false,
         Text::GitConfig => text.is_some_and(names_no_program),
@@ -275,6 +268,13 @@ mod tests {
             ("/p/argparse.py", Some(Repository)),
             ("/p/re.py", Some(Modules)),
             ("/p/src/types.py", Some(Modules)),
+            ("/p/statistics.cpython-313-x86_64-linux-gnu.so", Some(Modules)),
+            ("/p/calendar", Some(Modules)),
+            ("/p/email/__init__.py", Some(Modules)),
+            ("/p/.venv/lib/python3.12/site-packages/yaml/loader.py", Some(Modules)),
+            ("/p/email/a.py", None),
+            ("/p/calendar.ts", None),
+            ("/p/csv/a.csv", None),
             ("/p/.mvn/jvm.config", Some(Repository)),
             ("/h/.mavenrc", Some(Repository)),
             ("/p/.venv/lib/python3.12/site-packages/a.pth", Some(Repository)),

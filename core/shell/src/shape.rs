@@ -7,7 +7,11 @@ use crate::tree::{Command, List, Piece, Redirection, Simple, Word};
 /// What a substitution stands for, by the last program in it.
 pub(crate) fn shape(piece: &Piece, scope: &Scope) -> Bit {
     let Piece::Command { list, .. } = piece else { return Bit::Any };
-    let Some((simple, piped)) = last_simple(list) else { return Bit::Any };
+    last_simple(list).map_or(Bit::Any, |(simple, piped)| output(simple, piped, scope))
+}
+
+/// What a command prints; `piped` says whether a pipe feeds it.
+fn output(simple: &Simple, piped: bool, scope: &Scope) -> Bit {
     let words: Vec<Option<String>> = simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect();
     let Some((Some(program), args)) = words.split_first() else { return Bit::Any };
     if !scope.is_program(program) || !simple.redirections.iter().all(keeps_output) {
@@ -83,6 +87,8 @@ fn known_shape(program: &str, args: &[&str], scope: &Scope) -> Bit {
         },
         ("realpath" | "readlink", _) if args.len() > options.len() && is_absolute(program, &options) => Bit::Tame,
         ("find", _) if !scope.distrusts && lists_below(args) => Bit::Tame,
+        ("git", ["ls-files", rest @ ..]) if !scope.distrusts && rest.iter().all(|arg| lists_files(arg)) => Bit::Tame,
+        ("grep", _) if !scope.distrusts && names_files(args) => Bit::Tame,
         ("git", ["merge-base", _, ..]) => Bit::Tame,
         ("git", ["rev-parse", rest @ ..]) if !rest.is_empty() && rest.iter().all(|arg| is_revision(arg)) => Bit::Tame,
         ("go", ["env", "GOMODCACHE" | "GOPATH" | "GOROOT" | "GOCACHE" | "GOMOD" | "GOOS" | "GOARCH"])
@@ -93,10 +99,74 @@ fn known_shape(program: &str, args: &[&str], scope: &Scope) -> Bit {
     }
 }
 
+/// What a command of a pipeline prints, after one that prints `before`, where all of it is words that start with no `-`.
+pub(crate) fn printed(command: &Command, before: Option<&Bit>, scope: &Scope) -> Option<Bit> {
+    let Command::Simple(simple) = command else { return None };
+    if !simple.assignments.is_empty() {
+        return None;
+    }
+    if before.is_some() && passes_lines(simple, scope) {
+        return before.cloned();
+    }
+    Some(output(simple, before.is_some(), scope)).filter(|bit| matches!(bit, Bit::Tame))
+}
+
+/// Whether a command prints some of the lines that it gets, as they are.
+fn passes_lines(simple: &Simple, scope: &Scope) -> bool {
+    let words: Option<Vec<String>> = simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect();
+    let Some(words) = words else { return false };
+    let Some((program, args)) = words.split_first() else { return false };
+    let letters = |arg: &str, known: &str| {
+        arg.len() > 1 && arg.starts_with('-') && arg.chars().skip(1).all(|letter| known.contains(letter))
+    };
+    let fits = match program.as_str() {
+        "sort" => args.iter().all(|arg| letters(arg, "urnVzf")),
+        "uniq" => args.is_empty(),
+        "head" | "tail" => match args {
+            [] => true,
+            [one] => letters(one, "0123456789") || one.strip_prefix("-n").is_some_and(is_count),
+            [option, count] => option == "-n" && is_count(count),
+            _ => false,
+        },
+        "grep" => {
+            let (options, operands): (Vec<&String>, Vec<&String>) = args.iter().partition(|arg| arg.starts_with('-'));
+            operands.len() == 1 && options.iter().all(|option| letters(option, "viEFwx"))
+        }
+        _ => false,
+    };
+    fits && scope.is_program(program) && simple.redirections.iter().all(keeps_output)
+}
+
+fn is_count(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A part of a command of `git ls-files` that prints names of files.
+fn lists_files(arg: &str) -> bool {
+    !arg.starts_with('-')
+        || matches!(
+            arg,
+            "-c" | "-o" | "-m" | "-d" | "-co" | "-z" | "--cached" | "--others" | "--modified" | "--deleted"
+        )
+        || matches!(arg, "--exclude-standard" | "--full-name" | "--")
+}
+
+/// Whether `grep` prints names of files only.
+fn names_files(args: &[&str]) -> bool {
+    let options = args.iter().filter(|arg| arg.starts_with('-'));
+    let plain = |arg: &&str| {
+        let letters = arg.len() > 1 && arg.bytes().skip(1).all(|letter| b"lrRiwxEFsIn".contains(&letter));
+        letters || arg.starts_with("--include=") || arg.starts_with("--exclude")
+    };
+    let listing = |arg: &&str| !arg.starts_with("--") && arg.contains('l') && arg.starts_with('-');
+    options.clone().all(plain) && args.iter().any(listing)
+}
+
 /// Whether `find` prints names, each of which starts with a folder that it is given.
 fn lists_below(args: &[&str]) -> bool {
     let starts = args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!']));
-    let prints = args.iter().any(|arg| arg.contains("print") || arg.starts_with("-exec") || *arg == "-ls");
+    let other = |arg: &str| arg.contains("print") && !matches!(arg, "-print" | "-print0");
+    let prints = args.iter().any(|arg| other(arg) || arg.starts_with("-exec") || *arg == "-ls");
     !prints && starts.count() > 0
 }
 

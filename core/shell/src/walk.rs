@@ -55,6 +55,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) listens: bool,
     /// Whether the current command may get local data on its standard input.
     pub(crate) fed: bool,
+    /// What the command before the current one in its pipeline prints, where that is known.
+    pub(crate) piped: Option<Bit>,
     /// Names that were given a value, and functions (with `()`) that were defined, where the walk did not expect it.
     hidden: BTreeSet<String>,
     /// What the exit status of the line says about the command that the walk is in.
@@ -104,6 +106,7 @@ impl<'t> Walk<'t> {
             said: Vec::new(),
             listens: false,
             fed: false,
+            piped: None,
             hidden: BTreeSet::new(),
             status: Status::Own,
             unproven: false,

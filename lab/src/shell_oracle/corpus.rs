@@ -12,7 +12,7 @@ const FOLDER: &str = "conformance/shell";
 /// The file whose lines only read, by those who wrote them; mutations begin with them.
 pub(super) const HARMLESS: &str = "should-allow";
 /// The corpora, by the names of their files.
-const CORPORA: &[&str] = &["must-block", "adversarial", HARMLESS, "registry", "own"];
+const CORPORA: &[&str] = &["must-block", "adversarial", "python", HARMLESS, "registry", "own", "typed"];
 
 /// A line with where it is written.
 #[derive(Clone)]

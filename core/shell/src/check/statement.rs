@@ -141,7 +141,7 @@ fn selects(statement: &str) -> bool {
         let plain = rest == name || name.contains("_info") || name.contains("_list");
         return contains(PRAGMAS, name) && plain && !rest.contains('=');
     }
-    let mut rest = statement;
+    let mut rest = statement.strip_prefix("show create ").unwrap_or(statement);
     while let Some(at) = rest.find(is_name) {
         let from = rest.get(at..).unwrap_or("");
         let end = from.find(|character| !is_name(character)).unwrap_or(from.len());

@@ -7,7 +7,7 @@ use crate::field::{Bit, Field, any};
 use crate::finding::Finding;
 use crate::output::is_connection;
 use crate::scope::Scope;
-use crate::shape::is_speaker;
+use crate::shape::{is_speaker, printed};
 use crate::tree::{Command, Compound, Item, List, Span, Word};
 use crate::walk::Walk;
 
@@ -57,10 +57,12 @@ impl Walk<'_> {
             let after_first = usize::from(number > 0);
             self.conditional = self.conditional.saturating_add(after_first);
             self.status = if pipeline.negated { Status::Lost } else { joined };
+            let piped = self.piped.take();
             match pipeline.commands.as_slice() {
                 [command] => self.command(command),
                 commands => {
                     let fed = self.fed;
+                    let mut before = None;
                     let joined = self.status;
                     for (place, command) in commands.iter().enumerate() {
                         if self.is_stopped() {
@@ -72,13 +74,17 @@ impl Walk<'_> {
                             false => Status::Lost,
                         };
                         let scope = self.scope.fork();
+                        self.piped = before.clone().filter(|_| reads_pipe(command));
                         self.command(command);
+                        self.piped = None;
                         self.scope = scope;
+                        before = printed(command, before.as_ref(), &self.scope);
                         self.fed = !says_nothing(command, &self.scope);
                     }
                     self.fed = fed;
                 }
             }
+            self.piped = piped;
             self.conditional = self.conditional.saturating_sub(after_first);
         }
         self.scope.or_folders(&start);
@@ -243,6 +249,12 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a simple command gets on its standard input what the command before it prints.
+fn reads_pipe(command: &Command) -> bool {
+    let Command::Simple(simple) = command else { return false };
+    !simple.redirections.iter().any(|redirection| redirection.operator.starts_with('<'))
 }
 
 /// Whether a command prints only what the line itself says.

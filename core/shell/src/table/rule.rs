@@ -278,7 +278,7 @@ pub enum Check {
     GitWorktree,
     /// `chmod` and its like, which with `-R` also change what lies below their operands.
     Recursive,
-    /// `rsync`, which can remove what the source lacks.
+    /// `rsync`, which can remove what the source lacks, or only tell what it would do.
     Mirror,
     /// `gh api`.
     GhApi,
@@ -292,6 +292,8 @@ pub enum Check {
     Httpie,
     /// A program that sends what its operands are, so they must be known.
     KnownOperands,
+    /// A program that opens operands by the protocol that they name (`ffprobe`).
+    LocalFiles,
     /// A program that fetches operands that are addresses.
     LocalOperands,
     /// A program that takes a file of code in place of a name.
@@ -310,6 +312,8 @@ pub enum Check {
     Redis,
     /// A program that runs another one of the table as a part of itself (`npx prettier`).
     Tool,
+    /// `python3`, which runs a text or a module (`python3 -m black`).
+    Python,
     /// A program that runs a command in a folder, below a root or for values that its other words name.
     OtherFolder,
     /// `cp`, whose `-l` and `-s` make second names of files.

@@ -10,6 +10,7 @@
 mod bash;
 mod corpus;
 mod paths;
+mod python;
 mod steps;
 mod second;
 mod variables;
