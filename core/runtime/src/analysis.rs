@@ -11,6 +11,7 @@ mod line;
 mod obeyed;
 mod patched;
 mod rewritten;
+mod shadowed;
 mod tests;
 mod tools;
 mod within;
@@ -18,7 +19,7 @@ mod within;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::analysis::{Access, UNKNOWN, Verdict};
 use phasegate_core::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
 use phasegate_core::{Event, EventKind};
 use phasegate_shell::Readers;
@@ -66,7 +67,8 @@ pub(crate) fn complete<'a>(
     if analysis.open {
         return none();
     }
-    for path in &mut analysis.paths {
+    // What is read at a path that is made at run time may be anything.
+    for path in analysis.paths.iter_mut().filter(|path| path.written != UNKNOWN || path.access != Access::Read) {
         let found = resolve(&base, Path::new(&path.written));
         // A folder around the project is around all of its paths.
         let around = found.as_deref().is_some_and(|found| found != root && root.starts_with(found));

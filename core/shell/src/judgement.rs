@@ -64,6 +64,9 @@ pub struct Part {
     /// Whether it changes files of which it names none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unnamed: bool,
+    /// Whether it reads files whose names it makes while it runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub computed: bool,
     /// The folders that it may run in, from the one that the line starts in, each with a slash at its end.
     #[serde(skip)]
     pub folders: Vec<Pattern>,

@@ -25,5 +25,5 @@ mod judge;
 pub use guard::MAX_LINE_BYTES;
 pub use judge::judge;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
-pub use obeyed::{Readers, obeying};
+pub use obeyed::{Readers, obeying, shadows};
 pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};

@@ -5,6 +5,7 @@ mod modules;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+pub use modules::shadows;
 use phasegate_core::glob::{choices, path_fits};
 use serde::{Deserialize, Serialize};
 
@@ -211,7 +212,7 @@ pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
     let index = index();
     let named = path.split('/').filter_map(|name| index.by_name.get(name)).flatten();
     let fitting = named.chain(&index.others).filter(|pattern| fits(&pattern.text));
-    let of_python = ROWS.iter().position(|row| row.readers == Readers::Modules).filter(|_| modules::loads(&path));
+    let of_python = ROWS.iter().position(|row| row.readers == Readers::Modules).filter(|_| shadows(&path));
     let row = ROWS.get(fitting.map(|pattern| pattern.row).chain(of_python).min()?)?;
     let harmless = match row.text {
         Text::Any => false,
@@ -311,7 +312,8 @@ mod tests {
                     }
                 };
                 let row = ROWS.iter().find(|row| row.paths.iter().any(fits));
-                assert_eq!(obeying(&path, "/h", None), row.map(|row| row.readers), "{path}");
+                let of_python = shadows(&path).then_some(Readers::Modules);
+                assert_eq!(obeying(&path, "/h", None), row.map(|row| row.readers).or(of_python), "{path}");
                 found += u32::from(row.is_some());
             }
         }

@@ -43,6 +43,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) defining: Vec<String>,
     /// Whether a program changes files of which it names none.
     pub(crate) unnamed: bool,
+    /// Whether a program reads files whose names it makes while it runs.
+    pub(crate) computed: bool,
     /// Whether a program asks a service on the network.
     pub(crate) network: bool,
     /// The options before the command of a program that dispatches.
@@ -100,6 +102,7 @@ impl<'t> Walk<'t> {
             moving: false,
             defining: Vec::new(),
             unnamed: false,
+            computed: false,
             network: false,
             globals: Vec::new(),
             stdin: None,
@@ -235,10 +238,11 @@ impl<'t> Walk<'t> {
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);
         let words: Vec<Pattern> = fields.iter().map(Field::to_pattern).collect();
         let unnamed = std::mem::take(&mut self.unnamed);
+        let computed = std::mem::take(&mut self.computed);
         let (because, decides) = (finding.because.clone(), finding.span);
         let folder = |bits: &Vec<Bit>| Field { bits: bits.clone(), many: false, span: (0, 0) }.to_pattern();
         let folders = self.scope.folders.iter().filter(|bits| !bits.is_empty()).map(folder).collect();
-        self.parts.push(Part { command, words, because, decides, unnamed, folders });
+        self.parts.push(Part { command, words, because, decides, unnamed, computed, folders });
         self.note(finding);
     }
 

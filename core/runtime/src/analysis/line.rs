@@ -9,7 +9,7 @@ use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Judgement, Pattern, Piece, Readers, Table, Trust, judge};
 use serde_json::Value;
 
-use super::tests;
+use super::{shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// What is known of programs, and how far the repository is trusted.
@@ -40,7 +40,12 @@ pub(crate) fn read_line(event: &mut Event, shell: &Shell, root: &Path) -> Option
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
-    let judged = judge(line, &shell.table, shell.trust.clone());
+    let mut judged = judge(line, &shell.table, shell.trust.clone());
+    if shadowed::any(&judged, &base) {
+        let mut trust = shell.trust.clone();
+        trust.lost.insert(Readers::Modules);
+        judged = judge(line, &shell.table, trust);
+    }
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
@@ -60,7 +65,10 @@ fn paths_of(judged: &Judgement) -> Vec<PathUse> {
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
     let anywhere =
         unnamed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new(UNNAMED.to_owned(), Access::Write) });
-    named.chain(anywhere).collect()
+    let computed = (0..).zip(&judged.parts).filter(|(_, part)| part.computed);
+    let read =
+        computed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new(UNKNOWN.to_owned(), Access::Read) });
+    named.chain(anywhere).chain(read).collect()
 }
 
 /// The folder that a path known in part is in; anything where it may be anywhere.

@@ -55,6 +55,7 @@ pub(crate) fn judge(
         walk.touch(&Field::text(folder_of(&path), given.span), Access::Read);
     }
     if reads.anything || !given.whole {
+        walk.computed = true;
         walk.touch(&Field::any(given.span), Access::Read);
     }
     Ok(Some(Finding::new(Verdict::Read, "the Python text only reads", span)))

@@ -2,7 +2,7 @@
 
 /// As CPython 2.7 to 3.14 look for them, for `json.tool`, `zipfile`, `tarfile` and the modules of `crate::python`.
 const MODULES: &str = "\
-    annotationlib array _ast ast _ast_unparse base64 binascii _bisect bisect _blake2 _bootlocale _bz2 bz2 calendar \
+    json _json argparse gettext locale runpy pkgutil annotationlib array _ast ast _ast_unparse base64 binascii _bisect bisect _blake2 _bootlocale _bz2 bz2 calendar \
     _codecs_cn _codecs_hk _codecs_iso2022 _codecs_jp _codecs_kr _codecs_tw codeop _collections collections _colorize \
     _compat_pickle _compression compression concurrent configparser contextlib _contextvars contextvars copy copyreg \
     cstringio _csv csv dataclasses _datetime datetime _decimal decimal difflib dis _elementtree email encodings enum \
@@ -17,8 +17,10 @@ const MODULES: &str = "\
     traceback _tracemalloc tracemalloc _types types _typing typing unicodedata urllib urlparse uu _uuid warnings \
     weakref _weakrefset _winapi _wmi xml _xmlplus yaml zipfile zlib _zstd";
 
-/// Whether python would load a file or a folder at this path instead of a module of its own. `path` is in lower case.
-pub(super) fn loads(path: &str) -> bool {
+/// Whether python would load a file or a folder at this path instead of a module of its own, if it lies in the working
+/// folder; a folder only with an `__init__` in it. `path` is in lower case.
+#[must_use]
+pub fn shadows(path: &str) -> bool {
     let of_python = |name: &str| MODULES.split_ascii_whitespace().any(|module| module == name);
     let mut names = path.rsplit('/');
     let last = names.next().unwrap_or("");

@@ -71,7 +71,7 @@ impl Judge<'_, '_> {
                 self.block(body)
             }
             Statement::Function { parameters, body, .. } => {
-                parameters.values.iter().try_for_each(|value| self.annotation(value))?;
+                parameters.values.iter().try_for_each(|value| self.value(value))?;
                 self.block(body)
             }
         }
