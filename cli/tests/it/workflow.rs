@@ -206,3 +206,17 @@ fn no_text_of_a_picture_lies_on_another_or_outside() {
     world.run(&["workflow", "graph"], 1);
     world.run(&["workflow", "graph", "--run", "p9"], 2);
 }
+
+#[test]
+fn what_no_session_saw_is_in_the_audit_log_too() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\naudit_log: audit.jsonl\n");
+    world.write(".phasegate/skills/odd.yaml", &EVERY_WAY.replace("skill: odd", "skill: odd\nscope: project"));
+    world.run(&["workflow", "start", "odd"], 0);
+    world.run(&["workflow", "advance", "build"], 0);
+    let log = fs::read_to_string(world.root().join("audit.jsonl")).unwrap();
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |at: usize, key: &str| events[at]["phase_event"][key].as_str().unwrap().to_string();
+    assert_eq!((events.len(), told(0, "event"), told(1, "phase")), (2, "activate_skill".into(), "build".into()));
+    assert_eq!(told(1, "triggered_by"), "advance");
+}

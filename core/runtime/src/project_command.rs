@@ -7,17 +7,19 @@ use phasegate_adapter::Problem;
 use phasegate_core::event::By;
 use phasegate_core::input::Values;
 use phasegate_core::policy::{Mode, Policy, Scope};
-use phasegate_core::{Change, Code, Durability, Event, EventKind, Outcome, State, state};
+use phasegate_core::{Change, Code, Durability, Event, EventKind, Outcome, State, records, state};
 use phasegate_formats::journal::Entry;
 use phasegate_store::journal::{Journal, read_last};
 use phasegate_store::state::JournalState as _;
 use serde_json::Value;
 
+use crate::audit::line::Place;
+use crate::audit::log;
 use crate::deadline::{Deadline, limit_from_environment};
 use crate::decide::decide;
 use crate::facts;
 use crate::integrity::check_project_journal;
-use crate::policy_store::{Current, summary};
+use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::{Project, Remembered};
 use crate::runtime::Runtime;
 use crate::snapshot::{ProjectChange, ProjectSnapshot};
@@ -37,7 +39,7 @@ impl Runtime {
         args: Value,
     ) -> Result<Option<Outcome>, Problem> {
         let memory = project.remembered()?;
-        let Some(Configs { policy, strictest }) = self.configs_of(project, memory)? else { return Ok(None) };
+        let Some(Configs { policy, strictest, settings }) = self.configs_of(project, memory)? else { return Ok(None) };
         project.check_folders(&self.locations.state)?;
         let deadline = Deadline::new(limit_from_environment());
         let (mut journal, mut kept) =
@@ -81,6 +83,10 @@ impl Runtime {
             ..Entry::default()
         };
         journal.append(&entry, &kept, Durability::Synced)?;
+        let place = Place { time, session: "", seq: None, policy: &policy.version, agent: None };
+        let lines = log::lines(&place, &records(&policy, &before, &event, &decided.outcome.changes));
+        let logs = if lines.is_empty() { Vec::new() } else { log::paths(self, &project.root, &settings) };
+        logs.iter().for_each(|path| log::append(path, &lines));
         Ok(Some(decided.outcome))
     }
 
@@ -107,7 +113,10 @@ impl Runtime {
     /// What the configs mean now; `None`: nothing guards the project.
     fn configs_of(&self, project: &Project, memory: Option<Remembered>) -> Result<Option<Configs>, Problem> {
         match self.current(project)? {
-            Current::Ready(ready) => Ok(Some(Configs { strictest: ready.strictest(), policy: ready.policy })),
+            Current::Ready(ready) => {
+                let strictest = ready.strictest();
+                Ok(Some(Configs { strictest, policy: ready.policy, settings: ready.settings }))
+            }
             Current::Invalid { diagnostics, .. } => Err(Problem::new(Code::PolicyInvalid, summary(&diagnostics))),
             Current::Unguarded if memory.is_some() => {
                 let text = format!("`{}` was guarded and has no config any more", project.root.display());
@@ -122,4 +131,5 @@ impl Runtime {
 struct Configs {
     policy: Policy,
     strictest: Mode,
+    settings: KeptSettings,
 }

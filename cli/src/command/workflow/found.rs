@@ -1,8 +1,9 @@
 //! The live runs of a project, as its sessions and its own journal show them.
 
+use phasegate_adapter::Problem;
 use phasegate_core::policy::{Policy, Skill};
 use phasegate_runtime::policy_store::Current;
-use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_runtime::sessions::{SessionInfo, Sessions, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
@@ -19,6 +20,8 @@ pub(super) struct Found {
     pub(super) shared: Seen,
     /// The sessions that go on and have runs of their own, the one that was active last first.
     pub(super) sessions: Vec<Seen>,
+    /// Why sessions cannot be read, which may have runs.
+    pub(super) damaged: Vec<Problem>,
 }
 
 /// The runs that judge in a session; or the runs of the project, as a session sees them.
@@ -38,7 +41,7 @@ pub(super) struct Seen {
 pub(super) fn found(context: &Context, session: Option<&String>) -> Result<Found, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let mut known = sessions(&project)?.known;
+    let Sessions { mut known, damaged, .. } = sessions(&project)?;
     match in_full(&project, session)? {
         Some(id) => {
             known.retain(|session| session.id == id);
@@ -64,7 +67,8 @@ pub(super) fn found(context: &Context, session: Option<&String>) -> Result<Found
         one.waiting.retain(|waits| is_of(waits, &one.runs));
     }
     all.retain(|one| !one.runs.is_empty());
-    Ok(Found { runtime, project, shared, sessions: all })
+    let damaged = damaged.into_iter().map(|(_, problem)| problem).collect();
+    Ok(Found { runtime, project, shared, sessions: all, damaged })
 }
 
 fn is_of(waits: &Value, runs: &[Value]) -> bool {

@@ -30,6 +30,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.value(&as_json(&found));
         return Ok(exit);
     }
+    for problem in &found.damaged {
+        let help = "`phasegate repair` shows what can be read, and lets its session go on";
+        context.out.line(format_args!("{} {problem}; {help}", "damaged:".red()));
+    }
+    if exit == Exit::No && !found.damaged.is_empty() {
+        return Ok(exit);
+    }
     if exit == Exit::No {
         context.out.line("no run is live: nothing is judged but the rules of the project");
         context.out.line("`phasegate workflow start NAME` begins one for the project");
@@ -50,6 +57,7 @@ fn as_json(found: &Found) -> Value {
         "runs": found.shared.runs,
         "waiting": found.shared.waiting,
         "sessions": found.sessions.iter().map(place).collect::<Vec<_>>(),
+        "damaged": found.damaged.iter().map(|one| json!({"code": one.code, "message": one.message})).collect::<Vec<_>>(),
     })
 }
 
