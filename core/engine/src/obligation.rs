@@ -152,10 +152,7 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     let others: Vec<Matcher> = phase.lines(run.at_gate()).iter().filter(|line| !finishes(line)).cloned().collect();
     let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
-    let of = part_of(run, parent);
-    let began = run.began.as_ref().filter(|_| run.visits == 1);
-    let began =
-        began.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default();
+    let (of, began) = (part_of(run, parent), began(run));
     let mut text =
         format!("phasegate: skill {}{of}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
     if run.stands_still() {
@@ -196,11 +193,7 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     if !approved.is_empty() {
         text.push_str(&format!(" The user has approved {}.", approved.join(" and ")));
     }
-    let ahead: Vec<String> =
-        run.skipped.iter().filter(|one| one.ahead > Some(index)).map(|one| format!("\"{}\"", one.phase)).collect();
-    if !ahead.is_empty() {
-        text.push_str(&format!(" The user says to skip {}.", ahead.join(" and ")));
-    }
+    text.push_str(&to_skip(run, index));
     if let Some(next) = next {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
@@ -210,6 +203,19 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
 /// That another session works on the runs of the phase.
 fn held_elsewhere(session: &str) -> String {
     format!("Session `{session}` works on it: while that goes on, this session may only read.")
+}
+
+/// What began the run, where nobody asked for it.
+fn began(run: &Run) -> String {
+    let line = run.began.as_ref().filter(|_| run.visits == 1);
+    line.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default()
+}
+
+/// The phases still to come that a person skipped.
+fn to_skip(run: &Run, here: usize) -> String {
+    let ahead = run.skipped.iter().filter(|one| one.ahead > Some(here));
+    let ahead: Vec<String> = ahead.map(|one| format!("\"{}\"", one.phase)).collect();
+    if ahead.is_empty() { String::new() } else { format!(" The user says to skip {}.", ahead.join(" and ")) }
 }
 
 /// The runs that a phase consists of.
