@@ -15,20 +15,28 @@ use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::glob::path_fits;
 use crate::policy::Policy;
-use crate::state::{DeprecatedFile, Run};
+use crate::state::{DeprecatedFile, Run, State};
 
 /// Tells of the first such file of each artifact that a run is seen to have, or that a call is let through to write.
 pub(crate) fn tell(world: &World<'_>, policy: &Policy, draft: &mut Draft, event: &Event, decision: Option<&Decision>) {
     let written = if decision.is_none_or(Decision::lets_through) { written(event) } else { Vec::new() };
+    let asked = world.asks("contents");
+    if written.is_empty() && !asked {
+        return;
+    }
     let mut changes = Vec::new();
-    for run in draft.state().live_runs() {
+    let state = draft.state();
+    for run in state.live_runs() {
+        let written = if lists_newest(state, run) { written.as_slice() } else { &[] };
+        if written.is_empty() && !asked {
+            continue;
+        }
         let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
         let artifacts = skill.artifacts.iter().filter(|artifact| !artifact.deprecated.is_empty());
         for artifact in artifacts.filter(|artifact| run.deprecated.iter().all(|file| file.artifact != artifact.name)) {
             let found = world.seen_in_run(&artifact.content, run);
             let found = found.as_ref().and_then(Value::as_object).into_iter().flat_map(|files| files.keys());
-            let mut paths =
-                found.map(String::as_str).chain(written.iter().copied().filter(|_| produces(run, artifact)));
+            let mut paths = found.map(String::as_str).chain(written.iter().copied());
             let Some(path) = paths.find(|path| is_deprecated(artifact, path)) else { continue };
             let file = DeprecatedFile { artifact: artifact.name.clone(), path: path.into() };
             let text = format!("phasegate: {}.", told(artifact, &file));
@@ -37,6 +45,12 @@ pub(crate) fn tell(world: &World<'_>, policy: &Policy, draft: &mut Draft, event:
         }
     }
     changes.into_iter().for_each(|change| draft.change(change));
+}
+
+/// Whether the phase of a run lists the newest call of the session.
+fn lists_newest(state: &State, run: &Run) -> bool {
+    let visits = state.session.calls.last().into_iter().flat_map(|call| &call.visits);
+    visits.into_iter().any(|visit| visit.run == run.id && visit.visit == run.visit && visit.listed)
 }
 
 /// What is said of such a file.
@@ -56,11 +70,6 @@ fn written(event: &Event) -> Vec<&str> {
     let EventKind::ToolCall { analysis, .. } = &event.kind else { return Vec::new() };
     let writes = analysis.paths.iter().filter(|path| path.access == Access::Write);
     writes.filter_map(|path| path.resolved.as_deref()).collect()
-}
-
-/// Whether the run may write the artifact where it stands.
-fn produces(run: &Run, artifact: &Artifact) -> bool {
-    artifact.content.since.is_none_or(|atom| run.evidence.iter().any(|one| one.atom == atom && one.visit == run.visit))
 }
 
 /// Whether a path of the artifact selects the file, and only one that is deprecated.

@@ -110,6 +110,11 @@ impl<'a> World<'a> {
         new_or_changed(now, before)
     }
 
+    /// Whether facts of this source were asked for.
+    pub(crate) fn asks(&self, source: &str) -> bool {
+        self.facts.keys().any(|key| key.source() == source)
+    }
+
     /// As `in_run`, where it was asked for; `None`: it was not.
     pub(crate) fn seen_in_run(&self, content: &Content, run: &Run) -> Option<Value> {
         let FactValue::Known(now) = self.facts.get(&content.fact)?.value.clone() else { return None };
