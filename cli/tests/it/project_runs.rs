@@ -217,3 +217,42 @@ fn a_skill_with_values_is_in_force_for_the_project() {
     done(&world, "one", "t4", "anything.rs", "x");
     assert!(world.run(&["audit", "verify"], 0).contains("fits"));
 }
+
+#[test]
+fn two_calls_at_the_same_moment_have_one_order_and_no_move_is_lost() {
+    const ROUNDS: usize = 6;
+    let world = World::guarded("block");
+    let phase = |at: usize| format!("  p{at}: {{allowed: [{{skill: s{at}}}]}}\n");
+    let phases: String = (0..=2 * ROUNDS).map(phase).collect();
+    let text = format!("skill: steps\ndescription: In order.\nscope: project\nmode: block\nunlisted: deny\nphases:\n{phases}");
+    world.write(".phasegate/skills/steps.yaml", &text);
+    world.start("one");
+    world.start("two");
+    world.call("one", "t0", "Skill", json!({"skill": "steps"}));
+    world.ok("one", "t0", "Skill", json!({"skill": "steps"}));
+    let mut moves = Vec::new();
+    for round in 0..ROUNDS {
+        let barrier = std::sync::Barrier::new(2);
+        let call = |session: &str, at: usize| {
+            barrier.wait();
+            let answer = world.call(session, &format!("c{at}"), "Skill", json!({"skill": format!("s{at}")}));
+            !matches!(reply(&answer), Reply::Denied(_))
+        };
+        let (first, second) = (2 * round + 1, 2 * round + 2);
+        let (earlier, later) = std::thread::scope(|scope| {
+            let earlier = scope.spawn(|| call("one", first));
+            let later = scope.spawn(|| call("two", second));
+            (earlier.join().unwrap(), later.join().unwrap())
+        });
+        // The earlier step is denied where the later one came first; the later one is never.
+        assert!(later, "round {round}");
+        moves.extend(earlier.then(|| format!("p{first}")));
+        moves.push(format!("p{second}"));
+        let status: Value = serde_json::from_str(&world.run(&["--json", "status", "--session", "one"], 0)).unwrap();
+        assert_eq!(status["current_phase"], format!("p{second}"), "round {round}");
+    }
+    let journal = std::fs::read_to_string(world.state_file("project.journal")).unwrap();
+    let entered = journal.match_indices("\"phase_entered\"").count();
+    assert_eq!(entered, moves.len(), "each call that passed moved the run once: {moves:?}");
+    assert!(world.run(&["audit", "verify"], 0).contains("fits"));
+}
