@@ -224,7 +224,8 @@ fn two_calls_at_the_same_moment_have_one_order_and_no_move_is_lost() {
     let world = World::guarded("block");
     let phase = |at: usize| format!("  p{at}: {{allowed: [{{skill: s{at}}}]}}\n");
     let phases: String = (0..=2 * ROUNDS).map(phase).collect();
-    let text = format!("skill: steps\ndescription: In order.\nscope: project\nmode: block\nunlisted: deny\nphases:\n{phases}");
+    let text =
+        format!("skill: steps\ndescription: In order.\nscope: project\nmode: block\nunlisted: deny\nphases:\n{phases}");
     world.write(".phasegate/skills/steps.yaml", &text);
     world.start("one");
     world.start("two");

@@ -191,17 +191,7 @@ impl Session {
             Change::SkillNotInForce { skill, scope: Scope::Session } => {
                 self.in_force.insert(skill.clone(), None);
             }
-            Change::AgentStarted { id, kind, call } => {
-                let call = call.and_then(|number| self.call_mut(number));
-                let starter = call.and_then(|call| {
-                    call.started = Some(id.clone());
-                    call.agent.clone().filter(|starter| starter != id)
-                });
-                self.agents.retain(|known| known.id != *id);
-                self.agents.push(AgentInfo { id: id.clone(), kind: kind.clone(), starter, held: None });
-                let surplus = self.agents.len().saturating_sub(KEPT);
-                self.agents.drain(..surplus);
-            }
+            Change::AgentStarted { id, kind, call } => self.begin_agent(id, kind, *call),
             Change::AgentEnded { id } => self.agents.retain(|known| known.id != *id),
             Change::AgentsCleared {} => self.agents.clear(),
             Change::CallOpened(call) => {
@@ -235,6 +225,18 @@ impl Session {
             }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }
+    }
+
+    fn begin_agent(&mut self, id: &str, kind: &str, call: Option<u64>) {
+        let call = call.and_then(|number| self.call_mut(number));
+        let starter = call.and_then(|call| {
+            call.started = Some(id.to_owned());
+            call.agent.clone().filter(|starter| starter != id)
+        });
+        self.agents.retain(|known| known.id != id);
+        self.agents.push(AgentInfo { id: id.to_owned(), kind: kind.to_owned(), starter, held: None });
+        let surplus = self.agents.len().saturating_sub(KEPT);
+        self.agents.drain(..surplus);
     }
 
     fn start(&mut self, source: SessionSource, parent: Option<&String>) {

@@ -20,8 +20,8 @@ const SESSION: &str = "session";
 /// The other session that works on these runs, if one does.
 pub(crate) fn other<'a>(state: &State, runs: &[&'a Run]) -> Option<&'a str> {
     let own = state.session.id.as_str();
-    let holders = runs.iter().filter_map(|run| run.held_by.as_deref());
-    holders.filter(|holder| !own.is_empty() && *holder != own).next_back()
+    let mut holders = runs.iter().filter_map(|run| run.held_by.as_deref());
+    holders.rfind(|holder| !own.is_empty() && *holder != own)
 }
 
 /// The other session that works on a run or on one that it is a part of.

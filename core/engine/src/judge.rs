@@ -141,6 +141,9 @@ impl<'a> SkillCall<'a> {
         let Some(phase) = self.skill.phases.get(here) else { return Ruling::of(Line::UnlistedDenied) };
         let rulings = self.judged(phase).into_iter().map(|part| {
             let command = part.command(self.parts.len());
+            if run.stands_still() {
+                return Ruling { command, ..part.judge_still(phase) };
+            }
             Ruling { command, ..part.judge(world, run, here, phase) }
         });
         strictest(rulings.collect())
@@ -385,9 +388,6 @@ impl<'a> SkillPart<'a> {
 
     fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
         let skill = self.skill;
-        if run.stands_still() {
-            return self.judge_still(phase);
-        }
         let listed = self.listed(world, run, phase);
         let reserved = self.is_reserved(phase);
         let allowed = listed == Listed::Yes && !reserved;
@@ -409,9 +409,7 @@ impl<'a> SkillPart<'a> {
         let in_doubt = !(found || by_line || !unlisted_passes || self.skill.compat || only_reads(&self.labels));
         let doubtful = if in_doubt { self.doubtful(world, run, here) } else { None };
         if in_doubt && doubtful.is_none() {
-            unmet.0 = unmet
-                .0
-                .or_else(|| self.doubted_line(world, run, phase).map(|line| UnmetLine { phase: here.index, line }));
+            self.note_doubt(world, run, here, &mut unmet);
         }
         let transition = transition.or(doubtful);
         let stays = settled || (forbidden && world.holds_provisional(run));
@@ -435,12 +433,8 @@ impl<'a> SkillPart<'a> {
             unlisted_passes: unlisted_passes && !reserved,
         };
         let line = decide(situation);
-        // A rollback edge decides only where no other line does.
-        if line != Line::Back
-            && decide(Situation { back: true, ..situation }) == Line::Back
-            && let Some(spent) = self.spent_edge(world, run, phase)
-        {
-            return Ruling { still: true, spent: Some(spent), ..Ruling::of(Line::UnlistedDenied) };
+        if let Some(ruling) = self.spent(world, run, phase, situation) {
+            return ruling;
         }
         // What writes an artifact is forbidden, unless a way leads to a phase that produces it.
         let line = if reserved && line == Line::UnlistedDenied { Line::Forbidden } else { line };
@@ -454,8 +448,7 @@ impl<'a> SkillPart<'a> {
             Some(unmet) => self.unmet_line(unmet),
             None => self.decided_by(line, phase, transition.as_ref()),
         };
-        let denied = by_line && line == Line::UnlistedDenied;
-        Ruling { transition, by, denied, unmet, ..Ruling::of(line) }
+        Ruling { transition, by, denied: by_line && line == Line::UnlistedDenied, unmet, ..Ruling::of(line) }
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.

@@ -150,11 +150,7 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     finishing.extend(produced.map(|writes| writes.text.as_str()));
     let finishes = |matcher: &&Matcher| finishing.contains(&&*matcher.text);
     let others: Vec<Matcher> = phase.lines(run.at_gate()).iter().filter(|line| !finishes(line)).cloned().collect();
-    let (name, place, total) = (&phase.name, index.saturating_add(1), skill.phases.len());
-    let mode = run.mode.word();
-    let (of, began) = (part_of(run, parent), began(run));
-    let mut text =
-        format!("phasegate: skill {}{of}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name);
+    let mut text = place(skill, run, parent, index);
     if run.stands_still() {
         text.push_str(" It stands still until the user says how it goes on; only calls that read are allowed.");
         return text;
@@ -198,6 +194,17 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text
+}
+
+/// Which phase of which skill a run is in.
+fn place(skill: &Skill, run: &Run, parent: Option<&str>, index: usize) -> String {
+    let (name, place, total) = (&run.phase, index.saturating_add(1), skill.phases.len());
+    let mode = run.mode.word();
+    let of = part_of(run, parent);
+    let began = run.began.as_ref().filter(|_| run.visits == 1);
+    let began =
+        began.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default();
+    format!("phasegate: skill {}{of}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name)
 }
 
 /// That another session works on the runs of the phase.

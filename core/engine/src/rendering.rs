@@ -123,12 +123,7 @@ fn render(kind: &DenialKind) -> Rendered {
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
         Kind::HeldElsewhere { tool, skill, session } => stopped::held_elsewhere(tool, skill, session),
-        Kind::Stopped(why) => Rendered {
-            gate: Gate::Phase,
-            code: Code::Stopped,
-            reason: stopped::reason(why),
-            recovery: stopped::recovery(why),
-        },
+        Kind::Stopped(why) => stopped::rendered(why),
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
         | Kind::LineRequires { .. }

@@ -1,9 +1,9 @@
 //! Lines of `allowed` that have a condition of their own (rules 3.2).
 
 use super::SkillPart;
-use super::listed::{Listed, Unmet};
+use super::listed::{Listed, Unmet, UnmetLine};
 use crate::eval::World;
-use crate::graph::Transition;
+use crate::graph::{Here, Transition};
 use crate::matcher::{Matcher, Use};
 use crate::policy::Phase;
 use crate::state::Run;
@@ -44,10 +44,16 @@ impl SkillPart<'_> {
     }
 
     /// The first line of the phase that may mean the call and whose condition does not hold.
-    pub(super) fn doubted_line(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {
+    fn doubted_line(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<usize> {
         let bound = phase.line_requires.iter().map(|requires| requires.line);
         let mut may = bound.filter(|line| phase.allowed.get(*line).is_some_and(|line| self.may_be(line)));
         may.find(|line| !self.holds(world, run, phase, *line))
+    }
+
+    /// Takes note of the first line of the phase that may mean the call, where nothing else is in doubt.
+    pub(super) fn note_doubt(&self, world: &mut World<'_>, run: &Run, here: Here, unmet: &mut Unmet) {
+        let Some(phase) = self.skill.phases.get(here.index).filter(|_| unmet.0.is_none()) else { return };
+        unmet.0 = self.doubted_line(world, run, phase).map(|line| UnmetLine { phase: here.index, line });
     }
 
     fn holds(&self, world: &mut World<'_>, run: &Run, phase: &Phase, line: usize) -> bool {

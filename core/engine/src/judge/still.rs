@@ -1,7 +1,7 @@
 //! Rollback edges whose limit is spent, and what a run answers that stands still (rules 3.1, 3.2).
 
 use super::{Ruling, SkillPart, is_spent};
-use crate::decide::Line;
+use crate::decide::{Line, Situation, decide};
 use crate::eval::World;
 use crate::matcher::Use;
 use crate::policy::Phase;
@@ -25,9 +25,23 @@ impl SkillPart<'_> {
         Ruling { by: self.forbidden_by(line, phase), still, ..Ruling::of(line) }
     }
 
+    /// What a run answers whose rollback edge decides, which it does only where no other line does, and is spent.
+    pub(super) fn spent(
+        &self,
+        world: &mut World<'_>,
+        run: &Run,
+        phase: &Phase,
+        situation: Situation,
+    ) -> Option<Ruling> {
+        let back = Situation { back: true, ..situation };
+        let asked = decide(situation) != Line::Back && decide(back) == Line::Back;
+        let spent = if asked { self.spent_edge(world, run, phase)? } else { return None };
+        Some(Ruling { still: true, spent: Some(spent), ..Ruling::of(Line::UnlistedDenied) })
+    }
+
     /// The rollback edge that the call asks for once more than its limit says, where the edge says what then becomes of
     /// the run. What only reads asks for none.
-    pub(super) fn spent_edge(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<SpentEdge> {
+    fn spent_edge(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Option<SpentEdge> {
         if only_reads(&self.labels) {
             return None;
         }

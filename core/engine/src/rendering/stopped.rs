@@ -9,6 +9,11 @@ use crate::decision::Gate;
 use crate::denial::{Stopped, StoppedPart};
 use crate::policy::Spent;
 
+/// What a run that stands still answers.
+pub(super) fn rendered(why: &Stopped) -> Rendered {
+    Rendered { gate: Gate::Phase, code: Code::Stopped, reason: reason(why), recovery: recovery(why) }
+}
+
 /// Why it stands still.
 pub(crate) fn reason(why: &Stopped) -> String {
     let Stopped { tool, skill, branch, phase, .. } = why;
@@ -44,7 +49,7 @@ fn times(limit: u32) -> String {
 }
 
 /// What the agent does, and what the user says.
-pub(super) fn recovery(why: &Stopped) -> String {
+fn recovery(why: &Stopped) -> String {
     let Stopped { skill, branch, next, .. } = why;
     let only = "Only calls that read are allowed now. Tell the user, and stop";
     if let Some(branch) = branch {

@@ -46,6 +46,6 @@ fn changed<'c>(command: &'c Command<'_>) -> Option<Vec<&'c Field>> {
             }
         }
         "switch" => (only(&NEW_BRANCH) && operands.is_empty()).then(Vec::new),
-        _ => named(operands.iter().copied().collect()),
+        _ => named(operands.to_vec()),
     }
 }
