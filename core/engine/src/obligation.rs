@@ -200,10 +200,7 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
 fn place(skill: &Skill, run: &Run, parent: Option<&str>, index: usize) -> String {
     let (name, place, total) = (&run.phase, index.saturating_add(1), skill.phases.len());
     let mode = run.mode.word();
-    let of = part_of(run, parent);
-    let began = run.began.as_ref().filter(|_| run.visits == 1);
-    let began =
-        began.map(|line| format!(" began by itself (`{}`)", phrase::cut(line, MAX_BEGAN_CHARS))).unwrap_or_default();
+    let (of, began) = (part_of(run, parent), began(run));
     format!("phasegate: skill {}{of}{began}, phase \"{name}\" ({place} of {total}), mode {mode}.", skill.name)
 }
 

@@ -14,7 +14,7 @@ const MAX_STEPS: usize = 32 * 1024;
 /// The steps of one command, by what the walk needs for it.
 pub(crate) const COMMAND_STEPS: usize = 96;
 /// The steps of one word, beside those of its letters.
-pub(crate) const WORD_STEPS: usize = 16;
+pub(crate) const WORD_STEPS: usize = 12;
 /// The longest path of a working folder that is followed, in pieces.
 const MAX_FOLDER_PIECES: usize = 64;
 

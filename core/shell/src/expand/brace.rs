@@ -91,7 +91,7 @@ fn alternatives(units: &[Unit], depth: usize, scope: &Scope) -> Option<Vec<Vec<U
                     return None;
                 }
                 // What becomes of the word is another step for each.
-                scope.spend(24);
+                scope.spend(8);
                 found.push([before, choice, rest].concat());
             }
         }

@@ -107,6 +107,12 @@ impl Walk<'_> {
         };
         if !rule.only_with.is_empty() && !scan.options.iter().enumerate().any(listed) {
             let verdict = rule.otherwise.unwrap_or(Verdict::Write);
+            // An option that would have made it read, and a later one that overrides it.
+            let lost = scan.options.iter().find(|given| among(&rule.only_with, given) && !off(given));
+            if let Some((lost, last)) = lost.zip(mode.and_then(|at| scan.options.get(at))) {
+                let because = format!("`{}` overrides `{}`, and `{name}` {}", shown(last), shown(lost), does(verdict));
+                return Finding::new(verdict, because, last.span);
+            }
             return Finding::new(verdict, reason(name, rule, verdict), span);
         }
         Finding::new(rule.does, reason(name, rule, rule.does), span)
@@ -216,7 +222,8 @@ impl Walk<'_> {
                 }
             }
         };
-        let missing = wanted.split_ascii_whitespace().find(|option| !given(option))?;
+        // No option is named `-`; but a letter of a cluster may be one.
+        let missing = wanted.split_ascii_whitespace().find(|option| *option == "-" || !given(option))?;
         let because = format!("`{name}` may run what the repository's configuration names");
         let because = match missing {
             "-" => because,
@@ -342,6 +349,12 @@ fn reason(name: &str, rule: &Rule, verdict: Verdict) -> String {
     } else {
         rule.because.clone()
     }
+}
+
+/// An option as it is written.
+fn shown(given: &Given) -> String {
+    let dashes = if given.name.chars().count() == 1 { "-" } else { "--" };
+    format!("{dashes}{}", given.name)
 }
 
 /// One operand too many.

@@ -41,8 +41,7 @@ impl Walk<'_> {
             fields.extend(self.fields(word));
         }
         let letters: usize = fields.iter().map(|field: &Field| field.letters().saturating_add(1)).sum();
-        self.spend(letters, simple.span);
-        if fields.len() > MAX_WORDS {
+        if !self.spend(letters, simple.span) || fields.len() > MAX_WORDS {
             fields = vec![Field::any(simple.span)];
         }
         let fields = self.with_git(fields);

@@ -161,7 +161,7 @@ impl Parser<'_> {
         let start = self.at;
         self.commands = self.commands.saturating_add(1);
         if self.commands > MAX_COMMANDS {
-            return self.fail(format!("the line has more than {MAX_COMMANDS} commands"), start);
+            return self.fail("the line takes too long to judge", start);
         }
         let mut simple = Simple::default();
         let mut end = start;
