@@ -33,6 +33,8 @@ use self::score::{Scored, score};
 use xtask::failure::{Failure, Result};
 use xtask::root::{target, write};
 
+/// How many mutations, and how many lines of families, a short run has.
+const SHORT: usize = 400;
 /// How many lines run at once for each processor: most of a line's time is waiting.
 const AT_ONCE: usize = 2;
 
@@ -48,6 +50,9 @@ pub(crate) struct Args {
     /// Another seed for the lines of families.
     #[arg(long)]
     seed: Option<u64>,
+    /// Run what an adversary tried, and some hundred lines of families and mutations, as `cargo xtask ci` does.
+    #[arg(long)]
+    short: bool,
     /// Run the lines of this file, JSON Lines with `cmd`, in place of the corpora.
     #[arg(long)]
     file: Option<PathBuf>,
@@ -96,13 +101,17 @@ fn lines(args: &Args) -> Result<Vec<Line>> {
     let mut lines = corpus::load()?;
     let harmless: Vec<String> =
         lines.iter().filter(|line| line.corpus == HARMLESS).map(|line| line.text.clone()).collect();
+    if args.short {
+        lines.retain(|line| line.corpus == corpus::ADVERSARIAL);
+    }
+    let count = |given: Option<usize>, whole: usize| given.unwrap_or(if args.short { SHORT } else { whole });
     let recipe = Recipe::load()?;
-    let made = recipe.mutate(&harmless, args.mutations.unwrap_or(recipe.count));
+    let made = recipe.mutate(&harmless, count(args.mutations, recipe.count));
     let mutation = |(at, text)| Line { corpus: report::MUTATIONS, id: format!("mu{at:05}"), text };
     lines.extend(made.into_iter().enumerate().map(mutation));
     let grammar = Grammar::load()?;
     let seed = args.seed.unwrap_or(grammar.seed);
-    lines.extend(grammar.lines(&harmless, args.families.unwrap_or(grammar.count), seed));
+    lines.extend(grammar.lines(&harmless, count(args.families, grammar.count), seed));
     Ok(lines)
 }
 

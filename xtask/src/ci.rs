@@ -35,6 +35,10 @@ const STEPS: &[Step] = &[
     ("plugins", || lab::run_with("shims", &[])),
     ("official MCP suite", || lab::run_with("mcp-conformance", &[])),
     ("MCP clients", || lab::run_with("mcp-clients", &[])),
+    ("shell oracle", || {
+        // Its sandbox is made of namespaces.
+        if cfg!(target_os = "linux") { lab::run_with("shell-oracle", &["--short"]) } else { Ok(()) }
+    }),
     ("mutants", mutants::run),
     ("packages", packages::run),
 ];

@@ -11,8 +11,10 @@ use xtask::root::{read, root};
 const FOLDER: &str = "conformance/shell";
 /// The file whose lines only read, by those who wrote them; mutations begin with them.
 pub(super) const HARMLESS: &str = "should-allow";
+/// The file of what somebody tried to get past the parser.
+pub(super) const ADVERSARIAL: &str = "adversarial";
 /// The corpora, by the names of their files.
-const CORPORA: &[&str] = &["must-block", "adversarial", "python", HARMLESS, "registry", "own", "typed"];
+const CORPORA: &[&str] = &["must-block", ADVERSARIAL, "python", HARMLESS, "registry", "own", "typed"];
 
 /// A line with where it is written.
 #[derive(Clone)]
