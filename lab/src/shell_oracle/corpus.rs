@@ -42,6 +42,8 @@ struct Own {
 #[serde(deny_unknown_fields)]
 pub(super) struct Helpers {
     pub(super) caches: Vec<String>,
+    /// Signals that a program sends to processes of its own.
+    pub(super) own_signals: BTreeSet<String>,
     pub(super) runs: BTreeMap<String, BTreeSet<String>>,
 }
 

@@ -103,7 +103,8 @@ pub(super) fn effects(truth: &Truth, helpers: &Helpers) -> Vec<String> {
         Change::Changed(path) => format!("changed {path}"),
         Change::Deleted(path) => format!("deleted {path}"),
     });
-    changes.chain(truth.trace.other.iter().map(|call| format!("called {call}"))).collect()
+    let own = |call: &&String| helpers.own_signals.contains(*call);
+    changes.chain(truth.trace.other.iter().filter(|call| !own(call)).map(|call| format!("called {call}"))).collect()
 }
 
 /// A folder above a cache may be made for it.

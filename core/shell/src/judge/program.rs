@@ -24,11 +24,20 @@ const MAX_NAMED: usize = 64;
 impl Walk<'_> {
     /// What a program does by its rule; `name` is the entry's name, `span` the place of the program's name.
     pub(crate) fn apply(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
-        let doubt = match check::python::judge(self, rule, name, args, span) {
-            Ok(Some(finding)) => return finding,
-            Ok(None) => None,
-            Err(because) => Some(because),
-        };
+        match check::python::judge(self, rule, name, args, span) {
+            Ok(Some(finding)) => finding,
+            Ok(None) => self.apply_rule(name, rule, args, span),
+            Err(because) => {
+                let mut worst = self.apply_rule(name, rule, args, span);
+                if worst.because == INTERPRETER {
+                    worst.because = because;
+                }
+                worst
+            }
+        }
+    }
+
+    fn apply_rule(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
         if rule.pairs
             && let Some((full, inner, rest)) = self.pair(name, args)
         {
@@ -83,11 +92,6 @@ impl Walk<'_> {
         let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
         let named = self.touches().iter().skip(before).any(changes);
         self.unnamed |= worst.verdict == Verdict::Write && !named && !rule.elsewhere;
-        if worst.because == INTERPRETER
-            && let Some(because) = doubt
-        {
-            worst.because = because;
-        }
         worst
     }
 

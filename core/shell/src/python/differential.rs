@@ -14,7 +14,7 @@ use std::{fs, thread};
 use serde_json::Value;
 
 use super::parse::parse;
-use super::tree::{Argument, Block, Expr, Imported, Kind, Parameters, Role, Statement};
+use super::tree::{Argument, Block, Expr, Handler, Imported, Kind, Parameters, Role, Statement};
 
 /// How many texts are made by changing letters, and from which seed.
 const MADE: usize = 6_000;
@@ -212,11 +212,7 @@ fn shown_statement(statement: &Statement, out: &mut Vec<String>) {
         Statement::Try { body, handlers, after } => {
             out.push("try".to_owned());
             shown_block(body, out);
-            for handler in handlers {
-                let name = handler.name.as_deref().unwrap_or("-");
-                several(&format!("handler {name}"), &handler.caught.iter().collect::<Vec<_>>(), out);
-                shown_block(&handler.body, out);
-            }
+            handlers.iter().for_each(|handler| shown_handler(handler, out));
             after.iter().for_each(|block| shown_block(block, out));
         }
         Statement::With { items, body } => {
@@ -232,6 +228,12 @@ fn shown_statement(statement: &Statement, out: &mut Vec<String>) {
             shown_block(body, out);
         }
     }
+}
+
+fn shown_handler(handler: &Handler, out: &mut Vec<String>) {
+    let name = handler.name.as_deref().unwrap_or("-");
+    several(&format!("handler {name}"), &handler.caught.iter().collect::<Vec<_>>(), out);
+    shown_block(&handler.body, out);
 }
 
 fn shown_values(parameters: &Parameters, out: &mut Vec<String>) {

@@ -107,11 +107,8 @@ fn value_end(text: &str) -> Option<usize> {
     while let Some(byte) = bytes.get(at) {
         let next = bytes.get(at.saturating_add(1));
         match (*byte, quote) {
-            (byte, Some(open)) => {
-                if byte == open {
-                    quote = None;
-                }
-            }
+            (byte, Some(open)) if byte == open => quote = None,
+            (_, Some(_)) => {}
             (b'\'' | b'"', None) => {
                 // Three quotes are not read here.
                 if bytes.get(at..at.saturating_add(3)).is_some_and(|three| three.iter().all(|other| other == byte)) {
