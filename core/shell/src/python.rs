@@ -1,5 +1,6 @@
 //! A Python text: does it only read? A strict subset of the language is parsed, and judged by a list of what is harmless.
 
+mod doubt;
 mod tree;
 mod token;
 mod parse;
@@ -12,35 +13,7 @@ mod guarded;
 #[cfg(test)]
 mod differential;
 
-/// Why a text is in doubt, as a lower-case fragment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Doubt {
-    pub(crate) because: String,
-}
-
-impl Doubt {
-    fn new(because: impl Into<String>) -> Self {
-        Self { because: because.into() }
-    }
-}
-
-/// The paths that a text reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reads {
-    /// Those that it names.
-    pub(crate) paths: Vec<String>,
-    /// Whether it may read any other.
-    pub(crate) anything: bool,
-}
-
-impl Reads {
-    fn add(&mut self, paths: Option<Vec<String>>) {
-        match paths {
-            Some(paths) => self.paths.extend(paths),
-            None => self.anything = true,
-        }
-    }
-}
+pub(crate) use doubt::{Doubt, Reads};
 
 /// What a text reads that does nothing else. `old` says that Python 2 may run it.
 pub(crate) fn judge(text: &str, old: bool) -> Result<Reads, Doubt> {

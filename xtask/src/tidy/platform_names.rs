@@ -11,10 +11,11 @@ const NAMES: &[&str] = &["claude", "opencode", "codex", "gemini", "copilot"];
 /// Names that are words of their own only.
 const SHORT: &[&str] = &["pi"];
 /// Sources that may name platforms, by how their path begins: the list of adapters, this check, the drivers that
-/// record and try the real clients.
+/// record and try the real clients; and a list with the name of a number.
 const ALLOWED: &[&str] = &[
     "adapters/src/lib.rs",
     "xtask/src/tidy/platform_names.rs",
+    "core/shell/src/python/modules.rs",
     "lab/src/record.rs",
     "lab/src/record/drivers.rs",
     "lab/src/record/setup.rs",

@@ -1,6 +1,6 @@
 //! Calls whose arguments decide.
 
-use super::Doubt;
+use super::doubt::Doubt;
 use super::judge::Judge;
 use super::modules::Use;
 use super::names;

@@ -3,11 +3,11 @@
 //! No value of a text that is not in doubt changes anything, whatever it is called with: what could has a name that is not
 //! listed, or may stand in a call only whose arguments are judged here.
 
+use super::doubt::{Doubt, Reads};
 use super::modules::Use;
 use super::names;
 use super::scope::{Named, Scope};
 use super::tree::{Argument, Block, Expr, Kind, Role, Statement};
-use super::{Doubt, Reads};
 
 pub(super) struct Judge<'s, 't> {
     pub(super) scope: &'s Scope<'t>,

@@ -6,7 +6,7 @@ mod operand;
 mod simple;
 mod statement;
 
-use super::Doubt;
+use super::doubt::Doubt;
 use super::token::{Token, tokens};
 use super::tree::{Block, Expr};
 

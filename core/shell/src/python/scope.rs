@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::Doubt;
+use super::doubt::Doubt;
 use super::modules::{self, is_module};
 use super::names;
 use super::tree::{Block, Expr, Imported, Kind, Parameters, Statement};

@@ -1,6 +1,6 @@
 //! The tokens of a Python text. What differs between versions of Python, or is rare, is not read.
 
-use super::Doubt;
+use super::doubt::Doubt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {

@@ -1,6 +1,6 @@
 //! A Python text as a tree, of the subset that is read.
 
-use super::Doubt;
+use super::doubt::Doubt;
 
 /// A tree of expressions that is higher than this is not read.
 const MAX_HEIGHT: u16 = 100;

@@ -1,7 +1,7 @@
 //! Expressions: operators and what they bind.
 
 use super::{Parser, odd};
-use crate::python::Doubt;
+use crate::python::doubt::Doubt;
 use crate::python::token::Token;
 use crate::python::tree::{Expr, Kind, Parameters};
 

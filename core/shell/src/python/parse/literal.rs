@@ -1,7 +1,7 @@
 //! Texts: what they say, and the values in f-strings.
 
 use super::{Parser, odd, parse_value};
-use crate::python::Doubt;
+use crate::python::doubt::Doubt;
 use crate::python::token::{Quoted, Token};
 use crate::python::tree::{Expr, Kind};
 

@@ -1,7 +1,7 @@
 //! Operands: names, literals, brackets, and the calls, attributes and indexes behind them.
 
 use super::{KEYWORDS, Parser, odd};
-use crate::python::Doubt;
+use crate::python::doubt::Doubt;
 use crate::python::token::Token;
 use crate::python::tree::{Argument, Clause, Expr, Kind, Role};
 

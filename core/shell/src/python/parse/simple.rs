@@ -1,7 +1,7 @@
 //! Statements of one line.
 
 use super::{Parser, odd};
-use crate::python::Doubt;
+use crate::python::doubt::Doubt;
 use crate::python::token::Token;
 use crate::python::tree::{Block, Expr, Imported, Statement};
 
