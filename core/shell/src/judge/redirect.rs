@@ -125,7 +125,7 @@ fn ends_as_connection(rest: &[Bit]) -> bool {
         [Bit::Text(text), more @ ..] => {
             let text = text.trim_start_matches('/');
             let begins = |place: &&str| text.starts_with(*place) || (!more.is_empty() && place.starts_with(text));
-            ["tcp/", "udp/"].iter().any(|place| begins(place))
+            ["tcp/", "udp/"].iter().any(begins)
         }
         _ => true,
     }
