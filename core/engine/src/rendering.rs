@@ -122,8 +122,11 @@ fn render(kind: &DenialKind) -> Rendered {
             ),
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
-        Kind::HeldElsewhere { tool, skill, session } => stopped::held_elsewhere(tool, skill, session),
-        Kind::Stopped(why) => stopped::rendered(why),
+        Kind::HeldElsewhere { tool, skill, session } => {
+            let reason = stopped::held_elsewhere(tool, skill, session);
+            in_phase(Code::HeldElsewhere, reason, stopped::of_other_session(session))
+        }
+        Kind::Stopped(why) => in_phase(Code::Stopped, stopped::reason(why), stopped::recovery(why)),
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
         | Kind::LineRequires { .. }
@@ -140,6 +143,11 @@ fn render(kind: &DenialKind) -> Rendered {
         | Kind::NotTyped { .. }
         | Kind::CommandInvalid(_) => render_refusal(kind),
     }
+}
+
+/// A kind about the phase of a run.
+fn in_phase(code: Code, reason: String, recovery: String) -> Rendered {
+    Rendered { gate: Gate::Phase, code, reason, recovery }
 }
 
 /// A kind that says no more about the recovery than its code.

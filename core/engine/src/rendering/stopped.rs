@@ -3,16 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::Rendered;
-use crate::code::Code;
-use crate::decision::Gate;
 use crate::denial::{Stopped, StoppedPart};
 use crate::policy::Spent;
-
-/// What a run that stands still answers.
-pub(super) fn rendered(why: &Stopped) -> Rendered {
-    Rendered { gate: Gate::Phase, code: Code::Stopped, reason: reason(why), recovery: recovery(why) }
-}
 
 /// Why it stands still.
 pub(crate) fn reason(why: &Stopped) -> String {
@@ -49,7 +41,7 @@ fn times(limit: u32) -> String {
 }
 
 /// What the agent does, and what the user says.
-fn recovery(why: &Stopped) -> String {
+pub(super) fn recovery(why: &Stopped) -> String {
     let Stopped { skill, branch, next, .. } = why;
     let only = "Only calls that read are allowed now. Tell the user, and stop";
     if let Some(branch) = branch {
@@ -67,17 +59,15 @@ fn recovery(why: &Stopped) -> String {
     }
 }
 
-/// Another session works on the runs that a call is for.
-pub(super) fn held_elsewhere(tool: &str, skill: &str, session: &str) -> Rendered {
-    Rendered {
-        gate: Gate::Phase,
-        code: Code::HeldElsewhere,
-        reason: format!(
-            "{tool} is denied: session `{session}` works on skill \"{skill}\", and this session may only read"
-        ),
-        recovery: format!(
-            "Leave it to that session. When it has ended, a call here goes on with its work; if its client is gone and did \
-             not say so, the user types `phasegate end {session}` in a terminal."
-        ),
-    }
+/// That another session works on the runs that a call is for.
+pub(super) fn held_elsewhere(tool: &str, skill: &str, session: &str) -> String {
+    format!("{tool} is denied: session `{session}` works on skill \"{skill}\", and this session may only read")
+}
+
+/// What the agent and the user do then.
+pub(super) fn of_other_session(session: &str) -> String {
+    format!(
+        "Leave it to that session. When it has ended, a call here goes on with its work; if its client is gone and did not \
+         say so, the user types `phasegate end {session}` in a terminal."
+    )
 }
