@@ -122,10 +122,7 @@ fn render(kind: &DenialKind) -> Rendered {
             ),
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
-        Kind::HeldElsewhere { tool, skill, session } => {
-            let reason = stopped::held_elsewhere(tool, skill, session);
-            in_phase(Code::HeldElsewhere, reason, stopped::of_other_session(session))
-        }
+        Kind::HeldElsewhere { tool, skill, session } => held_elsewhere(tool, skill, session),
         Kind::Stopped(why) => in_phase(Code::Stopped, stopped::reason(why), stopped::recovery(why)),
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
@@ -143,6 +140,11 @@ fn render(kind: &DenialKind) -> Rendered {
         | Kind::NotTyped { .. }
         | Kind::CommandInvalid(_) => render_refusal(kind),
     }
+}
+
+fn held_elsewhere(tool: &str, skill: &str, session: &str) -> Rendered {
+    let reason = stopped::held_elsewhere(tool, skill, session);
+    in_phase(Code::HeldElsewhere, reason, stopped::of_other_session(session))
 }
 
 /// A kind about the phase of a run.
