@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::{Access, PathUse};
+use phasegate_core::analysis::{Access, PathUse, UNKNOWN};
 use phasegate_core::event::EventKind;
 use phasegate_core::glob::path_fits;
 use phasegate_core::{Event, FactKey, FactValue, Facts, Policy};
@@ -178,7 +178,9 @@ impl Files {
     pub(super) fn read_paths(&self, event: &mut Event, of_line: bool) {
         let cwd = event.cwd.clone();
         let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
-        for path in analysis.paths.iter_mut().filter(|path| of_line && path.resolved.is_none()) {
+        for path in
+            analysis.paths.iter_mut().filter(|path| of_line && path.resolved.is_none() && path.written != UNKNOWN)
+        {
             path.resolved = Some(self.normal(&path.written, cwd.as_deref()));
         }
         let access = match tool.as_str() {
