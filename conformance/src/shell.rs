@@ -15,7 +15,7 @@ use crate::loading::Loading;
 use crate::trial::{Check, Mismatch, Trial};
 
 /// Files that `cargo xtask shell-oracle` reads.
-const ORACLE: &[&str] = &["helpers.toml", "mutations.toml"];
+const ORACLE: &[&str] = &["families.toml", "helpers.toml", "mutations.toml"];
 
 /// What a corpus wants.
 #[derive(Clone, Copy)]

@@ -171,7 +171,8 @@ fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[Tes
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
     draft.change(Change::CallOutcome { call: number, outcome });
-    if let Some(id) = call.started.as_ref().filter(|_| outcome != CallOutcome::Launched)
+    // What a subagent started goes on when that subagent is gone.
+    if let Some(id) = call.started.as_ref().filter(|_| outcome != CallOutcome::Launched && call.agent.is_none())
         && draft.state().session.agents.iter().any(|known| known.id == *id)
     {
         give_up(draft, |open| open.agent.as_deref() == Some(id));
