@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ignore::{DirEntry, WalkBuilder};
@@ -18,6 +20,11 @@ use crate::paths::resolve;
 const MAX_ENTRIES: usize = 20_000;
 /// The longest time that it may take.
 const MAX_TIME: Duration = Duration::from_millis(100);
+
+/// The largest file, in bytes, that may say what is ignored.
+const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
+/// The name of these files.
+const IGNORE_FILE: &str = ".gitignore";
 
 /// Folders that are never looked into: the data of version control, and what test runners keep for themselves.
 const NEVER: [&str; 8] =
@@ -75,10 +82,26 @@ impl Look {
         if real.symlink_metadata().is_err() {
             return Some(());
         }
+        // The walk reads these itself, and must not wait for one that is no plain file, or is huge.
+        if real.ancestors().any(has_odd_ignore_file) {
+            return None;
+        }
+        let odd = Arc::new(AtomicBool::new(false));
+        let is_odd = Arc::clone(&odd);
         // What a link leads to counts, as a program that follows it reads that.
         let mut walk = WalkBuilder::new(&real);
         walk.standard_filters(false).parents(true).git_ignore(true).follow_links(true);
-        walk.filter_entry(|entry| !is_never(entry));
+        walk.filter_entry(move |entry| {
+            if is_never(entry) {
+                return false;
+            }
+            let may_be_read = entry.file_type().is_none_or(|kind| !kind.is_file());
+            if may_be_read && has_odd_ignore_file(entry.path()) {
+                is_odd.store(true, Ordering::Relaxed);
+                return false;
+            }
+            true
+        });
         for entry in walk.build() {
             self.entries += 1;
             if self.entries > MAX_ENTRIES || (self.entries.is_multiple_of(64) && Instant::now() > self.until) {
@@ -90,7 +113,7 @@ impl Look {
                 Err(error) => self.unreadable(&error)?,
             }
         }
-        Some(())
+        (!odd.load(Ordering::Relaxed)).then_some(())
     }
 
     fn entry(&mut self, real: &Path, at: &str, entry: &DirEntry, selects: &dyn Fn(&str) -> bool) -> Option<()> {
@@ -98,7 +121,7 @@ impl Look {
         let path = [at, &inside].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         // What is ignored depends on these files.
-        if !is_folder && (selects(&path) || entry.file_name() == ".gitignore") {
+        if !is_folder && (selects(&path) || entry.file_name() == IGNORE_FILE) {
             self.found.insert(path, stamp(&entry.metadata().ok()?));
         }
         Some(())
@@ -118,6 +141,13 @@ impl Look {
         }
         sha256_hex(text.as_bytes())
     }
+}
+
+/// Whether the folder says what is ignored in something else than a plain file of some size.
+fn has_odd_ignore_file(folder: &Path) -> bool {
+    let data = std::fs::metadata(folder.join(IGNORE_FILE));
+    // A folder of that name is none to the walk.
+    data.is_ok_and(|data| !data.is_dir() && (!data.is_file() || data.len() > MAX_IGNORE_BYTES))
 }
 
 /// Whether the entry is a folder that never counts, or a file that Python compiled.
@@ -262,6 +292,26 @@ mod tests {
         assert!(!project.shows("**", |project| project.write(".git/index", "1")));
         assert!(!project.shows("**", |project| project.write("docs/__pycache__/a.cpython-313.pyc", "1")));
         assert!(!project.shows("**", |project| project.write(".pytest_cache/v", "1")));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_says_what_is_ignored_is_a_plain_file_that_is_not_huge() {
+        for below in ["", "deep/er/"] {
+            let project = Project::new();
+            project.write(&format!("{below}a.py"), "");
+            let place = project.root.join(below).join(IGNORE_FILE);
+            assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
+            assert_eq!(project.look("**"), FactValue::Unknown, "nobody writes to it");
+            fs::remove_file(&place).unwrap();
+            symlink("/dev/zero", &place).unwrap();
+            assert_eq!(project.look("**"), FactValue::Unknown, "it has no end");
+            fs::remove_file(&place).unwrap();
+            fs::File::create(&place).unwrap().set_len(3 * 1024 * MAX_IGNORE_BYTES).unwrap();
+            assert_eq!(project.look("**"), FactValue::Unknown, "it is huge");
+            fs::remove_file(&place).unwrap();
+            assert_ne!(project.look("**"), FactValue::Unknown);
+        }
     }
 
     #[test]
