@@ -88,14 +88,37 @@ fn is_none(number: &u64) -> bool {
 pub fn read(text: &str) -> Vec<TestReport> {
     let plain = without_colors(text);
     let mut found = Reports(Vec::new());
-    let mut before = "";
+    let (mut before, mut quoted, mut prints, mut runs) = ("", 0_usize, false, false);
     for line in plain.lines() {
         let line = line.trim_end();
         found.line(line.trim_start(), before);
+        // `npm` says which script it runs, and then each line of it.
+        let script = line.strip_prefix("> ");
+        quoted = if script.is_some() { quoted.saturating_add(1) } else { 0 };
+        if let Some(script) = script.filter(|_| quoted > 1) {
+            let first = quoted == 2;
+            prints |= first && only_prints(script);
+            runs |= if first { !only_prints(script) } else { names_runner(script) };
+        }
         before = line;
     }
+    // Then the script printed what looks like a report itself.
+    let forged = prints && !runs;
+    let of_javascript = |runner| Runner::Script.reports_as(runner);
+    found.0.retain(|report| !(forged && of_javascript(report.runner)));
     found.0.retain(|report| report.passed > 0 || report.failed > 0 || report.broken);
     found.0
+}
+
+fn names_runner(script: &str) -> bool {
+    ["vitest", "jest", "mocha"].iter().any(|runner| script.contains(runner))
+}
+
+/// Whether the script of a package, as `npm` prints it before it runs it, only prints and runs no runner of JavaScript.
+fn only_prints(script: &str) -> bool {
+    let prints =
+        script.split(' ').next().is_some_and(|program| ["printf", "echo", "cat", ":", "true"].contains(&program));
+    prints && !names_runner(script)
 }
 
 /// The text without the escape sequences that set colours.
