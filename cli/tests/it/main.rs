@@ -37,6 +37,7 @@ mod reload;
 mod repair;
 mod serve;
 mod servers;
+mod outer;
 mod sessions;
 mod status;
 mod store;

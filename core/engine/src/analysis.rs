@@ -46,6 +46,11 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub unproven: bool,
+    /// Whether what it would change of the guard's own belongs to others too, one of which is in block mode: then only that
+    /// mode holds.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub of_strict_others: bool,
     /// Whether the question is about the tool with any arguments, so that it is denied only if every call of it is.
     /// Only probes set this.
     #[serde(skip)]
@@ -64,6 +69,7 @@ impl CallAnalysis {
             && self.starts_as.is_none()
             && self.in_project.is_empty()
             && !self.unproven
+            && !self.of_strict_others
     }
 }
 

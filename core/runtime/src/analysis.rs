@@ -89,6 +89,7 @@ pub(crate) fn complete<'a>(
         None if analysis.paths.is_empty() => place.by_arguments(tool, input, shell),
         None => place.by_paths(&analysis.paths),
     };
+    analysis.of_strict_others = !analysis.guarded.is_empty() && place.protected.is_of_strict_others();
     let changed = match &judged {
         Some(judged) => place.obeyed_by_line(judged, &mut analysis.commands, &shell.table),
         None if analysis.paths.is_empty() => place.obeyed_by_arguments(input, &shell.table),

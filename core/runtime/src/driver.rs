@@ -31,6 +31,7 @@ use crate::first_look::{FirstLook, first_look};
 use crate::integrity::{IntegrityCheck, repairable};
 use crate::lineage::{self, Origin, Reached};
 use crate::loaded::{LoadedProject, LoadedSession};
+use crate::outer;
 use crate::policy_store::Current;
 use crate::project::{Project, kept_root};
 use crate::runtime::Runtime;
@@ -57,6 +58,8 @@ pub struct Driver<'a> {
     configs: Option<FailureMode>,
     /// What the person is to be told with the answer to this event.
     notice: Option<String>,
+    /// The platform whose client sent the frame of this event.
+    pub(crate) client: Option<String>,
     /// Whether the client starts a skill by the frame of this event.
     starts_skill: bool,
     /// The commands of which the call that is decided would change what they obey.
@@ -164,6 +167,7 @@ impl<'a> Driver<'a> {
             current,
             configs,
             notice: None,
+            client: None,
             starts_skill: false,
             changes: BTreeSet::new(),
         }
@@ -228,9 +232,12 @@ impl<'a> Driver<'a> {
             analysis::open(&mut event);
         }
         let (root, logs, settings) = (&self.project.root, self.audit_logs(), &self.loaded.own.snapshot.settings);
-        let protected = || self.runtime.protected(Some(root), &logs);
+        let protected = || self.runtime.protected(Some(root), &logs).of_client(self.client.as_deref());
         let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted);
         self.changes = analysis::complete(&mut event, root, &shell, &protected);
+        if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
+            return Err(self.note_problem(event.to_value(), problem));
+        }
         if self.loaded.own.policy.compares_objects() {
             analysis::name_paths(&mut event, root);
         }
@@ -271,8 +278,13 @@ impl<'a> Driver<'a> {
             shared: &self.loaded.shared.snapshot,
             records: self.loaded.shared.snapshot.base + self.loaded.project_journal.seq(),
         };
+        let begins = starts || self.state.session.events == 0;
+        let found = if begins { outer::found(origin, &reached, &self.loaded.own.snapshot.outer) } else { None };
         match lineage::complete(origin, &reached, &mut events) {
             Ok(rests) => {
+                if let Some(outer) = found {
+                    self.loaded.own.change(SessionChange::Outer(outer));
+                }
                 rests.into_iter().for_each(|change| self.loaded.shared.change(change));
                 if starts && let Err(problem) = self.sweep() {
                     tracing::warn!(code = %problem.code, "old journals cannot be removed: {}", problem.message);
@@ -289,6 +301,14 @@ impl<'a> Driver<'a> {
     /// What happens to a frame of the session that cannot be decided; `None`: nothing that is loaded says it.
     #[must_use]
     pub fn failure_mode(&self) -> Option<FailureMode> {
+        if outer::may_hold(&self.runtime.locations, &self.loaded.own.snapshot.outer) {
+            return Some(FailureMode::Closed);
+        }
+        self.own_failure_mode()
+    }
+
+    /// As [`Driver::failure_mode`], as far as the project itself says it.
+    fn own_failure_mode(&self) -> Option<FailureMode> {
         let known = Known {
             configs: self.configs,
             remembered: self.loaded.shared.remembered,

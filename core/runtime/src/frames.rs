@@ -304,6 +304,7 @@ pub fn decide(
         driver.note_memory(&frame.bytes, memory)?;
         return Ok(Vec::new());
     }
+    driver.client = Some(adapter.id().to_owned());
     driver.loaded.own.change(SessionChange::Memory(memory));
     let names = adapter.installer().places().session_variables;
     let mut clients = driver.loaded.own.snapshot.clients.clone();

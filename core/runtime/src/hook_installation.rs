@@ -22,25 +22,26 @@ pub(crate) fn complete(
     folder: &Path,
 ) {
     match &mut event.kind {
-        EventKind::SessionStart { .. } => *unwired = unguarded(adapter, locations, folder),
+        EventKind::SessionStart { .. } => *unwired = unguarded(adapter, locations, folder, InstallScope::Project),
         EventKind::ConfigChanged { unguarded: why, .. } => {
-            *why = unguarded(adapter, locations, folder).filter(|why| unwired.as_ref() != Some(why));
+            *why = unguarded(adapter, locations, folder, InstallScope::Project)
+                .filter(|why| unwired.as_ref() != Some(why));
         }
         _ => {}
     }
 }
 
 /// Why the platform, which reads the project's settings in this folder, would not start the guard with the settings as they
-/// are; `None` where it would.
+/// are; `None` where it would. For [`InstallScope::User`], whether it would without a person who trusts the project.
 #[must_use]
-pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path) -> Option<String> {
+pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path, scope: InstallScope) -> Option<String> {
     let existing = existing(adapter.installer().places().settings_files(folder, &locations.home));
     adapter.installer().unguarded(&InstallRequest {
         project: folder.to_path_buf(),
         home: locations.home.clone(),
         command: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
         mode: Mode::Block,
-        scope: InstallScope::Project,
+        scope,
         existing,
     })
 }

@@ -32,6 +32,7 @@ pub mod deadline;
 pub mod sessions;
 mod awake;
 pub mod lineage;
+mod outer;
 pub mod failure_mode;
 pub mod seen;
 pub mod runtime;

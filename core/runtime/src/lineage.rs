@@ -52,6 +52,17 @@ enum Begun {
 }
 
 impl Origin {
+    /// The client and the processes above it, nearest first; none where it is not seen.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        let above = self.client.map(Process::ancestors).unwrap_or_default();
+        self.client.into_iter().chain(above).collect()
+    }
+
+    /// The sessions that variables of these processes name.
+    pub(crate) fn sessions_named(&self, processes: &[Process]) -> Vec<String> {
+        processes.iter().flat_map(|process| process.variables(&self.names).into_values()).collect()
+    }
+
     /// The origin of a frame of a session that these processes have served so far; a new one is noted there.
     pub fn of(names: Vec<String>, frame: &Frame, events: &[Event], session: &str, clients: &mut Vec<Process>) -> Self {
         // What is known already is found with two short files; only a start must know the nearest client of all.

@@ -4,7 +4,9 @@ use phasegate_adapter::{Adapter, Problem, SessionView};
 use phasegate_core::{Code, Event, EventKind};
 
 use crate::analysis::{self, Shell};
+use crate::lineage::Origin;
 use crate::opened::Opened;
+use crate::outer;
 use crate::project::Project;
 use crate::runtime::Runtime;
 
@@ -18,6 +20,19 @@ pub fn refused(runtime: &Runtime, adapter: &dyn Adapter, opened: &Opened, projec
         Ok(decoded) => decoded,
         Err(problem) => return speaks_of_guarded(runtime, opened).then_some(problem),
     };
+    let held = |outer: &[String]| {
+        let calls = decoded.events.iter().cloned().map(|mut event| {
+            analysis::read_line(&mut event, &Shell::default(), &project.root);
+            event
+        });
+        calls.into_iter().find_map(|event| outer::held(&runtime.locations, outer, &event))
+    };
+    let names = adapter.installer().places().session_variables;
+    let origin = Origin::of(names, &opened.frame, &decoded.events, &message.session, &mut Vec::new());
+    let outer = outer::named(&origin, &runtime.locations, project);
+    if let Some(problem) = held(&outer) {
+        return Some(problem);
+    }
     decoded.events.into_iter().find_map(|event| forbidden(runtime, event, project))
 }
 

@@ -9,24 +9,36 @@ pub(crate) mod pattern;
 pub(crate) mod places;
 mod descendants;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use phasegate_adapter::InstallScope;
 use phasegate_core::analysis::Part;
+use phasegate_core::policy::Mode;
 use phasegate_shell::{Pattern, Piece};
 
 use self::pattern::{anchored, heads, stands_for};
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
-use self::protected_path::{Change, Folded, Reach, existing, files, fold, inner};
+use self::protected_path::{Change, Folded, ProtectedPath, Reach, existing, files, fold, inner};
 use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
 use crate::platforms::{Client, PlatformPlaces};
-use crate::project::Project;
+use crate::project::{Project, every_project};
 
 /// The variables that name folders of the guard.
 const VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "PHASEGATE_CONFIG_DIR", "PHASEGATE_MACHINE_DIR"];
+
+/// Why a session of a client would not go on with the runs of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaves {
+    /// It would be of another project, or of none.
+    Project,
+    /// Nothing would start the guard.
+    Guard,
+}
 
 /// The protected paths, as seen from one project.
 pub(crate) struct Protected<'a> {
@@ -35,6 +47,10 @@ pub(crate) struct Protected<'a> {
     places: Arc<Places>,
     /// The root of the project, where there is one. A folder of configs is then protected wherever it lies.
     root: Option<PathBuf>,
+    /// The platform whose client's session asks, where that is known.
+    client: Option<&'a str>,
+    /// Whether a path that was asked about is of others than this project.
+    of_others: Cell<bool>,
     /// What is known of links by now.
     links: Links,
 }
@@ -53,7 +69,12 @@ impl<'a> Protected<'a> {
         let links = Links::default();
         let places = cache.get(sources, root, logs, &links);
         let links = if places.looks.is_empty() { links } else { Links::knowing(Arc::clone(&places.looks)) };
-        Self { sources, places, root: root.map(Path::to_path_buf), links }
+        Self { sources, places, root: root.map(Path::to_path_buf), client: None, of_others: Cell::new(false), links }
+    }
+
+    /// The same, as a session of this platform's client asks.
+    pub(crate) fn of_client(self, client: Option<&'a str>) -> Self {
+        Self { client, ..self }
     }
 
     /// The part of the guard that a change of this path would touch. The path is absolute and without links; it need not
@@ -65,7 +86,37 @@ impl<'a> Protected<'a> {
         let elsewhere = || self.in_another_project(path, change);
         let led_to = || self.led_to(&names, change);
         let nested = || self.nested(&names, change);
-        named.or_else(found).or_else(nested).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path))
+        let part =
+            named.or_else(found).or_else(nested).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path));
+        if part.is_some() {
+            let touched = |place: &&ProtectedPath| place.touched(&names, change);
+            if self.places.paths.iter().filter(touched).any(|place| self.is_of_others(place)) || elsewhere().is_some() {
+                self.of_others.set(true);
+            }
+        }
+        part
+    }
+
+    /// Whether the guard of another project depends on the place. A skill of the user's own is no other project's.
+    fn is_of_others(&self, place: &ProtectedPath) -> bool {
+        let own = self.root.as_deref().is_some_and(|root| place.path.starts_with(root));
+        !own && place.part != Part::Skill
+    }
+
+    /// Notes that what was found is of others than this project, whatever its path.
+    pub(crate) fn note_others(&self) {
+        self.of_others.set(true);
+    }
+
+    /// Whether something that was found belongs to others too, and one of these is in block mode: another project, or one
+    /// of which that cannot be read.
+    pub(crate) fn is_of_strict_others(&self) -> bool {
+        let root = self.root.as_deref();
+        let strict = |project: &Project| {
+            root != Some(project.root.as_path())
+                && project.remembered().map_or(true, |memory| memory.is_some_and(|memory| memory.mode == Mode::Block))
+        };
+        self.of_others.get() && every_project(self.sources.locations).iter().any(strict)
     }
 
     /// Whether a client that is started in a folder below the root, or that looks there, would read the path.
@@ -80,15 +131,19 @@ impl<'a> Protected<'a> {
         if self.root.is_some() { &self.sources.platforms.clients } else { &[] }
     }
 
-    /// Whether the client, started in this folder, would start the guard, and the guard would find a policy there.
-    pub(crate) fn guards(&self, client: &Client, folder: &Path) -> bool {
-        let root = self.root.as_deref();
-        let locations = self.sources.locations;
-        let below = |root: &Path| folder == root || (client.program.searches && folder.starts_with(root));
-        let within = || root.is_some_and(|root| folder.starts_with(root));
-        let elsewhere = || Project::find(locations, folder).is_guarded_anywhere(locations);
-        let policy = || within() || elsewhere();
-        root.is_some_and(below) || (policy() && unguarded(client.adapter, locations, folder).is_none())
+    /// Why a session of the client that is started in this folder would not go on with the runs of this project; `None`
+    /// where it would. What a person has to trust first does not count: nobody may be asked.
+    pub(crate) fn leaves(&self, client: &Client, folder: &Path) -> Option<Leaves> {
+        let (root, locations) = (self.root.as_deref()?, self.sources.locations);
+        if Project::find(locations, folder).root != root {
+            return Some(Leaves::Project);
+        }
+        let read = if client.program.searches { root } else { folder };
+        let why = |scope| unguarded(client.adapter, locations, read, scope);
+        // In the client's own session something else than settings may start the guard, as a plugin does.
+        let is_own = || self.client == Some(client.adapter.id()) && read == root;
+        let starts = why(InstallScope::User).is_none() || (is_own() && why(InstallScope::Project).is_some());
+        (!starts).then_some(Leaves::Guard)
     }
 
     /// Whether a link among the configs or the skills leads to the path.
@@ -173,6 +228,9 @@ impl<'a> Protected<'a> {
             let found = above.into_iter().any(|place| named(place) && fits(place, Reach::Alone))
                 || (named(place) && fits(place, reach))
                 || inner.iter().any(|place| named(place) && fits(place, Reach::Alone));
+            if found && self.is_of_others(protected) {
+                self.note_others();
+            }
             found.then_some(protected.part)
         })
     }
@@ -187,6 +245,7 @@ impl<'a> Protected<'a> {
         if let Some(variable) =
             VARIABLES.iter().find(|variable| has(&format!("${variable}")) || has(&format!("${{{variable}")))
         {
+            self.note_others();
             return Some((Part::State, format!("${variable}")));
         }
         if has("SKILL.md")
@@ -197,8 +256,11 @@ impl<'a> Protected<'a> {
         }
         let written =
             self.sources.platforms.settings.iter().map(|file| (file.trim_start_matches("~/"), Part::Settings));
-        let places = self.places.paths.iter().filter(|place| place.reach != Reach::Skills);
-        let places = places.filter_map(|place| Some((place.path.to_str()?, place.part)));
+        let places = || self.places.paths.iter().filter(|place| place.reach != Reach::Skills);
+        if places().any(|place| self.is_of_others(place) && place.path.to_str().is_some_and(has)) {
+            self.note_others();
+        }
+        let places = places().filter_map(|place| Some((place.path.to_str()?, place.part)));
         written.chain(places).find(|(name, _)| has(name)).map(|(name, part)| (part, name.to_string()))
     }
 }

@@ -68,6 +68,9 @@ pub struct SessionSnapshot {
     /// The MCP servers whose results are no evidence, since they are started in another way than a person accepted.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unproven: BTreeSet<String>,
+    /// The sessions of other projects whose agents started the client.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outer: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -203,6 +206,8 @@ pub enum SessionChange {
     Distrusted(BTreeSet<Readers>),
     /// The servers whose results are no evidence.
     Unproven(BTreeSet<String>),
+    /// The sessions of other projects that the client is below.
+    Outer(Vec<String>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -266,6 +271,7 @@ impl Tagged for SessionChange {
             "lost" => Self::Lost(map.next_value()?),
             "distrusted" => Self::Distrusted(map.next_value()?),
             "unproven" => Self::Unproven(map.next_value()?),
+            "outer" => Self::Outer(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -322,6 +328,7 @@ impl SessionSnapshot {
             SessionChange::Lost(lost) => self.lost == *lost,
             SessionChange::Distrusted(readers) => self.distrusted == *readers,
             SessionChange::Unproven(servers) => self.unproven == *servers,
+            SessionChange::Outer(sessions) => self.outer == *sessions,
         }
     }
 }
@@ -346,6 +353,7 @@ impl JournalState for SessionSnapshot {
             SessionChange::Lost(lost) => self.lost = *lost,
             SessionChange::Distrusted(readers) => self.distrusted.clone_from(readers),
             SessionChange::Unproven(servers) => self.unproven.clone_from(servers),
+            SessionChange::Outer(sessions) => self.outer.clone_from(sessions),
         }
     }
 }
@@ -416,6 +424,7 @@ mod tests {
             SessionChange::Lost(true),
             SessionChange::Distrusted([Readers::Programs].into()),
             SessionChange::Unproven(["s".to_string()].into()),
+            SessionChange::Outer(vec!["s".to_string()]),
             SessionChange::Engine(engine()),
         ];
         let (of_project, of_session) =

@@ -20,7 +20,7 @@ pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> 
     }
     let tool = context.call.tool.name.clone();
     let kind = DenialKind::SelfProtection { tool: tool.clone(), path: first.path.clone(), part: first.part };
-    Some(Denial { tool, ..Denial::new(kind, effect(context.blocks())) })
+    Some(Denial { tool, ..Denial::new(kind, effect(context.blocks() || context.call.analysis.of_strict_others)) })
 }
 
 /// The denial of a change of the platform's settings that would take the guard away.

@@ -7,6 +7,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece};
 
 use super::guarded::Place;
 use crate::platforms::Client;
+use crate::protected::Leaves;
 
 /// Programs that run a program of a package, or one that a file holds.
 const RUNNERS: [&str; 14] =
@@ -17,6 +18,8 @@ const MANAGES: [&str; 9] = ["install", "i", "add", "remove", "rm", "uninstall", 
 const KEEPS: [&str; 9] = ["remove", "rm", "uninstall", "info", "view", "ls", "list", "outdated", "why"];
 /// Options that make a client print something and end, where nothing but the name of a command stands before them.
 const ASKS: [&str; 4] = ["--version", "-v", "--help", "-h"];
+/// How what is said of a client ends that starts without the guard where it is.
+pub(super) const UNGUARDED: &str = "without the guard";
 /// What stands for a folder that is not known.
 const UNKNOWN: &str = "/\u{fffd}";
 /// Options of programs that start others in another folder.
@@ -68,7 +71,7 @@ impl Place<'_> {
             return guarded(change);
         }
         let unhooks = program.unhooks.iter().find(|unhook| {
-            let given = value_of(&arguments, unhook.option);
+            let given = value_of(&arguments, unhook.option).or_else(|| joined(&arguments, unhook.option));
             given.is_some_and(|value| unhook.unless.is_empty() || !value.contains(unhook.unless))
         });
         if let Some(unhook) = unhooks {
@@ -87,10 +90,15 @@ impl Place<'_> {
             Some(_) => vec![Some(self.base.join("\u{fffd}"))],
             None => here,
         };
-        // A folder that is not known may be one without a policy.
-        let lost =
-            |folder: &Option<PathBuf>| folder.as_deref().is_none_or(|folder| !self.protected.guards(client, folder));
-        folders.iter().any(lost).then(|| guarded("in another folder")).flatten()
+        // A folder that is not known may be one of another project.
+        let leaves = |folder: &Option<PathBuf>| match folder {
+            Some(folder) => self.protected.leaves(client, folder),
+            None => Some(Leaves::Project),
+        };
+        match folders.iter().find_map(leaves)? {
+            Leaves::Project => guarded("in another folder"),
+            Leaves::Guard => guarded(UNGUARDED),
+        }
     }
 
     /// Where a folder of a line is, if that is known.
@@ -223,6 +231,18 @@ fn value_of<'a>(arguments: &[&'a str], option: &str) -> Option<&'a str> {
             None => rest.is_empty().then(|| arguments.get(at + 1).copied().unwrap_or_default()),
         }
     })
+}
+
+/// The rest of a word of short options that has this one: `-pw` and `-wname` have `-w`.
+fn joined<'a>(arguments: &[&'a str], option: &str) -> Option<&'a str> {
+    let mut letters = option.strip_prefix('-')?.chars();
+    let (letter, None) = (letters.next()?, letters.next()) else { return None };
+    let short = |word: &&'a str| word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+    let has = |letters: &'a str| {
+        let options = letters.split(|sign: char| !sign.is_ascii_alphabetic()).next().unwrap_or_default();
+        options.split_once(letter).map(|(_, rest)| rest)
+    };
+    arguments.iter().filter_map(short).find_map(has)
 }
 
 /// Whether a line gives the variable a value, in whatever place.

@@ -56,7 +56,7 @@ impl Place<'_> {
             let may_remove = |pattern: &Pattern| self.may_touch(pattern, Access::Remove);
             found.extend(patterns(line).iter().filter_map(may_remove));
         }
-        found.extend(judged.parts.iter().filter_map(|part| forged(&part.command.words)));
+        found.extend(self.forged(judged));
         found.extend(self.clients(judged));
         found.extend(self.within(judged, line));
         found.extend(self.rewritten(judged, line));
@@ -65,6 +65,15 @@ impl Place<'_> {
         found.extend(self.patched(judged, line));
         found.extend(self.through_descriptors(judged));
         found.extend(self.spoken_of(judged, line));
+        found
+    }
+
+    /// By the messages to the guard that the line sends: they may be about any project.
+    pub(super) fn forged(&self, judged: &Judgement) -> Vec<Guarded> {
+        let found: Vec<_> = judged.parts.iter().filter_map(|part| forged(&part.command.words)).collect();
+        if !found.is_empty() {
+            self.protected.note_others();
+        }
         found
     }
 
@@ -272,7 +281,7 @@ fn beyond(written: &str) -> Option<String> {
 }
 
 /// A message to the guard that its client did not send.
-pub(super) fn forged(words: &[Word]) -> Option<Guarded> {
+fn forged(words: &[Word]) -> Option<Guarded> {
     if let [Word::Unknown, Word::Known(speaks), Word::Known(_), ..]
     | [Word::Unknown, Word::Unknown, Word::Known(speaks), Word::Known(_), ..] = words
         && speaks == "hook"

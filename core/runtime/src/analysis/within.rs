@@ -5,7 +5,8 @@ use std::path::Path;
 use phasegate_core::analysis::{Guarded, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Table, Trust, judge};
 
-use super::guarded::{Place, forged};
+use super::clients::UNGUARDED;
+use super::guarded::Place;
 
 /// Programs that run what they read.
 const SHELLS: [&str; 9] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "busybox", "at", "batch"];
@@ -16,14 +17,48 @@ const MOST_PLACES: usize = 16;
 /// What feeds a shell with the text behind it.
 const HERE: &str = "<<<";
 
+/// Programs that run what they are given, in a way that the table of programs does not know.
+const LAUNCHERS: [&str; 22] = [
+    "strace",
+    "ltrace",
+    "gdb",
+    "tmux",
+    "screen",
+    "script",
+    "at",
+    "batch",
+    "crontab",
+    "parallel",
+    "xvfb-run",
+    "dbus-run-session",
+    "unbuffer",
+    "expect",
+    "watch",
+    "entr",
+    "firejail",
+    "bwrap",
+    "unshare",
+    "systemd-run",
+    "su",
+    "setpriv",
+];
+
+/// A line within a line.
+struct Text {
+    line: String,
+    /// Whether it surely is one that is run. Other words may as well be a program's own: `plot.py pi 3`.
+    runs: bool,
+}
+
 impl Place<'_> {
     /// By the clients that texts of the line start, and the messages to the guard that they send.
     pub(super) fn within(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         let begins = |word: &str| self.names_client(word) || GUARD.contains(&word);
         let found = texts(judged, line, begins).into_iter().flat_map(|text| {
-            let inner = judge(&text, &Table::shipped(), Trust::default());
-            let forged = inner.parts.iter().filter_map(|part| forged(&part.command.words));
-            forged.chain(self.clients(&inner)).collect::<Vec<_>>()
+            let inner = judge(&text.line, &Table::shipped(), Trust::default());
+            let clients =
+                self.clients(&inner).into_iter().filter(|found| text.runs || !found.path.ends_with(UNGUARDED));
+            self.forged(&inner).into_iter().chain(clients.collect::<Vec<_>>()).collect::<Vec<_>>()
         });
         found.collect()
     }
@@ -31,26 +66,31 @@ impl Place<'_> {
 
 /// What may be run as a line of its own: the arguments of a program that is not known to do something else, each alone, and
 /// from one that may be a program which matters here; and where a shell reads what the line says, the words of every part.
-fn texts(judged: &Judgement, line: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
+fn texts(judged: &Judgement, line: &str, begins: impl Fn(&str) -> bool) -> Vec<Text> {
     let opaque = |part: &&Part| matches!(part.command.verdict, Verdict::Execute | Verdict::Unknown);
     let mut found = Vec::new();
     for part in judged.parts.iter().filter(opaque) {
+        let runs = is_one_of(part, &LAUNCHERS);
         let words = arguments(part);
-        found.extend(words.iter().filter(|word| word.contains(' ')).cloned());
+        let blank = words.iter().filter(|word| word.contains(' ')).cloned();
         let places = (0..words.len()).filter(|at| words.iter().skip(*at).take(2).any(|word| begins(word)));
-        found.extend(places.take(MOST_PLACES).filter_map(|from| Some(joined(words.get(from..)?))));
+        let from = places.take(MOST_PLACES).filter_map(|from| Some(joined(words.get(from..)?)));
+        found.extend(blank.chain(from).map(|line| Text { line, runs }));
     }
-    let is_shell = |part: &Part| {
-        let name = part.words.first().and_then(Pattern::text);
-        name.is_some_and(|name| {
-            Path::new(&name).file_name().is_some_and(|name| SHELLS.iter().any(|shell| name == *shell))
-        })
-    };
-    if judged.parts.iter().any(is_shell) {
-        found.extend(judged.parts.iter().map(|part| arguments(part).join(" ")));
-        found.extend(line.split(HERE).skip(1).map(|text| text.trim().trim_matches(['\'', '"']).to_owned()));
+    if judged.parts.iter().any(|part| is_one_of(part, &SHELLS)) {
+        let said = judged.parts.iter().map(|part| arguments(part).join(" "));
+        let here = line.split(HERE).skip(1).map(|text| text.trim().trim_matches(['\'', '"']).to_owned());
+        found.extend(said.chain(here).map(|line| Text { line, runs: true }));
     }
     found
+}
+
+/// Whether the part's program is one of these.
+fn is_one_of(part: &Part, programs: &[&str]) -> bool {
+    let name = part.words.first().and_then(Pattern::text);
+    name.is_some_and(|name| {
+        Path::new(&name).file_name().is_some_and(|name| programs.iter().any(|program| name == *program))
+    })
 }
 
 /// The arguments that are wholly known.

@@ -139,7 +139,7 @@ impl Driver<'_> {
             self.project.keep_session(self.store, &self.runtime.locations, &self.session)?;
             own.rooted = true;
         }
-        let failure_mode = self.failure_mode().unwrap_or_default();
+        let failure_mode = self.own_failure_mode().unwrap_or_default();
         self.runtime.seen.note(&self.project.root, &self.session, failure_mode);
         Ok(())
     }
