@@ -10,6 +10,7 @@ use super::arguments::{blanks_off, each_text, is_script, is_typed, removes, spel
 use super::line::Shell;
 use super::matched::matched;
 use super::rough::patterns;
+use super::within::is_one_of;
 use crate::protected::Protected;
 use crate::protected::protected_path::Change;
 
@@ -21,6 +22,9 @@ const LONGEST: usize = 32 * 1024;
 const MAX_WORDS: usize = 256;
 /// The path by which a program reads what a process substitution prints.
 const SUBSTITUTED: &str = "/dev/fd/63";
+
+/// Programs that run later what they are fed, in a form of their own.
+const FED: [&str; 1] = ["crontab"];
 
 /// The signs around strings of scripts.
 const QUOTES: [char; 2] = ['\'', '"'];
@@ -48,7 +52,10 @@ impl Place<'_> {
                     let rest = beyond(&written)?;
                     self.may_touch(&Pattern(vec![Piece::Any, Piece::Text(rest)]), touch.access)
                 }),
-                None => self.may_touch(&touch.path, touch.access),
+                None => {
+                    let half = || self.half_named(&touch.path, touch.access);
+                    self.may_touch(&touch.path, touch.access).or_else(half)
+                }
             };
             found.extend(guarded);
         }
@@ -62,6 +69,8 @@ impl Place<'_> {
         found.extend(self.rewritten(judged, line));
         found.extend(self.named(judged));
         found.extend(self.copied(judged));
+        found.extend(self.packed(judged));
+        found.extend(self.listed(judged, line));
         found.extend(self.patched(judged, line));
         found.extend(self.through_descriptors(judged));
         found.extend(self.spoken_of(judged, line));
@@ -98,11 +107,6 @@ impl Place<'_> {
         let read = |word: &str| {
             let reads = judged.touches.iter().filter(|touch| touch.access == Access::Read);
             reads.filter_map(|touch| touch.path.text()).any(|path| path == word || path.ends_with(&format!("/{word}")))
-        };
-        let values = |word: String| match word.split_once('=') {
-            Some((_, value)) => vec![value.to_string()],
-            None if word.starts_with('-') => Vec::new(),
-            None => vec![word],
         };
         words
             .filter(|word| !read(word))
@@ -170,7 +174,7 @@ impl Place<'_> {
 
     /// A path known in part: guarded where the folder that it surely lies in is, or where it can stand for a place of the
     /// guard and what is known of it says so.
-    fn may_touch(&self, path: &Pattern, access: Access) -> Option<Guarded> {
+    pub(super) fn may_touch(&self, path: &Pattern, access: Access) -> Option<Guarded> {
         let change = change(access)?;
         let mut known = String::new();
         for piece in &path.0 {
@@ -208,19 +212,37 @@ impl Place<'_> {
         let opaque = |verdict| matches!(verdict, Verdict::Execute | Verdict::Unknown);
         let loose = judged.touches.iter().any(|touch| change(touch.access).is_some() && touch.path.text().is_none());
         let own = |text: &str| {
-            let wholes = [whole(text, ""), whole(text, "/")];
+            let plain = unescaped(text);
+            let plain = plain.as_deref().unwrap_or(text);
+            let wholes = [plain, text].map(|text| [whole(text, ""), whole(text, "/"), strung(text)]);
+            let wholes = wholes.into_iter().flatten().chain([(plain != text).then(|| plain.to_owned())]);
+            let wholes: Vec<_> = wholes.collect();
             let mut texts = std::iter::once(text).chain(wholes.iter().filter_map(Option::as_deref));
             let speaks = |text: &str| self.protected.spoken_of(text).map(|(part, path)| Guarded { part, path });
             let names = |text: &str| paths_in(text).find_map(|path| self.touched(path, Access::Write));
             texts.find_map(|text| speaks(text).or_else(|| names(text)))
         };
+        let scripts = judged.parts.iter().filter(|part| opaque(part.command.verdict)).flat_map(|part| &part.words);
+        let mut hidden = scripts.flat_map(|word| hidden_patterns(&shown(word)));
+        if let Some(guarded) = hidden.find_map(|pattern| self.may_touch(&pattern, Access::Write)) {
+            return Some(guarded);
+        }
         if loose || judged.problem.is_some() {
-            return own(line).or_else(|| words_of(line).find_map(|word| self.holds(word)));
+            // The line may put names together, as from a list of parts.
+            let together = || {
+                let close = |sign: &char| !sign.is_whitespace() && !"'\"(),+".contains(*sign);
+                let text: String = line.chars().filter(close).collect();
+                self.protected.spoken_of(&text).map(|(part, path)| Guarded { part, path })
+            };
+            return own(line).or_else(|| words_of(line).find_map(|word| self.holds(word))).or_else(together);
         }
         let unseen = judged.parts.iter().filter(|part| opaque(part.command.verdict) || part.unnamed);
         let folders = unseen.clone().flat_map(|part| &part.folders).filter_map(Pattern::text);
         let words = unseen.flat_map(|part| part.words.iter().skip(1)).filter_map(Pattern::text);
-        let named = |text: String| words_of(&text).find_map(|word| self.holds(word));
+        let named = |text: String| {
+            let values = values(text.clone());
+            words_of(&text).chain(values.iter().map(String::as_str)).find_map(|word| self.holds(word))
+        };
         if let Some(guarded) = folders.chain(words).find_map(named) {
             return Some(guarded);
         }
@@ -238,9 +260,95 @@ impl Place<'_> {
         });
         let text = words().map(shown).chain(assigned).collect::<Vec<_>>().join("\n");
         // What such a program gets as its input is not among its words.
-        let fed = line.contains("<<") || text.contains(SUBSTITUTED);
+        let fed = line.contains("<<") || text.contains(SUBSTITUTED) || opaque.iter().any(|part| is_one_of(part, &FED));
         own(&text).or_else(|| fed.then(|| own(line)).flatten())
     }
+}
+
+/// What a word may name: the word, what stands behind its sign, or the value right behind a short option.
+fn values(word: String) -> Vec<String> {
+    match word.split_once('=') {
+        Some((_, value)) => vec![value.to_string()],
+        None if word.starts_with("--") => Vec::new(),
+        None if word.starts_with('-') => {
+            let begins = word.find(['.', '/', '~']).and_then(|at| word.get(at..));
+            begins.map(str::to_owned).into_iter().collect()
+        }
+        None => vec![word],
+    }
+}
+
+/// The words of a script that are patterns of hidden names.
+fn hidden_patterns(text: &str) -> Vec<Pattern> {
+    let hidden = |word: &str| {
+        let names = word.split('/').filter_map(|name| name.strip_prefix('.'));
+        let mut lettered = names.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()));
+        lettered.any(|name| name.contains(['*', '?']))
+    };
+    let ends = |sign: char| sign.is_whitespace() || "'\"`()<>|;,=&${}".contains(sign);
+    let words: Vec<String> = text.split(ends).filter(|word| hidden(word)).map(str::to_owned).collect();
+    words.into_iter().take(MAX_WORDS).flat_map(|word| patterns(&word)).collect()
+}
+
+/// A text with the characters in place of the escapes that scripts write for them; `None` if there are none.
+fn unescaped(text: &str) -> Option<String> {
+    let (mut out, mut rest, mut any) = (String::new(), text, false);
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let digits = |from: usize, most: usize, radix: u32| {
+            let digits = after.get(from..).unwrap_or_default();
+            let length = digits.chars().take(most).take_while(|sign| sign.is_digit(radix)).count();
+            let value = digits.get(..length).and_then(|digits| u32::from_str_radix(digits, radix).ok());
+            value.and_then(char::from_u32).map(|sign| (sign, from.saturating_add(length)))
+        };
+        let found = match after.chars().next() {
+            Some('x') if after.starts_with("x{") => digits(2, 6, 16).map(|(sign, end)| (sign, end.saturating_add(1))),
+            Some('u') if after.starts_with("u{") => digits(2, 6, 16).map(|(sign, end)| (sign, end.saturating_add(1))),
+            Some('x') => digits(1, 2, 16),
+            Some('u') => digits(1, 4, 16),
+            Some('U') => digits(1, 8, 16),
+            Some('0'..='7') => digits(0, 3, 8),
+            _ => None,
+        };
+        match found {
+            Some((sign, end)) => {
+                any = true;
+                out.push(sign);
+                rest = after.get(end..).unwrap_or_default();
+            }
+            None => {
+                out.push('\\');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    any.then_some(out)
+}
+
+/// A text with strings that stand beside each other written as one, where a string ends with the sign that it begins with.
+fn strung(text: &str) -> Option<String> {
+    let (mut out, mut rest, mut joined) = (String::new(), text, false);
+    while let Some(at) = rest.find(QUOTES) {
+        let (before, string) = rest.split_at(at);
+        out.push_str(before);
+        let Some(quote) = string.chars().next() else { break };
+        let Some((inside, after)) = string.get(1..).and_then(|string| string.split_once(quote)) else {
+            rest = string;
+            break;
+        };
+        out.push_str(inside);
+        let next = after.find(QUOTES).map(|at| after.split_at(at)).filter(|(gap, _)| JOINS.contains(&gap.trim()));
+        if let Some((_, string)) = next {
+            joined = true;
+            rest = string;
+        } else {
+            out.push(quote);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    joined.then_some(out)
 }
 
 /// A text with strings that a script puts together written as one, with this between them; `None` if there are none.
@@ -298,7 +406,7 @@ fn forged(words: &[Word]) -> Option<Guarded> {
     Some(Guarded { part: Part::State, path: format!("phasegate {speaks}").trim_end().to_string() })
 }
 
-fn change(access: Access) -> Option<Change> {
+pub(super) fn change(access: Access) -> Option<Change> {
     match access {
         Access::Write => Some(Change::Write),
         Access::Remove => Some(Change::Remove),
@@ -306,7 +414,7 @@ fn change(access: Access) -> Option<Change> {
     }
 }
 
-fn shown(path: &Pattern) -> String {
+pub(super) fn shown(path: &Pattern) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Any | Piece::Tree | Piece::Glob => "*".to_string(),

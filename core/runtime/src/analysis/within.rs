@@ -86,7 +86,7 @@ fn texts(judged: &Judgement, line: &str, begins: impl Fn(&str) -> bool) -> Vec<T
 }
 
 /// Whether the part's program is one of these.
-fn is_one_of(part: &Part, programs: &[&str]) -> bool {
+pub(super) fn is_one_of(part: &Part, programs: &[&str]) -> bool {
     let name = part.words.first().and_then(Pattern::text);
     name.is_some_and(|name| {
         Path::new(&name).file_name().is_some_and(|name| programs.iter().any(|program| name == *program))
