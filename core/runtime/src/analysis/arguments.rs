@@ -1,7 +1,10 @@
 //! The texts among a tool's arguments, and what each of them may be: a path in one of its spellings, a line, or words of a
 //! person.
 
+use std::path::Path;
+
 use phasegate_core::slash_command;
+use phasegate_shell::{Part, Pattern};
 use serde_json::{Map, Value};
 
 /// The names of arguments that hold a command line or a script.
@@ -163,4 +166,12 @@ fn decoded(text: &str) -> Option<String> {
         }
     }
     any.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether the part's program is one of these.
+pub(super) fn is_one_of(part: &Part, programs: &[&str]) -> bool {
+    let name = part.words.first().and_then(Pattern::text);
+    name.is_some_and(|name| {
+        Path::new(&name).file_name().is_some_and(|name| programs.iter().any(|program| name == *program))
+    })
 }

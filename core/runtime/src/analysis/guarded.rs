@@ -6,11 +6,10 @@ use phasegate_core::analysis::{Access, Guarded, Part, PathUse, Verdict, Word};
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
-use super::arguments::{blanks_off, each_text, is_script, is_typed, removes, spellings};
+use super::arguments::{blanks_off, each_text, is_one_of, is_script, is_typed, removes, spellings};
 use super::line::Shell;
 use super::matched::matched;
 use super::rough::patterns;
-use super::within::is_one_of;
 use crate::protected::Protected;
 use crate::protected::protected_path::Change;
 

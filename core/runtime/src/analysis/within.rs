@@ -1,10 +1,9 @@
 //! Lines within a line: texts that one of its programs may run.
 
-use std::path::Path;
-
 use phasegate_core::analysis::{Guarded, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Table, Trust, judge};
 
+use super::arguments::is_one_of;
 use super::clients::UNGUARDED;
 use super::guarded::Place;
 
@@ -83,14 +82,6 @@ fn texts(judged: &Judgement, line: &str, begins: impl Fn(&str) -> bool) -> Vec<T
         found.extend(said.chain(here).map(|line| Text { line, runs: true }));
     }
     found
-}
-
-/// Whether the part's program is one of these.
-pub(super) fn is_one_of(part: &Part, programs: &[&str]) -> bool {
-    let name = part.words.first().and_then(Pattern::text);
-    name.is_some_and(|name| {
-        Path::new(&name).file_name().is_some_and(|name| programs.iter().any(|program| name == *program))
-    })
 }
 
 /// The arguments that are wholly known.
