@@ -71,13 +71,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         Change::VisitBegan { run, phase, as_of } => change_run(runs, run, |run| run.keep(*phase, as_of)),
         Change::Judged { run, tool, .. } => change_run(runs, run, |run| run.remember(tool)),
         Change::RunBegun(run) => {
-            if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
-                change_run(runs, parent, |parent| {
-                    if parent.visit == branch.visit {
-                        parent.children = Children::Live;
-                    }
-                });
-            }
+            has_part(runs, run);
             if run.scope == scope {
                 *begun = begun.saturating_add(1);
                 keep(runs, run);
@@ -126,6 +120,17 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
             change_run(runs, run, |run| run.approvals.retain(|known| known.gate.name != *name));
         }
         _ => {}
+    }
+}
+
+/// A run began: the one that it is a part of has live parts.
+fn has_part(runs: &mut [Run], run: &Run) {
+    if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
+        change_run(runs, parent, |parent| {
+            if parent.visit == branch.visit {
+                parent.children = Children::Live;
+            }
+        });
     }
 }
 

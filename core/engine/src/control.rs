@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::activation::{Beginning, available, begin, end, known};
 use crate::approving;
-use crate::arguments::arguments;
+use crate::arguments::{Arguments, arguments};
 use crate::cause::By;
 use crate::change::Change;
 use crate::denial::DenialKind;
@@ -46,21 +46,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
     let only = |known: &[&str]| arguments(name, args, known);
     match name {
         "activate_skill" => {
-            let args = only(&["skill_name", "mode", "scope", "inputs", "state"])?;
-            let skill = args.required("skill_name")?;
-            let mode = args.text("mode")?.map(mode_of).transpose()?;
-            let state = Some(args.value("state")).filter(|state| !state.is_null());
-            if state.is_some() {
-                human(by, name)?;
-            }
-            match args.scope()? {
-                Some(scope) => {
-                    human(by, name)?;
-                    let asked = in_force::Asked { name: skill, mode, scope, inputs: args.inputs() };
-                    in_force::begin(world, policy, draft, &asked)
-                }
-                None => activate(policy, draft, skill, Asked { mode, by, inputs: args.inputs(), state }),
-            }
+            activate_by(world, policy, draft, by, &only(&["skill_name", "mode", "scope", "inputs", "state"])?)
         }
         "deactivate_skill" => {
             let args = only(&["skill_name", "scope"])?;
@@ -103,6 +89,25 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             without_arguments(world, policy, draft, by, name)
         }
         _ => Err(DenialKind::CommandUnknown { name: name.to_string() }),
+    }
+}
+
+/// Activates a skill for the session, or puts it in force, which a person does.
+fn activate_by(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, by: By, args: &Arguments<'_>) -> Answer {
+    let name = "activate_skill";
+    let skill = args.required("skill_name")?;
+    let mode = args.text("mode")?.map(mode_of).transpose()?;
+    let state = Some(args.value("state")).filter(|state| !state.is_null());
+    if state.is_some() {
+        human(by, name)?;
+    }
+    match args.scope()? {
+        Some(scope) => {
+            human(by, name)?;
+            let asked = in_force::Asked { name: skill, mode, scope, inputs: args.inputs() };
+            in_force::begin(world, policy, draft, &asked)
+        }
+        None => activate(policy, draft, skill, Asked { mode, by, inputs: args.inputs(), state }),
     }
 }
 

@@ -66,8 +66,6 @@ pub enum DenialKind {
         blocking: String,
         /// The line of the later phase that may mean the call, where it is in doubt.
         may: Option<NamedLine>,
-        /// The file that it writes where the current phase makes an artifact of other files.
-        misplaced: Option<Misplaced>,
     },
     /// The line that lists the call has a condition of its own, which does not hold.
     LineRequires {
@@ -99,8 +97,13 @@ pub enum DenialKind {
         may: Option<NamedLine>,
         /// Whether a line of `unlisted` denies it.
         denied: bool,
-        /// The file that it writes where the phase makes an artifact of other files.
-        misplaced: Option<Misplaced>,
+    },
+    /// The call writes a file where the current phase makes an artifact of other files.
+    ArtifactPath {
+        /// The file.
+        file: Misplaced,
+        /// Whether the call belongs to a later phase; else no phase lists it.
+        not_done: bool,
     },
     /// The run stands still until a person says how it goes on.
     Stopped(Box<Stopped>),

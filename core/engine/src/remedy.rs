@@ -125,6 +125,12 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
         let phase = skill.phases.get(unmet.phase).map(|phase| phase.name.clone()).unwrap_or_default();
         return DenialKind::LineRequires { tool, phase, line };
     }
+    let not_done = verdict.ruling.line == Line::NotDone;
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+    let asked = here.filter(|_| not_done || verdict.ruling.line == Line::UnlistedDenied);
+    if let Some(file) = asked.and_then(|here| misplaced(skill, here, verdict)) {
+        return DenialKind::ArtifactPath { file, not_done };
+    }
     match verdict.ruling.line {
         Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone(), by },
         Line::NotDone => {
@@ -134,9 +140,6 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
                 target: target.map(|phase| phase.name.clone()).unwrap_or_default(),
                 blocking: blocking.map_or(phase, |phase| phase.name.clone()),
                 may: by,
-                misplaced: skill
-                    .phase_index(&run.phase)
-                    .and_then(|here| misplaced(skill, skill.phases.get(here)?, verdict)),
             }
         }
         Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, by },
@@ -144,8 +147,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
             let (read_only, denied) = (rule == Unlisted::ReadOnly, verdict.ruling.denied);
-            let misplaced = here.and_then(|here| misplaced(skill, here, verdict));
-            DenialKind::Unlisted { tool, phase, read_only, may: by, denied, misplaced }
+            DenialKind::Unlisted { tool, phase, read_only, may: by, denied }
         }
     }
 }

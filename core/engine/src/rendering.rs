@@ -126,6 +126,7 @@ fn render(kind: &DenialKind) -> Rendered {
         Kind::Stopped(why) => in_phase(Code::Stopped, stopped::reason(why), stopped::recovery(why)),
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
+        | Kind::ArtifactPath { .. }
         | Kind::LineRequires { .. }
         | Kind::PhaseForbidden { .. }
         | Kind::Unlisted { .. }
@@ -169,10 +170,11 @@ fn render_violation(kind: &DenialKind) -> Rendered {
                 None => format!("This tool is not used in the {skill} workflow."),
             },
         },
-        Kind::NotDone { misplaced: Some(misplaced), .. } => {
-            by_remedy(Gate::Phase, Code::NotDone, misplaced_words(misplaced))
+        Kind::ArtifactPath { file, not_done } => {
+            let code = if *not_done { Code::NotDone } else { Code::Unlisted };
+            by_remedy(Gate::Phase, code, misplaced_words(file))
         }
-        Kind::NotDone { tool, target, blocking, may, .. } => {
+        Kind::NotDone { tool, target, blocking, may } => {
             let belongs = belongs(may.as_ref());
             let reason = if target == blocking {
                 format!("{tool} {belongs} the \"{target}\" phase, and what that phase requires does not hold")
@@ -193,9 +195,6 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         Kind::PhaseForbidden { tool, phase, by } => {
             let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_ref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
-        }
-        Kind::Unlisted { misplaced: Some(misplaced), .. } => {
-            by_remedy(Gate::Phase, Code::Unlisted, misplaced_words(misplaced))
         }
         Kind::Unlisted { tool, phase, may: by @ Some(_), denied: true, .. } => {
             let reason = format!(
@@ -223,7 +222,7 @@ fn render_violation(kind: &DenialKind) -> Rendered {
 
 /// The reason where nothing but a person's approval is missing. It says so: some clients show a person no more.
 fn waiting(kind: &DenialKind, guidance: &Guidance) -> Option<String> {
-    let (DenialKind::NotDone { tool, target, blocking, may, .. }, Guidance::Strict(standing)) = (kind, guidance) else {
+    let (DenialKind::NotDone { tool, target, blocking, may }, Guidance::Strict(standing)) = (kind, guidance) else {
         return None;
     };
     let gates: Vec<String> = standing.gates.iter().map(|gate| format!("`{gate}`")).collect();

@@ -68,14 +68,11 @@ fn said(player: &Player, case: &Case) -> Result<Outcome> {
     }
     let answer = last(player, &lines)?;
     let run = at(&answer, "/runs/0");
-    let mut got = json!({"current_phase": at(run, "/phase")});
-    let mut expected = json!({"current_phase": at(&case.expect, "/current_phase")});
-    if let Some(skipped) = case.expect.get("skipped_phases") {
-        let names = at(run, "/skipped").as_array().into_iter().flatten().map(|one| at(one, "/phase").clone());
-        got["skipped_phases"] = names.collect();
-        expected["skipped_phases"] = skipped.clone();
-    }
-    Ok(Outcome::of(&expected, &got))
+    let phases = (at(&case.expect, "/current_phase"), at(run, "/phase"));
+    let Some(skipped) = case.expect.get("skipped_phases") else { return Ok(Outcome::of(phases.0, phases.1)) };
+    let names = at(run, "/skipped").as_array().into_iter().flatten().map(|one| at(one, "/phase").clone());
+    let got = json!({"current_phase": phases.1, "skipped_phases": names.collect::<Value>()});
+    Ok(Outcome::of(&json!({"current_phase": phases.0, "skipped_phases": skipped}), &got))
 }
 
 pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {

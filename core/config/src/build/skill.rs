@@ -28,12 +28,7 @@ pub(crate) fn skill<'f>(
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
-    let (mut global_forbidden, mut global_places) =
-        matcher::forbidden(&mut builder, &source.forbidden, child(node, "forbidden"));
-    let (more, more_places) =
-        matcher::forbidden(&mut builder, &source.global_forbidden, child(node, "global_forbidden"));
-    global_forbidden.extend(more);
-    global_places.extend(more_places);
+    let (global_forbidden, global_places) = everywhere_forbidden(&mut builder, source, node);
     (places.tools, places.global_forbidden) = (tool_places, global_places);
     let (unlisted_lines, unlisted_places) =
         unlisted::lines(&mut builder, source.unlisted.as_ref(), child(node, "unlisted"));
@@ -60,7 +55,7 @@ pub(crate) fn skill<'f>(
     }
     runs::first(&mut builder, &phases, places.phases.first().map_or(places.name, |phase| phase.key));
     done_by::main_agent_reads(&mut phases, unlisted, &unlisted_lines);
-    let leave = leave(&mut builder, source, node);
+    let leave_skill = leave(&mut builder, source, node);
     places.runs = builder.runs;
     let skill = Skill {
         name: source.skill.clone(),
@@ -71,7 +66,7 @@ pub(crate) fn skill<'f>(
         scope: source.scope.map_or(Scope::Session, Into::into),
         unlisted,
         unlisted_lines,
-        leave_skill: leave,
+        leave_skill,
         finish_required: source.finish == Some(FinishSource::Required),
         start,
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
@@ -85,6 +80,15 @@ pub(crate) fn skill<'f>(
         phases,
     };
     Built { skill, servers: source.servers.clone(), places }
+}
+
+/// The calls that every phase forbids, under both names of the key, and their places.
+fn everywhere_forbidden(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<Matcher>, Vec<Span>) {
+    let (mut lines, mut places) = matcher::forbidden(builder, &source.forbidden, child(node, "forbidden"));
+    let (more, more_places) = matcher::forbidden(builder, &source.global_forbidden, child(node, "global_forbidden"));
+    lines.extend(more);
+    places.extend(more_places);
+    (lines, places)
 }
 
 /// Who may end a run early.
