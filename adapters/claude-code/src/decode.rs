@@ -100,11 +100,7 @@ impl Decoding<'_> {
             Hook::SessionEnd => vec![EventKind::SessionEnd {}],
             Hook::SubagentStart => vec![self.subagent_start(fields(message)?)],
             Hook::SubagentStop => vec![subagent_stop(fields(message)?, self.dialect.tells_ends)],
-            Hook::Stop => vec![EventKind::Stop {
-                can_hold: self.dialect.tells_ends,
-                interactive: Terminal::of(self.host, message).is_one(),
-                message: fields::<wire::Stop>(message)?.last_assistant_message,
-            }],
+            Hook::Stop => stop(fields(message)?, self.dialect.tells_ends, Terminal::of(self.host, message)),
             Hook::PreCompact => vec![EventKind::Compact {}],
             Hook::PermissionRequest => vec![self.permission(fields(message)?, PermissionOutcome::Asked)],
             Hook::PermissionDenied => vec![self.permission(fields(message)?, PermissionOutcome::Refused)],
@@ -288,6 +284,18 @@ fn session_start(start: &wire::SessionStart) -> Result<EventKind, Problem> {
         }
     };
     Ok(EventKind::SessionStart { source, parent: None })
+}
+
+/// The agent's last message, where the host sends it, and the end of the turn.
+fn stop(ended: wire::Stop, can_hold: bool, terminal: Terminal<'_>) -> Vec<EventKind> {
+    let wire::Stop { last_assistant_message } = ended;
+    let said = last_assistant_message.filter(|text| !text.is_empty()).map(|text| EventKind::Message {
+        id: String::new(),
+        role: "assistant".into(),
+        text,
+        complete: true,
+    });
+    said.into_iter().chain([EventKind::Stop { can_hold, interactive: terminal.is_one() }]).collect()
 }
 
 fn subagent_stop(agent: wire::Subagent, can_hold: bool) -> EventKind {

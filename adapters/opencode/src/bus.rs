@@ -57,7 +57,7 @@ fn idle(waits: &Idle, decoding: &Decoding<'_>) -> Vec<EventKind> {
         None => {
             let can_hold = matches!(waits.finish.as_deref(), Some("stop" | "length"));
             let interactive = decoding.told.head.terminal.filter(|terminal| *terminal);
-            vec![EventKind::Stop { can_hold, interactive, message: None }, EventKind::Idle {}]
+            vec![EventKind::Stop { can_hold, interactive }, EventKind::Idle {}]
         }
     }
 }
@@ -144,11 +144,7 @@ mod tests {
             let message = OpenCode.open(&Frame::new(frame.to_string())).unwrap();
             let decoded = OpenCode.decode(&message, &SessionView::new(&Memory::Null, None)).unwrap();
             let kinds: Vec<_> = decoded.events.into_iter().map(|event| event.kind).collect();
-            assert_eq!(
-                kinds,
-                [EventKind::Stop { can_hold, interactive, message: None }, EventKind::Idle {}],
-                "{frame}"
-            );
+            assert_eq!(kinds, [EventKind::Stop { can_hold, interactive }, EventKind::Idle {}], "{frame}");
         }
     }
 

@@ -82,7 +82,7 @@ impl Decoding<'_> {
     fn turn_over(&self, end: &wire::AgentEnd) -> EventKind {
         let ended = matches!(end.stop_reason.as_deref(), Some("stop" | "length"));
         let can_hold = ended && self.told.head.mode.is_some();
-        EventKind::Stop { can_hold, interactive: self.told.head.sits(), message: None }
+        EventKind::Stop { can_hold, interactive: self.told.head.sits() }
     }
 
     fn session_start(&self, start: &wire::SessionStart) -> Result<EventKind, Problem> {
@@ -380,11 +380,7 @@ mod tests {
         ] {
             let event = json!({"type": "agent_end", "stopReason": reason});
             let frame = json!({"event": event, "session": "s", "mode": mode, "hasUI": true});
-            assert_eq!(
-                kinds(&frame, &Memory::Null),
-                [EventKind::Stop { can_hold, interactive, message: None }],
-                "{frame}"
-            );
+            assert_eq!(kinds(&frame, &Memory::Null), [EventKind::Stop { can_hold, interactive }], "{frame}");
         }
     }
 

@@ -75,18 +75,16 @@ pub(crate) fn advice(request: &InstallRequest) -> Vec<String> {
     }
 }
 
-/// Why the client would not load the extension; `None` where it would, for a project's scope once it is trusted.
+/// Why the client would not load the extension; `None` where it would, a project's once it is trusted.
 pub(crate) fn unguarded(request: &InstallRequest) -> Option<String> {
     if let Some((path, why)) = switched_off(request) {
         return Some(format!("`{}` {why}", path.display()));
     }
-    let trusted = request.scope == InstallScope::Project;
-    if packages(request).iter().any(|path| trusted || !path.starts_with(&request.project)) {
+    if !packages(request).is_empty() {
         return None;
     }
     let found: Vec<_> = [InstallScope::Project, InstallScope::User]
         .into_iter()
-        .filter(|scope| trusted || *scope == InstallScope::User)
         .map(|scope| place(request, scope))
         .filter_map(|path| request.existing.get(&path).map(|text| (path, is_whole(text))))
         .collect();

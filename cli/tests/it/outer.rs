@@ -80,9 +80,7 @@ fn a_client_of_another_platform_is_started_where_the_guard_is() {
         denied(&line(client), "without the guard");
     }
     world.run(&["init", "opencode"], 0);
-    world.run(&["init", "pi", "--no-user"], 0);
     assert_eq!(reply(&line("opencode run x")), Reply::Silent);
-    // A project's extension is loaded only where a person trusts the project, and nobody is asked.
     denied(&line("pi -p x"), "without the guard");
     world.run(&["init", "pi", "--user"], 0);
     assert_eq!(reply(&line("pi -p x")), Reply::Silent);

@@ -105,9 +105,6 @@ pub enum EventKind {
         /// Whether a person sits at the session; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interactive: Option<bool>,
-        /// The text of the agent's last message, if the platform sends it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        message: Option<String>,
     },
     /// The conversation is or was compacted.
     Compact {},

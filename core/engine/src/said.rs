@@ -39,7 +39,7 @@ struct Asking<'p> {
 pub fn message(event: &Event) -> Option<&str> {
     match &event.kind {
         EventKind::Message { role, text, complete: true, .. } if role == ASSISTANT => Some(text),
-        EventKind::Stop { message, .. } | EventKind::SubagentStop { message, .. } => message.as_deref(),
+        EventKind::SubagentStop { message, .. } => message.as_deref(),
         _ => None,
     }
 }

@@ -146,7 +146,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         }
         EventKind::SessionEnd {} => finish::left(world, policy, draft),
         EventKind::Join { runs, .. } => inheritance::join(draft, runs),
-        EventKind::Stop { can_hold, interactive, .. } if event.subagent().is_none() => {
+        EventKind::Stop { can_hold, interactive } if event.subagent().is_none() => {
             return of_stop(finish::stop(world, policy, draft, *can_hold, *interactive), *can_hold);
         }
         EventKind::Prompt { text, interactive } => {

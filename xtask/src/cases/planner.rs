@@ -62,7 +62,9 @@ fn said(player: &Player, case: &Case) -> Result<Outcome> {
             "@message" => {
                 json!({"event": "message", "id": format!("m{number}"), "role": role, "text": text, "complete": true})
             }
-            "@session_idle" => json!({"event": "stop", "message": text}),
+            "@session_idle" => {
+                json!({"event": "message", "id": format!("i{number}"), "role": "assistant", "text": text, "complete": true})
+            }
             _ => return Ok(Outcome::not_supported(TASKS)),
         });
     }
