@@ -95,7 +95,7 @@ static STRICT: LazyLock<Vec<(Policy, Searched)>> = LazyLock::new(|| {
         (policy, found)
     };
     // Those that ask for tools of a server; the others are played in stories.
-    let lists = shipped().iter().filter(|shipped| shipped.compat.is_some());
+    let lists = shipped().iter().filter(|shipped| shipped.name.starts_with("lsp-"));
     lists.map(|shipped| search(shipped.name)).collect()
 });
 
