@@ -57,12 +57,13 @@ pub(crate) fn heard(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, e
             Speaker { agent: event.subagent(), kind }
         }
     };
+    let before = draft.state().session.said.clone();
     for asking in asking(policy, draft, &speaker) {
         let Asking { run, phase, visit, tests } = asking;
         let mut atoms = Vec::new();
         for test in tests {
             let Some(FactValue::Known(Value::String(digest))) = world.fact(&test.fact) else { continue };
-            if draft.state().session.said.as_ref() == Some(&digest) {
+            if before.as_ref() == Some(&digest) {
                 return;
             }
             atoms.push((test.atom, digest));
