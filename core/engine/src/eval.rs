@@ -540,6 +540,11 @@ pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Co
     })
 }
 
+/// The conditions that a phase's own visit is asked for.
+pub(crate) fn own_conditions(skill: &Skill, phase: usize) -> impl Iterator<Item = &Condition> {
+    skill.phases.get(phase).into_iter().flat_map(|phase| phase.done_when.iter().chain(&phase.failed_when))
+}
+
 /// The texts of a list of matchers.
 pub(crate) fn texts(matchers: &[crate::matcher::Matcher]) -> Vec<String> {
     matchers.iter().map(|matcher| matcher.text.to_string()).collect()

@@ -7,8 +7,9 @@ use crate::branch_start::BranchStart;
 use crate::cause::By;
 use crate::change::Change;
 use crate::code::Code;
+use crate::condition::CallTest;
 use crate::decide::{Done, Line};
-use crate::eval::{World, each_call};
+use crate::eval::{World, each_call, own_conditions};
 use crate::graph::{Here, can_finish};
 use crate::holding;
 use crate::judge::{Caller, Ruling, SkillCall};
@@ -138,7 +139,8 @@ impl RunVerdict<'_> {
         let lists = |line| matches!(line, Line::Allowed | Line::Returned | Line::Entered | Line::Back);
         let listed = lists(self.ruling.line);
         let (mut proves, mut not_own): (Vec<Proof>, Vec<u32>) = (Vec::new(), Vec::new());
-        each_call(self.skill, phase, &mut |test, used| match self.call.proves(test, used).map(|wanted| Proof {
+        let returned_to = run.provisional.as_ref().and_then(|before| self.skill.phase_index(&before.phase));
+        let mut asked = |test: &CallTest, used: Use| match self.call.proves(test, used).map(|wanted| Proof {
             atom: test.atom,
             wanted,
             lasting: used == Use::Forbid,
@@ -154,7 +156,12 @@ impl RunVerdict<'_> {
             Some(proof) => proves.push(proof),
             None if used == Use::Permit && self.call.is_about(&test.matcher) => not_own.push(test.atom),
             None => {}
-        });
+        };
+        each_call(self.skill, phase, &mut asked);
+        // A failure takes back what the phase holds that the run may still return to.
+        if let Some(before) = returned_to.filter(|before| *before != phase) {
+            own_conditions(self.skill, before).for_each(|condition| condition.each_use(Use::Permit, &mut asked));
+        }
         let result = listed && self.skill.phases.get(phase).is_some_and(|phase| self.call.is_result(phase));
         CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, result, proves, not_own }
     }

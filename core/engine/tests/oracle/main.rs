@@ -24,6 +24,7 @@
 //! * a session that starts, and is not merely compacted, closes the calls of all;
 //! * only the tool's own labels make a call one that runs programs; an exit status other than 0 always fails it;
 //! * a run that a call begins is judged with all others once more, and a call that a run denies begins none;
+//! * a run that is done as it begins is over before it judges the call;
 //! * a session whose start was not seen begins the runs of `session` with its first event;
 //! * a globally forbidden call that warn mode let through is not one that the phase lists.
 //!
@@ -50,6 +51,7 @@ use std::fmt::Write as _;
 
 use model::World;
 use phasegate_core::event::By;
+use phasegate_core::fact::{Fact, FactKey, FactValue};
 use phasegate_core::policy::Start;
 use phasegate_core::state::{Project, Run, Session, Status};
 use phasegate_core::{Code, Event, EventKind, Facts, Policy, State, step};
@@ -146,6 +148,22 @@ proptest! {
             let policy = serde_json::to_string(&policy).unwrap();
             prop_assert!(false, "{}\n{}", policy, found);
         }
+    }
+}
+
+/// Each file of `found` has a policy, and below it the events of a session in which the two once differed.
+#[test]
+fn what_once_differed_agrees() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/found");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let policy: Policy = serde_json::from_value(lines.next().unwrap()).unwrap();
+        let absent = Facts::from([(FactKey::new("file", &"f".into()), Fact::from(FactValue::Absent))]);
+        let events: Vec<_> = lines.map(|line| (Event::from_value(line).unwrap(), absent.clone())).collect();
+        let found = differ(&policy, &events);
+        assert!(found.is_none(), "{}: {}", path.display(), found.unwrap());
     }
 }
 

@@ -294,6 +294,8 @@ struct Told {
     /// Calls whose subagent has ended.
     over: BTreeSet<usize>,
     agents: BTreeMap<String, usize>,
+    /// Subagents that have begun and not ended.
+    alive: BTreeSet<String>,
 }
 
 impl Told {
@@ -302,9 +304,22 @@ impl Told {
     }
 
     /// Open calls without a further event.
-    fn forget(&mut self, which: &dyn Fn(usize) -> bool) {
+    fn forget(&mut self, log: &[Entry], which: &dyn Fn(usize) -> bool) {
         for place in self.open().into_iter().filter(|place| which(*place)) {
-            self.calls.insert(place, Some(Outcome::Unknown));
+            self.end(log, place, Outcome::Unknown);
+        }
+    }
+
+    /// A call has ended. With a call of the main agent ends the subagent that it started, and what that has open.
+    fn end(&mut self, log: &[Entry], place: usize, outcome: Outcome) {
+        if self.calls[&place].is_some() {
+            return;
+        }
+        self.calls.insert(place, Some(outcome));
+        let started = self.agents.iter().find(|(id, call)| **call == place && self.alive.contains(*id));
+        if let Some(id) = started.map(|(id, _)| id.clone()).filter(|_| log[place].event.subagent().is_none()) {
+            self.alive.remove(&id);
+            self.forget(log, &|open| log[open].event.subagent() == Some(&id));
         }
     }
 
@@ -317,23 +332,27 @@ impl Told {
             EventKind::ToolCall { id, .. } if entry.decided.is_some() => {
                 // A result could belong to either of two open calls with one id.
                 if let Some(place) = id.as_ref().and_then(|id| by_id(self, id)) {
-                    self.calls.insert(place, Some(Outcome::Unknown));
+                    self.end(log, place, Outcome::Unknown);
                 }
                 self.calls.insert(place, None);
             }
             EventKind::ToolResult { .. } => self.result(log, &entry.event),
             EventKind::Permission { id: Some(id), outcome: PermissionOutcome::Refused } => {
                 if let Some(place) = by_id(self, id) {
-                    self.calls.insert(place, Some(Outcome::Refused));
+                    self.end(log, place, Outcome::Refused);
                 }
             }
             EventKind::BatchEnd {} | EventKind::Prompt { .. } | EventKind::Stop { .. } => {
                 let same = |place: usize| log[place].event.subagent() == entry.event.subagent();
-                self.forget(&|place| !launched.contains(&place) && same(place));
+                self.forget(log, &|place| !launched.contains(&place) && same(place));
             }
-            EventKind::SessionEnd {} => self.forget(&|_| true),
-            EventKind::SessionStart { source, .. } if *source != SessionSource::Compact => self.forget(&|_| true),
+            EventKind::SessionEnd {} => self.forget(log, &|_| true),
+            EventKind::SessionStart { source, .. } if *source != SessionSource::Compact => {
+                self.alive.clear();
+                self.forget(log, &|_| true);
+            }
             EventKind::SubagentStart { id, call, .. } => {
+                self.alive.insert(id.clone());
                 let starters: Vec<usize> = self
                     .open()
                     .into_iter()
@@ -351,13 +370,14 @@ impl Told {
                 }
             }
             EventKind::SubagentStop { id, .. } => {
-                self.forget(&|place| log[place].event.subagent() == Some(id));
+                self.forget(log, &|place| log[place].event.subagent() == Some(id));
+                self.alive.remove(id);
                 if let Some(place) = self.agents.get(id).copied()
                     && self.calls[&place].is_none()
                 {
                     self.over.insert(place);
                     if self.launched.contains(&place) {
-                        self.calls.insert(place, Some(Outcome::Ok));
+                        self.end(log, place, Outcome::Ok);
                     }
                 }
             }
@@ -392,7 +412,7 @@ impl Told {
             (Outcome::Launched, _) => {
                 self.launched.insert(place);
                 if self.over.contains(&place) {
-                    self.calls.insert(place, Some(Outcome::Ok));
+                    self.end(log, place, Outcome::Ok);
                 }
                 return;
             }
@@ -400,6 +420,6 @@ impl Told {
             (Outcome::Ok, Some(code)) if *code != 0 => Outcome::Failed,
             (outcome, _) => outcome,
         };
-        self.calls.insert(place, Some(outcome));
+        self.end(log, place, outcome);
     }
 }

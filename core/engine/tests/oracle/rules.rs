@@ -49,6 +49,7 @@ impl World {
     fn call(&mut self, session: &str, asked: &Asked) -> Answer {
         let (mut said, mut answer) = self.say(session, asked);
         if answer.effect < Effect::Ask && self.begin_by_call(session, asked, &said) {
+            self.settle(session);
             (said, answer) = self.say(session, asked);
         }
         if answer.effect < Effect::Ask {
