@@ -69,22 +69,93 @@ pub struct Glob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Choice {
     text: String,
-    /// Where its plain end begins, within the last name: each path that fits ends so.
-    end: usize,
+    shape: Shape,
+}
+
+/// The shapes that most patterns have, so that no pattern of these is taken apart for a call. The numbers are places in
+/// the text: where its last name begins, and where the plain end of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// `src/main.rs`.
+    Plain,
+    /// `src/**`.
+    Below { folder: usize },
+    /// `docs/*.md`.
+    Here { folder: usize, end: usize },
+    /// `src/**/test_*.rs`.
+    Deep { folder: usize, name: usize, end: usize },
+    /// `src/**/tests/**`.
+    Within { folder: usize, name: usize },
+    /// Any other.
+    Any { end: usize },
+}
+
+impl Shape {
+    fn of(text: &str) -> Self {
+        let Some(wild) = text.find(['*', '?']) else { return Self::Plain };
+        let after = |at: usize| at.saturating_add(1);
+        let folder = text.get(..wild).and_then(|begin| begin.rfind('/')).map_or(0, after);
+        let end = text.rfind(['*', '?', '/']).map_or(0, after);
+        let rest = text.get(folder..).unwrap_or_default();
+        let place = |end: &str| text.len().saturating_sub(end.len());
+        let is_name = |name: &str| name != "**" && !name.contains(['?', '/']);
+        match rest.strip_prefix("**/") {
+            _ if rest == "**" => Self::Below { folder },
+            _ if is_name(rest) => Self::Here { folder, end },
+            Some(name) if is_name(name) => Self::Deep { folder, name: place(name), end },
+            Some(name) if name.strip_suffix("/**").is_some_and(is_name) => Self::Within { folder, name: place(name) },
+            _ => Self::Any { end },
+        }
+    }
+}
+
+impl Choice {
+    fn new(text: String) -> Self {
+        Self { shape: Shape::of(&text), text }
+    }
+
+    fn fits(&self, path: &str) -> bool {
+        let ends = |end: usize| self.text.get(end..).is_some_and(|end| path.ends_with(end));
+        let name_fits = |from: usize, name: &str| self.text.get(from..).is_some_and(|pattern| text_fits(pattern, name));
+        // A pattern that begins with a star is relative.
+        let rest = |folder: usize| {
+            let rest = self.text.get(..folder).and_then(|begin| path.strip_prefix(begin));
+            rest.filter(|_| folder > 0 || !path.starts_with('/'))
+        };
+        match self.shape {
+            Shape::Plain => self.text == path,
+            Shape::Below { folder } => rest(folder).is_some(),
+            Shape::Here { folder, end } => {
+                ends(end) && rest(folder).is_some_and(|rest| !rest.contains('/') && name_fits(folder, rest))
+            }
+            Shape::Deep { folder, name, end } => {
+                ends(end) && rest(folder).is_some_and(|rest| name_fits(name, last_name(rest)))
+            }
+            Shape::Within { folder, name } => {
+                let pattern = self.text.get(name..).and_then(|rest| rest.strip_suffix("/**")).unwrap_or_default();
+                let folders = rest(folder).and_then(|rest| rest.rsplit_once('/')).map(|(folders, _)| folders);
+                folders.is_some_and(|folders| folders.split('/').any(|name| text_fits(pattern, name)))
+            }
+            Shape::Any { end } => ends(end) && path_fits(&self.text, path),
+        }
+    }
+
+    fn lies_below(&self, folder: &str) -> bool {
+        self.text.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && !folder.contains(['*', '?'])
+    }
 }
 
 impl Glob {
     /// Whether a path fits, as [`path_fits`] says.
     #[must_use]
     pub fn fits(&self, path: &str) -> bool {
-        let ends = |choice: &&Choice| choice.text.get(choice.end..).is_none_or(|end| path.ends_with(end));
-        self.choices.iter().filter(ends).any(|choice| path_fits(&choice.text, path))
+        self.choices.iter().any(|choice| choice.fits(path))
     }
 
     /// Whether what it fits lies below this folder, as [`lies_below`] says.
     #[must_use]
     pub fn lies_below(&self, folder: &str) -> bool {
-        self.choices.iter().any(|choice| lies_below(&choice.text, folder))
+        self.choices.iter().any(|choice| choice.lies_below(folder))
     }
 
     /// Whether it selects all that lies in a folder, at any depth.
@@ -97,9 +168,7 @@ impl Glob {
 
 impl From<String> for Glob {
     fn from(text: String) -> Self {
-        let end = |text: &str| text.rfind(['*', '?', '/']).map_or(0, |last| last.saturating_add(1));
-        let choices = choices(&text).into_iter().map(|text| Choice { end: end(&text), text });
-        Self { choices: choices.collect(), text }
+        Self { choices: choices(&text).into_iter().map(Choice::new).collect(), text }
     }
 }
 
@@ -322,7 +391,11 @@ mod tests {
         let mut fit = 0;
         for pattern in joined(&["", "a", "*", "**", "?", "a*", "a**b", "{a,b}", "{,/**}", "{a", "{b,**}"]) {
             for path in &paths {
-                assert_eq!(path_fits(&pattern, path), fits_by_parts(&pattern, path), "{pattern} {path}");
+                let fits = fits_by_parts(&pattern, path);
+                assert_eq!(path_fits(&pattern, path), fits, "{pattern} {path}");
+                let glob = Glob::from(pattern.as_str());
+                assert_eq!(glob.fits(path), fits, "{pattern} {path}");
+                assert_eq!(glob.lies_below(path), lies_below(&pattern, path), "{pattern} {path}");
                 fit += u32::from(path_fits(&pattern, path));
             }
         }
