@@ -96,7 +96,7 @@ codes! {
         "call a tool that the phase allows, or a tool that only reads";
     Stopped = "stopped", Phase,
         "a phase failed as often as its limit lets it, or a run that it consists of failed: until a person says how it goes on, only calls that read are allowed",
-        "stop, and tell the user; they skip the phase with `phasegate skip`, or end the skill with `phasegate deactivate`";
+        "stop, and tell the user; they begin a task anew with `phasegate workflow tasks retry ID`, skip the phase with `phasegate skip`, or end the skill with `phasegate deactivate`";
     HeldElsewhere = "held-elsewhere", Phase,
         "another session works on the runs that a phase of the project's run consists of; this one may only read there",
         "leave it to that session, or end that one first; if its client is gone, the next call here goes on";

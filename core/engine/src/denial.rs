@@ -209,6 +209,8 @@ pub struct Stopped {
     pub next: Option<String>,
     /// The skill, the branch and the phase of the run that failed, where it is one that the phase consists of.
     pub part: Option<StoppedPart>,
+    /// The element of a plan that the run, or the one that failed, belongs to: a person can have it begun anew.
+    pub element: Option<String>,
     /// The rollback edge whose limit is spent, of the run or of its part.
     pub spent: Option<SpentEdge>,
 }

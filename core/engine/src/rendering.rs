@@ -19,7 +19,7 @@ use crate::pins::approval_name;
 use crate::slash_command;
 
 pub(crate) use recovery::{repeated, uncounted};
-pub(crate) use stopped::reason as why_stopped;
+pub(crate) use stopped::{reason as why_stopped, ways as ways_on};
 
 /// What a kind of denial says.
 struct Rendered {

@@ -2,6 +2,7 @@
 
 mod tasks;
 
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
@@ -119,6 +120,7 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
     if let (Value::Object(fields), true) = (&mut answer, run.stands_still()) {
         let why = stopped(state, run, skill, "", None);
         fields.insert("stopped".to_string(), json!(rendering::why_stopped(&why)));
+        fields.insert("ways_on".to_string(), json!(format!("you {}", rendering::ways_on(&why))));
     }
     if let (Value::Object(fields), Value::Object(details)) = (&mut answer, details) {
         fields.extend(details);

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString as _};
 
 use crate::denial::{Stopped, StoppedPart};
 use crate::policy::Skill;
-use crate::state::{Run, SpentEdge, State, Status};
+use crate::state::{Children, Run, SpentEdge, State, Status};
 use crate::tree;
 
 /// Why a run stands still; `asked` is the rollback edge that the call asks for, whose limit is spent.
@@ -14,6 +14,7 @@ pub(crate) fn stopped(state: &State, run: &Run, skill: &Skill, tool: &str, asked
     let own = asked.or(run.spent.as_ref());
     let part = failed_part(state, run).filter(|_| own.is_none());
     Stopped {
+        element: element(state, part.unwrap_or(run)),
         tool: tool.to_string(),
         skill: run.skill.clone(),
         branch: branch(run).filter(|name| !name.is_empty()),
@@ -30,6 +31,21 @@ pub(crate) fn stopped(state: &State, run: &Run, skill: &Skill, tool: &str, asked
 
 fn branch(run: &Run) -> Option<String> {
     run.branch.as_ref().map(|branch| branch.name.clone())
+}
+
+/// The name of the element of a plan that a run belongs to: of the innermost plan.
+fn element(state: &State, run: &Run) -> Option<String> {
+    let mut at = run;
+    for _ in 0..=state.project.runs.len().saturating_add(state.session.runs.len()) {
+        let parent = state.run(at.parent.as_deref()?)?;
+        let plan = parent.plan.as_ref().filter(|_| parent.children != Children::None);
+        let place = at.branch.as_ref().map(|branch| branch.place);
+        if let Some(found) = plan.zip(place).and_then(|(progress, place)| progress.plan.elements.get(place)) {
+            return Some(found.id.clone());
+        }
+        at = parent;
+    }
+    None
 }
 
 /// The run that made the phase fail, as far down as the runs go.

@@ -137,6 +137,7 @@ fn run(out: Output, run: &Value, full: bool) {
     }
     if let Some(why) = run.get("stopped").and_then(Value::as_str) {
         out.line(format_args!("    {} {why}", "waits for you:".yellow()));
+        out.line(format_args!("      {}", text(run, "ways_on")));
     }
     for warning in run.get("warnings").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         out.line(format_args!("    {}: {warning}", "warning".yellow()));

@@ -172,6 +172,10 @@ fn present(run: &Value) -> String {
 
 /// What the present phase still needs, and what comes next.
 fn details(out: Output, run: &Value, margin: &str) {
+    if let Some(why) = run.get("stopped").and_then(Value::as_str) {
+        out.line(format_args!("{margin}{} {why}", "waits for you:".yellow()));
+        out.line(format_args!("{margin}  {}", text(run, "ways_on")));
+    }
     let missing = words(run.get("needs")).join("; ");
     if !missing.is_empty() {
         out.line(format_args!("{margin}{} {missing}", "missing:".yellow()));

@@ -160,8 +160,10 @@ fn notes(task: &Value, stuck: &str) -> Vec<String> {
     if !waits.is_empty() {
         notes.push(format!("after {}", waits.join(", ")));
     }
-    if state == stuck {
-        notes.push(format!("`phasegate workflow tasks retry {id}` begins it anew, `... skip {id}` skips it"));
+    let waits = task.get("stopped") == Some(&Value::Bool(true));
+    if state == stuck || waits {
+        let waits = if waits { "waits for you: " } else { "" };
+        notes.push(format!("{waits}`phasegate workflow tasks retry {id}` begins it anew, `... skip {id}` skips it"));
     } else if state == "left" {
         notes.push("ended with the failed one, and goes on with it".to_string());
     }

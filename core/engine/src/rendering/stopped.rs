@@ -42,20 +42,38 @@ fn times(limit: u32) -> String {
 
 /// What the agent does, and what the user says.
 pub(super) fn recovery(why: &Stopped) -> String {
-    let Stopped { skill, branch, next, .. } = why;
-    let only = "Only calls that read are allowed now. Tell the user, and stop";
-    if let Some(branch) = branch {
-        return format!("{only}: they say how `{branch}` goes on (`phasegate status` in a terminal shows it).");
-    }
-    let typed = |command: &str| {
-        format!("`/phasegate {command} {skill}` as a prompt or `phasegate {command} {skill}` in a terminal")
+    let only = "Only calls that read are allowed now. Tell the user, and stop: they";
+    format!("{only} {}", ways(why))
+}
+
+/// How a person has the run go on, as the rest of a sentence about them.
+pub(crate) fn ways(why: &Stopped) -> String {
+    let Stopped { skill, branch, next, element, .. } = why;
+    let typed = |prompt: &str, command: &str| {
+        format!("`/phasegate {prompt}` as a prompt or `phasegate {command}` in a terminal")
     };
-    match next {
-        Some(next) => format!(
-            "{only}: they go on with the \"{next}\" phase by {}, or end the skill by `deactivate` in place of `skip`.",
-            typed("skip")
+    let of_skill = |command: &str| {
+        let command = format!("{command} {skill}");
+        typed(&command, &command)
+    };
+    match (element, branch, next) {
+        (Some(id), ..) => {
+            let retry = typed(&format!("task retry {id}"), &format!("workflow tasks retry {id}"));
+            let rest = if branch.is_some() {
+                String::new()
+            } else {
+                format!("; `/phasegate skip {skill}` passes over the whole phase")
+            };
+            format!("begin `{id}` anew by {retry}, or go on without it by `skip` in place of `retry`{rest}.")
+        }
+        (None, Some(branch), _) => {
+            format!("say how `{branch}` goes on (`phasegate status` in a terminal shows it).")
+        }
+        (None, None, Some(next)) => format!(
+            "go on with the \"{next}\" phase by {}, or end the skill by `deactivate` in place of `skip`.",
+            of_skill("skip")
         ),
-        None => format!("{only}: they end the skill by {}.", typed("deactivate")),
+        (None, None, None) => format!("end the skill by {}.", of_skill("deactivate")),
     }
 }
 

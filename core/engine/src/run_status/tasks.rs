@@ -60,6 +60,9 @@ fn of_element(state: &State, run: &Run, progress: &PlanProgress, numbered: Numbe
     }
     if let Some(part) = part {
         fields.insert("run".to_string(), json!(part.id));
+        if part.status == Status::Active && part.stands_still() {
+            fields.insert("stopped".to_string(), json!(true));
+        }
         if part.status != Status::Finished {
             fields.insert("phase".to_string(), json!(part.phase));
         }
