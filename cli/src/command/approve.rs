@@ -46,7 +46,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let status = if args.revoke { "is approved no more" } else { "is approved" };
+    let of_project = known.iter().any(|asked| asked.shared_run(listed(args.revoke), name).is_some());
     match answer.result.get("skill").and_then(Value::as_str) {
+        Some(skill) if of_project => {
+            context.out.line(format_args!("{} {status} in the run of {skill} of the project", name.bold()));
+        }
         Some(skill) => {
             let session = &answer.session;
             context.out.line(format_args!("{} {status} in the run of {skill} in session {session}", name.bold()));
@@ -77,6 +81,14 @@ impl Asked {
         self.answer.get(list).and_then(Value::as_array).into_iter().flatten()
     }
 
+    /// The run of the project that alone has the name in this list.
+    fn shared_run(&self, list: &str, name: &str) -> Option<&Value> {
+        let mut all = self.names(list).filter(|one| one.get("name").and_then(Value::as_str) == Some(name));
+        let first = all.next().filter(|one| one.get("scope").and_then(Value::as_str) == Some("project"))?;
+        let run = first.get("run")?;
+        all.all(|one| one.get("run") == Some(run)).then_some(run)
+    }
+
     fn has(&self, list: &str, name: &str) -> bool {
         self.names(list).any(|one| one.get("name").and_then(Value::as_str) == Some(name))
     }
@@ -90,7 +102,7 @@ fn asked(args: &Args, context: &Context) -> Result<Vec<Asked>, Failure> {
     let wanted = |session: &SessionInfo| id.as_ref().is_none_or(|id| session.id == *id);
     for session in sessions(&project)?.known.into_iter().filter(wanted) {
         // A session whose policy is gone waits for nothing that a person could approve.
-        if let Ok(answer) = runtime.approvals(&project, &session) {
+        if let Ok(answer) = runtime.approvals(&project, Some(&session)) {
             all.push(Asked { ended: session.state.session.ended, session: session.id, answer });
         }
     }
@@ -112,14 +124,23 @@ fn changed_tools(pins: &Pins) -> Option<Asked> {
     (!waiting.is_empty()).then(|| Asked { session: String::new(), ended: false, answer })
 }
 
-/// The session that is meant: the only one that goes on and waits for the name, else the last one that did.
+/// The list that a name is looked for in.
+fn listed(revoke: bool) -> &'static str {
+    if revoke { "approved" } else { "waiting" }
+}
+
+/// The session that is meant: the only one that goes on and waits for the name, else the last one that did. Any of them,
+/// where all mean the same run of the project.
 fn meant(name: &str, revoke: bool, known: &[Asked]) -> Result<Option<String>, Failure> {
-    let list = if revoke { "approved" } else { "waiting" };
+    let list = listed(revoke);
     let meant: Vec<&Asked> = known.iter().filter(|asked| asked.has(list, name)).collect();
-    let live: Vec<&str> = meant.iter().filter(|asked| !asked.ended).map(|asked| asked.session.as_str()).collect();
-    if live.len() > 1 {
+    let live: Vec<&&Asked> = meant.iter().filter(|asked| !asked.ended).collect();
+    let shared = meant.first().and_then(|asked| asked.shared_run(list, name));
+    let is_one = shared.is_some() && live.iter().all(|asked| asked.shared_run(list, name) == shared);
+    if live.len() > 1 && !is_one {
         let word = if revoke { "have an approval of" } else { "wait for the approval of" };
-        return Err(Failure::new(format!("{} sessions {word} `{name}`: {}", live.len(), live.join(", ")))
+        let ids: Vec<&str> = live.iter().map(|asked| asked.session.as_str()).collect();
+        return Err(Failure::new(format!("{} sessions {word} `{name}`: {}", live.len(), ids.join(", ")))
             .with_help("say which one with `--session ID`"));
     }
     Ok(meant.first().map(|asked| asked.session.clone()))
@@ -132,15 +153,26 @@ fn list(known: &[Asked], context: &Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let mut nothing = true;
+    let mut shared: Vec<(&str, &Value)> = Vec::new();
     for asked in known {
         for (list, words) in [("waiting", "waits for a person"), ("approved", "is approved")] {
             for one in asked.names(list) {
                 nothing = false;
+                let of_project = one.get("scope").and_then(Value::as_str) == Some("project");
+                // What a run of the project waits for is the same in each session.
+                if of_project && shared.contains(&(list, one)) {
+                    continue;
+                }
+                shared.extend(of_project.then_some((list, one)));
                 let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or_default();
                 let of = if text("of").is_empty() { String::new() } else { format!(" ({})", text("of")) };
                 let stale = if one.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
                 let (name, skill, session) = (text("name"), text("skill"), &asked.session);
-                let place = if session.is_empty() { String::new() } else { format!(": {skill} in session {session}") };
+                let place = match (of_project, session.is_empty()) {
+                    (true, _) => format!(": {skill} of the project"),
+                    (false, true) => String::new(),
+                    (false, false) => format!(": {skill} in session {session}"),
+                };
                 context.out.line(format_args!("{}{of} {words}{stale}{place}", name.bold()));
             }
         }

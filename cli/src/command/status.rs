@@ -11,7 +11,7 @@ use phasegate_runtime::sessions::{SessionInfo, Sessions, pins, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
-use found::{Found, Guarded, Shown};
+use found::{Found, Guarded, Shared, Shown};
 pub(crate) use found::{given, words};
 pub(crate) use text::end_of;
 
@@ -58,12 +58,17 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             Err(problem) => damaged.push((journal, problem)),
         }
     }
+    let shared = match found.first() {
+        Some(first) => Shared::of(&first.runs, &first.approvals, first.reload.as_ref()),
+        None => Shared::of(&all_runs(&runtime, &project, None)?, &runtime.approvals(&project, None)?, None),
+    };
     let all = pins(&project)?;
     let tools = all.iter().flat_map(|(server, tools)| tools.iter().map(move |(tool, pin)| (server, tool, pin)));
     let changed = tools.filter(|(_, _, pin)| pin.changed.is_some());
     let found = Found {
         guarded: guarded(&runtime, &project)?,
         shown: found,
+        shared,
         fresh: runtime.status(&project, None)?,
         damaged,
         unread,
@@ -79,12 +84,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 fn shown(runtime: &Runtime, project: &Project, session: SessionInfo) -> Result<Shown, Problem> {
-    let runs = match runtime.runs(project, Some(&session))? {
+    let runs = all_runs(runtime, project, Some(&session))?;
+    let (status, approvals) = (runtime.status(project, Some(&session))?, runtime.approvals(project, Some(&session))?);
+    Ok(Shown { session, status, runs, approvals, reload: None })
+}
+
+fn all_runs(runtime: &Runtime, project: &Project, session: Option<&SessionInfo>) -> Result<Vec<Value>, Problem> {
+    Ok(match runtime.runs(project, session)? {
         Value::Array(runs) => runs,
         _ => Vec::new(),
-    };
-    let (status, approvals) = (runtime.status(project, Some(&session))?, runtime.approvals(project, &session)?);
-    Ok(Shown { session, status, runs, approvals, reload: None })
+    })
 }
 
 fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {

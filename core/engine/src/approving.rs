@@ -197,14 +197,16 @@ pub(crate) fn list(world: &mut World<'_>, policy: &Policy, state: &State) -> Val
     for Live { run, skill } in live(policy, state) {
         for gate in waiting(world, skill, run) {
             let what = gate.content.as_ref().map(|content| content.text.as_str());
-            waits.push(json!({"name": gate.name, "skill": run.skill, "phase": run.phase, "of": what}));
+            waits.push(json!({
+                "name": gate.name, "skill": run.skill, "phase": run.phase, "of": what, "run": run.id, "scope": run.scope,
+            }));
         }
         for approval in &run.approvals {
             let what = approval.gate.content.as_ref().map(|content| content.text.as_str());
             let holds = world.passed(&approval.gate, run).holds();
             given.push(json!({
                 "name": approval.gate.name, "skill": run.skill, "of": what, "by": approval.by, "at": approval.at,
-                "holds": holds,
+                "holds": holds, "run": run.id, "scope": run.scope,
             }));
         }
     }

@@ -102,7 +102,8 @@ impl Runtime {
             .unwrap_or_default();
         // Of a policy that is gone nothing can be compared: every skill counts as added.
         let before = self.policies.load(&session.policy, &session.policy_digest, &State::default()).unwrap_or_default();
-        let live = session.state.live_runs();
+        // A part keeps what the run keeps that it is a part of: nobody ends it by itself.
+        let live = session.state.live_runs().filter(|run| run.parent.is_none());
         let kept = live.filter(|run| !self.policies.follows(run, policy.skill(&run.skill)));
         let names = |skills: Vec<&Skill>| skills.into_iter().map(|skill| skill.name.clone()).collect();
         let in_both = policy.skills.iter().filter_map(|skill| Some((skill, before.skill(&skill.name)?)));

@@ -38,13 +38,13 @@ impl Runtime {
     }
 
     /// What a person is waited for in a session, and what was approved in its live runs, without recording that it was
-    /// asked: `{"waiting": [...], "approved": [...]}`.
+    /// asked: `{"waiting": [...], "approved": [...]}`; with `None`, in a session that is still to begin.
     ///
     /// # Errors
     ///
     /// As for [`Runtime::status`].
-    pub fn approvals(&self, project: &Project, session: &SessionInfo) -> Result<Value, Problem> {
-        self.ask(project, Some(session), "approvals")
+    pub fn approvals(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
+        self.ask(project, session, "approvals")
     }
 
     /// The state that a session has which is still to begin: the project's half.

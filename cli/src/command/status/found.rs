@@ -17,6 +17,7 @@ pub(super) struct Found {
     pub(super) guarded: Guarded,
     /// Those that go on first.
     pub(super) shown: Vec<Shown>,
+    pub(super) shared: Shared,
     /// The answer of `get_skill_phase` in a session that is still to begin.
     pub(super) fresh: Value,
     pub(super) damaged: Vec<(PathBuf, Problem)>,
@@ -37,6 +38,36 @@ pub(super) struct Shown {
     pub(super) approvals: Value,
     /// What a reload would change, and the skills whose runs keep an older version; `None` for a session that ended.
     pub(super) reload: Option<Reload>,
+}
+
+/// The runs of the project, which each of its sessions has, and what a person is waited for in them.
+pub(super) struct Shared {
+    pub(super) runs: Vec<Value>,
+    pub(super) approvals: Value,
+    /// The skills whose runs keep an older version.
+    pub(super) kept: Vec<String>,
+}
+
+impl Shared {
+    /// Of all that a session has.
+    pub(super) fn of(runs: &[Value], approvals: &Value, reload: Option<&Reload>) -> Self {
+        let shared = |key: &str| -> Vec<Value> { list(approvals, key).filter(|one| is_shared(one)).cloned().collect() };
+        Self {
+            runs: runs.iter().filter(|run| is_shared(run)).cloned().collect(),
+            approvals: json!({"waiting": shared("waiting"), "approved": shared("approved")}),
+            kept: reload.map(|reload| reload.kept.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// Whether a run, or an approval of one, belongs to the project.
+pub(super) fn is_shared(one: &Value) -> bool {
+    one.get("scope").and_then(Value::as_str) == Some("project")
+}
+
+/// The items of a list.
+pub(super) fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    value.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// What guards the project.
@@ -70,6 +101,8 @@ impl Found {
             "guard": {"state": self.guarded.state, "text": self.guarded.text},
             "in_force": self.guarded.in_force,
             "session": self.shown.first().map(|shown| &shown.session.id),
+            "project_runs": self.shared.runs,
+            "project_waiting": self.shared.approvals.get("waiting"),
             "sessions": self.shown.iter().map(Shown::as_json).collect::<Vec<_>>(),
             "changed_tools": self.changed_tools,
             "damaged": damaged.collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
-use super::found::{Found, Shown, given, words};
+use super::found::{Found, Shared, Shown, given, is_shared, list, words};
 use super::plan;
 use crate::output::{Output, duration, to_a_person};
 
@@ -23,6 +23,9 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
     problems(out, found);
     let (ended, live): (Vec<&Shown>, Vec<&Shown>) =
         shown.iter().partition(|shown| shown.session.state.session.ended && !full);
+    if !full {
+        of_project(out, &found.shared);
+    }
     for one in &live {
         session(out, one, shown, full);
     }
@@ -34,7 +37,7 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
         });
     }
     let skills = words(fresh.get("available_skills"));
-    if !skills.is_empty() && live.iter().all(|shown| shown.runs.is_empty()) {
+    if !skills.is_empty() && found.shared.runs.is_empty() && live.iter().all(|shown| shown.runs.is_empty()) {
         out.line(format_args!(
             "skills that apply: {}; the agent or `/NAME` starts one, `phasegate activate NAME` puts one in force for every \
              session",
@@ -62,6 +65,32 @@ fn problems(out: Output, found: &Found) {
     }
 }
 
+/// The runs of the project: each session has them, whether one goes on or not.
+fn of_project(out: Output, shared: &Shared) {
+    if shared.runs.is_empty() {
+        return;
+    }
+    out.line(format_args!("\n{}", "the project".bold()));
+    for one in &shared.runs {
+        run(out, one, false);
+        kept(out, one, &shared.kept);
+    }
+    for gate in list(&shared.approvals, "waiting") {
+        waits(out, gate, "");
+    }
+    approved(out, list(&shared.approvals, "approved"));
+}
+
+/// That a run keeps an older version of its skill.
+fn kept(out: Output, run: &Value, kept: &[String]) {
+    let (skill, older) = (text(run, "skill_name"), "older configs:".yellow());
+    if run.get("part_of").is_none() && kept.iter().any(|kept| kept == skill) {
+        out.line(format_args!(
+            "    {older} the run keeps the version of {skill} that it began with; `phasegate deactivate {skill}` ends it"
+        ));
+    }
+}
+
 fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
     let Shown { session, runs, approvals, .. } = shown;
     let ended = if session.state.session.ended { "ended" } else { "active" };
@@ -72,25 +101,27 @@ fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
     if shown.reload.as_ref().is_some_and(|reload| !reload.is_empty()) {
         out.line(format_args!("  {older} the session began before they changed; `phasegate reload` applies them"));
     }
+    let own: Vec<&Value> = runs.iter().filter(|run| full || !is_shared(run)).collect();
     if runs.is_empty() {
         out.line("  no skill is active");
+    } else if own.is_empty() {
+        out.line("  no skill is active but those of the project");
     }
-    for one in runs {
+    for one in own {
         run(out, one, full);
-        let skill = text(one, "skill_name");
-        if shown.reload.as_ref().is_some_and(|reload| reload.kept.iter().any(|kept| kept == skill)) {
-            out.line(format_args!(
-                "    {older} the run keeps the version of {skill} that it began with; `phasegate deactivate {skill}` ends it"
-            ));
-        }
+        kept(out, one, shown.reload.as_ref().map(|reload| reload.kept.as_slice()).unwrap_or_default());
     }
     for denied in session.state.session.denied.iter().filter(|denied| denied.times > 1) {
         let again = "denied again:".yellow();
         let (tool, times) = (denied.tool.bold(), denied.times);
         out.line(format_args!("  {again} the agent made the same call of {tool} {times} times since the last prompt"));
     }
-    waiting(out, shown, all);
-    for given in list(approvals, "approved") {
+    waiting(out, shown, all, full);
+    approved(out, list(approvals, "approved").filter(|given| full || !is_shared(given)));
+}
+
+fn approved<'v>(out: Output, all: impl Iterator<Item = &'v Value>) {
+    for given in all {
         let at = given.get("at").and_then(Value::as_u64).map(Duration::from_millis);
         let when = at.map(|at| format!(", {}", ago(SystemTime::UNIX_EPOCH + at))).unwrap_or_default();
         let stale = if given.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
@@ -100,21 +131,26 @@ fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
 }
 
 /// What waits for a person's approval, and how it is given.
-fn waiting(out: Output, shown: &Shown, all: &[Shown]) {
-    for gate in list(&shown.approvals, "waiting") {
+fn waiting(out: Output, shown: &Shown, all: &[Shown], full: bool) {
+    for gate in list(&shown.approvals, "waiting").filter(|gate| full || !is_shared(gate)) {
         let name = text(gate, "name");
         let elsewhere =
             all.iter().filter(|other| list(&other.approvals, "waiting").any(|one| text(one, "name") == name));
-        let option = if elsewhere.count() > 1 { format!(" --session {}", shown.session.id) } else { String::new() };
-        out.line(format_args!(
-            "  {} {}{} for {}: `phasegate approve {name}{option}` in a terminal approves it, or `/phasegate approve \
-             {name}` as a prompt",
-            "waits for you:".yellow(),
-            name.bold(),
-            of(gate),
-            text(gate, "skill"),
-        ));
+        let is_one = is_shared(gate) || elsewhere.count() < 2;
+        let option = if is_one { String::new() } else { format!(" --session {}", shown.session.id) };
+        waits(out, gate, &option);
     }
+}
+
+fn waits(out: Output, gate: &Value, option: &str) {
+    let (name, skill) = (text(gate, "name"), text(gate, "skill"));
+    out.line(format_args!(
+        "  {} {}{} for {skill}: `phasegate approve {name}{option}` in a terminal approves it, or `/phasegate approve \
+         {name}` as a prompt",
+        "waits for you:".yellow(),
+        name.bold(),
+        of(gate),
+    ));
 }
 
 fn run(out: Output, run: &Value, full: bool) {
@@ -184,7 +220,7 @@ fn past(out: Output, ended: &[&Shown], all: &[Shown]) {
     if !ended.is_empty() {
         out.line("\nended sessions");
     }
-    let waits = |shown: &Shown| list(&shown.approvals, "waiting").next().is_some();
+    let waits = |shown: &Shown| list(&shown.approvals, "waiting").any(|gate| !is_shared(gate));
     let (told, more) = ended.split_at(ended.len().min(ENDED));
     for shown in told.iter().chain(more.iter().filter(|shown| waits(shown))) {
         let Shown { session, runs, .. } = shown;
@@ -197,7 +233,7 @@ fn past(out: Output, ended: &[&Shown], all: &[Shown]) {
         let goes_on =
             if runs.is_empty() { String::new() } else { format!("; a resume goes on with {}", runs.join(", ")) };
         out.line(format_args!("  {} ended {}{goes_on}", session.id.bold(), ago(session.active)));
-        waiting(out, shown, all);
+        waiting(out, shown, all, false);
     }
     if let Some(more) = ended.len().checked_sub(ENDED).filter(|more| *more > 0) {
         out.line(format_args!("  and {more} more; `phasegate --json status` lists them"));
@@ -219,10 +255,6 @@ fn of(approval: &Value) -> String {
 
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
-    value.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn ago(moment: SystemTime) -> String {

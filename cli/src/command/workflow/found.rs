@@ -5,7 +5,7 @@ use phasegate_core::policy::{Policy, Skill};
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, Sessions, sessions};
 use phasegate_runtime::{Project, Runtime};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::command::control::in_full;
 use crate::context::Context;
@@ -72,7 +72,7 @@ pub(super) fn found(context: &Context, session: Option<&String>) -> Result<Found
 }
 
 fn is_of(waits: &Value, runs: &[Value]) -> bool {
-    runs.iter().any(|run| run.get("skill_name") == waits.get("skill"))
+    runs.iter().any(|run| run.get("run") == waits.get("run"))
 }
 
 fn seen(runtime: &Runtime, project: &Project, session: Option<SessionInfo>) -> Result<Seen, Failure> {
@@ -80,10 +80,7 @@ fn seen(runtime: &Runtime, project: &Project, session: Option<SessionInfo>) -> R
         Value::Array(runs) => runs,
         _ => Vec::new(),
     };
-    let waiting = match &session {
-        Some(session) => runtime.approvals(project, session)?,
-        None => json!({}),
-    };
+    let waiting = runtime.approvals(project, session.as_ref())?;
     let waiting = waiting.get("waiting").and_then(Value::as_array).cloned().unwrap_or_default();
     Ok(Seen { session, runs, waiting })
 }
@@ -105,6 +102,22 @@ impl Seen {
 
     fn has(&self, id: Option<&Value>) -> bool {
         id.is_some_and(|id| self.runs.iter().any(|run| run.get("run") == Some(id)))
+    }
+
+    /// What waits for a person in a run and in its parts.
+    pub(super) fn waiting_in<'s>(&'s self, root: &'s Value) -> impl Iterator<Item = &'s Value> {
+        self.waiting.iter().filter(move |waits| {
+            let mut at = self.runs.iter().find(|run| run.get("run") == waits.get("run"));
+            // No tree is deeper than there are runs.
+            for _ in 0..self.runs.len() {
+                match at {
+                    Some(run) if run.get("run") == root.get("run") => return true,
+                    Some(run) => at = self.runs.iter().find(|one| one.get("run") == run.get("part_of")),
+                    None => return false,
+                }
+            }
+            false
+        })
     }
 
     /// The live runs that are part of another one.

@@ -64,7 +64,7 @@ fn as_json(found: &Found) -> Value {
 fn place(out: Output, seen: &Seen) {
     for root in seen.roots() {
         tree(out, seen, root, "");
-        for waits in list_of(&seen.waiting, text(root, "skill_name")) {
+        for waits in seen.waiting_in(root) {
             let name = text(waits, "name");
             let of = match text(waits, "of") {
                 "" => String::new(),
@@ -77,10 +77,6 @@ fn place(out: Output, seen: &Seen) {
             ));
         }
     }
-}
-
-fn list_of<'w>(waiting: &'w [Value], skill: &'w str) -> impl Iterator<Item = &'w Value> {
-    waiting.iter().filter(move |one| text(one, "skill") == skill)
 }
 
 /// Prints a run, and the runs that its phase consists of.
