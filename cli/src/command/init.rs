@@ -11,6 +11,7 @@ mod record;
 mod settings;
 mod report;
 pub(crate) mod skill_file;
+mod skill_text;
 mod starter;
 mod version_control;
 mod undo;

@@ -98,8 +98,13 @@ fn all_runs(runtime: &Runtime, project: &Project, session: Option<&SessionInfo>)
 
 fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let remembered = project.remembered()?;
+    let mut by_itself = Vec::new();
     let (state, text) = match runtime.current(project)? {
-        Current::Ready(ready) => ("guarded", format!("policy {}", ready.policy.version)),
+        Current::Ready(ready) => {
+            let alone = ready.policy.skills.iter().filter(|skill| !skill.is_invoked());
+            by_itself.extend(alone.map(|skill| skill.name.clone()));
+            ("guarded", format!("policy {}", ready.policy.version))
+        }
         Current::Invalid { diagnostics, .. } => {
             ("policy-invalid", format!("{}; `phasegate check` shows each", summary(&diagnostics)))
         }
@@ -110,5 +115,5 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
         Current::Unguarded => ("unguarded", "no config guards it; `phasegate init` sets one up".to_string()),
     };
     let (in_force, inputs) = (runtime.in_force(project)?, json!(runtime.in_force_inputs(project)?));
-    Ok(Guarded { state, text, in_force, inputs })
+    Ok(Guarded { state, text, in_force, inputs, by_itself })
 }

@@ -39,6 +39,7 @@ mod serve;
 mod servers;
 mod outer;
 mod sessions;
+mod skill_files;
 mod status;
 mod store;
 mod stress;

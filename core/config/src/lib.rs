@@ -35,9 +35,11 @@ mod compiled;
 mod expanded;
 mod settings_check;
 mod compile;
+mod demanded;
 
 pub use compile::{compile, compile_knowing, shipped_policy};
 pub use compiled::{Compiled, Settings};
+pub use demanded::{Demanded, demanded};
 pub use diagnostic::{Diagnostic, Severity};
 pub use expanded::expanded;
 pub use formats::{FORMATS_FOLDER, FrontMatter, SCHEMAS_FOLDER, front_matter};

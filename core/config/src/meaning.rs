@@ -17,6 +17,7 @@ mod table;
 mod uses;
 
 pub(crate) use names::check_settings;
+pub(crate) use uses::can_hold;
 
 use crate::build::builder::Built;
 use crate::input::Known;

@@ -171,6 +171,12 @@ impl Skill {
         self.start.iter().any(|start| *start != Start::Invocation)
     }
 
+    /// Whether its invocation begins a run.
+    #[must_use]
+    pub fn is_invoked(&self) -> bool {
+        self.start.contains(&Start::Invocation)
+    }
+
     /// How calls that no line lists are answered in a phase.
     #[must_use]
     pub fn unlisted_in<'p>(&'p self, phase: &'p Phase) -> (&'p [UnlistedLine], Unlisted) {

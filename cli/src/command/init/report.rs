@@ -77,6 +77,24 @@ fn local(setting: &Setting<'_>, changes: &[&Change]) {
     }
 }
 
+/// How the skills of these names begin.
+fn starts(policy: &Policy, names: &[&str]) -> String {
+    let with = |test: fn(&Skill) -> bool| -> Vec<&str> {
+        names.iter().copied().filter(|name| policy.skill(name).is_some_and(test)).collect()
+    };
+    let (alone, typed) = (with(Skill::starts_by_itself), with(Skill::is_invoked));
+    let begins = if alone.len() == 1 { "begins" } else { "begin" };
+    let by_itself = format!("{} {begins} without being asked for", alone.join(", "));
+    match typed.as_slice() {
+        [] => format!("; {by_itself}"),
+        [first, ..] if alone.len() == names.len() => format!("; {by_itself}, and `/{first}` starts it at once"),
+        [first, ..] => {
+            let by_itself = if alone.is_empty() { String::new() } else { format!("; {by_itself}") };
+            format!(" and start a skill ({}), for example with `/{first}`{by_itself}", typed.join(", "))
+        }
+    }
+}
+
 /// The next step of a person.
 fn next(plans: &[Plan<'_>], policy: &Policy) {
     let Some(Plan { setting, .. }) = plans.first() else { return };
@@ -86,17 +104,7 @@ fn next(plans: &[Plan<'_>], policy: &Policy) {
     names.retain(|name| asked.is_empty() || asked.iter().any(|skill| skill == name));
     match names.as_slice() {
         [] => out.line("  no skill applies yet: `phasegate init --skill test-first` adds a shipped one"),
-        [first, ..] if names.iter().all(|name| policy.skill(name).is_some_and(Skill::starts_by_itself)) => {
-            let begins = if names.len() == 1 { "begins" } else { "begin" };
-            out.line(format_args!(
-                "  next: start the client anew; {} {begins} without being asked for, and `/{first}` starts it at once",
-                names.join(", ")
-            ));
-        }
-        [first, ..] => out.line(format_args!(
-            "  next: start the client anew and start a skill ({}), for example with `/{first}`",
-            names.join(", ")
-        )),
+        names => out.line(format_args!("  next: start the client anew{}", starts(policy, names))),
     }
     out.line("  `phasegate status` shows where a session stands, `phasegate init --undo` takes all of this back");
 }

@@ -79,6 +79,8 @@ pub(super) struct Guarded {
     pub(super) in_force: BTreeMap<String, Mode>,
     /// The values of the inputs of those that have some.
     pub(super) inputs: Value,
+    /// The skills that only begin by themselves: nobody starts them by their names.
+    pub(super) by_itself: Vec<String>,
 }
 
 /// The values of inputs, in brackets; nothing where there are none.

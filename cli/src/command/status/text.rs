@@ -36,7 +36,11 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
             (true, _) => "no session yet",
         });
     }
-    let skills = words(fresh.get("available_skills"));
+    let mut skills = words(fresh.get("available_skills"));
+    let alone: Vec<&str> = skills.extract_if(.., |skill| guarded.by_itself.iter().any(|one| one == skill)).collect();
+    if !alone.is_empty() && found.shared.runs.is_empty() && live.iter().all(|shown| shown.runs.is_empty()) {
+        out.line(format_args!("skills that begin by themselves: {}", alone.join(", ")));
+    }
     if !skills.is_empty() && found.shared.runs.is_empty() && live.iter().all(|shown| shown.runs.is_empty()) {
         out.line(format_args!(
             "skills that apply: {}; the agent or `/NAME` starts one, `phasegate activate NAME` puts one in force for every \

@@ -173,7 +173,8 @@ pub(super) fn decisive(skill: &Skill, dead: &BTreeSet<u32>) -> (BTreeMap<u32, De
     (decides, never_done)
 }
 
-fn can_hold(condition: &Condition, dead: &BTreeSet<u32>) -> bool {
+/// Whether a condition can hold where these call tests never do.
+pub(crate) fn can_hold(condition: &Condition, dead: &BTreeSet<u32>) -> bool {
     match condition {
         Condition::All(parts) => parts.iter().all(|part| can_hold(part, dead)),
         Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| can_hold(part, dead)),
