@@ -70,6 +70,8 @@ pub struct Known {
     pub root: String,
     /// The types of subagents that files of the project or of the user define; `None` where nobody looked.
     pub agents: Option<BTreeSet<String>>,
+    /// The names of the skills that clients and configs of the project or of the user have; `None` where nobody looked.
+    pub skills: Option<BTreeSet<String>>,
 }
 
 impl KnownServers {

@@ -1,6 +1,7 @@
 //! What a skill means, and whether that can be what its author meant.
 
 mod agents;
+mod client_skills;
 mod conditions;
 mod contradiction;
 mod cover;
@@ -31,6 +32,7 @@ pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     starts::check(built, findings);
     folders::check(built, known, findings);
     agents::check(built, known, findings);
+    client_skills::check(built, known, findings);
     let misspelt = names::check(built, &known.servers, findings);
     let possible = possible::Possible::new(&built.skill);
     reach::check(built, &possible, &damaged, &misspelt, findings);

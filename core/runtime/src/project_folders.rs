@@ -1,7 +1,7 @@
 //! The names in a project's folders, which the paths of configs are held against.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_config::Known;
 
@@ -24,6 +24,7 @@ impl Runtime {
             folders: folders(&project.root),
             root: project.root.to_str().unwrap_or_default().to_string(),
             agents: Some(self.agents(&project.root)),
+            skills: Some(self.skills(project)),
         }
     }
 
@@ -33,17 +34,31 @@ impl Runtime {
         let folders = places.settings.iter().filter(|place| AGENTS.iter().any(|end| place.ends_with(end)));
         let mut found = BTreeSet::new();
         for place in folders {
-            let folder = match place.strip_prefix("~/") {
-                Some(own) => self.locations.home.join(own),
-                None => root.join(place),
-            };
-            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(FOLDERS);
-            let named =
-                entries.filter_map(|entry| entry.path().file_stem().and_then(|name| name.to_str()).map(Into::into));
-            found.extend(named.collect::<Vec<String>>());
+            found.extend(stems(&self.below(root, place)));
         }
         found
     }
+
+    /// The skills that the platforms find in their folders, and those that configs can name.
+    fn skills(&self, project: &Project) -> BTreeSet<String> {
+        let places = self.platforms.places();
+        let mut found: BTreeSet<String> =
+            places.skill_folders.iter().flat_map(|place| stems(&self.below(&project.root, place))).collect();
+        found.extend(stems(&project.root.join(".phasegate/skills")));
+        found.extend(phasegate_config::shipped().iter().map(|shipped| shipped.name.to_string()));
+        found
+    }
+
+    /// A place of a platform.
+    fn below(&self, root: &Path, place: &str) -> PathBuf {
+        place.strip_prefix("~/").map_or_else(|| root.join(place), |own| self.locations.home.join(own))
+    }
+}
+
+/// The names of what is in a folder, without their endings.
+fn stems(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(FOLDERS);
+    entries.filter_map(|entry| entry.path().file_stem().and_then(|name| name.to_str()).map(Into::into)).collect()
 }
 
 /// The names in the folders of a project, by the folder's path; links are not followed.
