@@ -66,6 +66,8 @@ pub struct Known {
     /// The names in its folders, by the folder's path (`src/app`; the root is the empty text). A folder that is not listed
     /// is not known.
     pub folders: BTreeMap<String, BTreeSet<String>>,
+    /// The names in the root of the file system; `None` where nobody looked.
+    pub system: Option<BTreeSet<String>>,
     /// Its root, as an absolute path; empty where it is not known.
     pub root: String,
     /// The types of subagents that files of the project or of the user define; `None` where nobody looked.

@@ -12,6 +12,7 @@ mod misspelt;
 mod names;
 mod possible;
 mod reach;
+mod rollback;
 mod sample;
 mod starts;
 mod table;
@@ -30,6 +31,7 @@ pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     contradiction::check(built, findings);
     hold::check(built, findings);
     starts::check(built, findings);
+    rollback::check(built, findings);
     folders::check(built, known, findings);
     agents::check(built, known, findings);
     client_skills::check(built, known, findings);

@@ -22,6 +22,7 @@ impl Runtime {
         Known {
             servers: self.servers(project),
             folders: folders(&project.root),
+            system: system(),
             root: project.root.to_str().unwrap_or_default().to_string(),
             agents: Some(self.agents(&project.root)),
             skills: Some(self.skills(project)),
@@ -53,6 +54,12 @@ impl Runtime {
     fn below(&self, root: &Path, place: &str) -> PathBuf {
         place.strip_prefix("~/").map_or_else(|| root.join(place), |own| self.locations.home.join(own))
     }
+}
+
+/// The names in the root of the file system, where it has one root.
+fn system() -> Option<BTreeSet<String>> {
+    let entries = std::fs::read_dir("/").ok().filter(|_| cfg!(unix))?;
+    Some(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
 /// The names of what is in a folder, without their endings.

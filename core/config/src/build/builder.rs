@@ -99,6 +99,10 @@ pub(crate) struct PhasePlaces {
     pub(crate) unlisted: Vec<Span>,
     pub(crate) requires: Span,
     pub(crate) done_when: Span,
+    /// The type of the subagent that does it.
+    pub(crate) done_by: Span,
+    /// The rollback edges, each at the name of its phase.
+    pub(crate) back: Vec<Span>,
     /// Every call that the phase's conditions ask for.
     pub(crate) asked: Vec<Asked>,
 }

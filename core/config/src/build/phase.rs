@@ -49,6 +49,7 @@ pub(super) fn phase(
     });
     places.requires = child(node, "requires").span;
     places.done_when = child(node, "done_when").span;
+    places.done_by = child(node, "done_by").span;
     let description = description(builder, source, child(node, "description"));
     let mut inner = Inner { builder, names, places };
     let mut phase = Phase {
@@ -188,7 +189,9 @@ impl Inner<'_, '_> {
         let mut edges = Vec::new();
         for (source, node, on_failure) in written {
             let when = self.condition(source.when.as_ref(), child(node, "when"));
-            let to = self.index(&source.to, child(node, "to").span);
+            let span = child(node, "to").span;
+            let to = self.index(&source.to, span);
+            self.places.back.extend(to.map(|_| span));
             let then = source.then.map(Spent::from);
             edges.extend(to.map(|to| Back { to, limit: source.limit, on_failure, when, then }));
         }

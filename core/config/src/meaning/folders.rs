@@ -15,8 +15,7 @@ pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     let folders = &known.folders;
     for used in uses::all(built) {
         for test in &used.matcher.paths {
-            if let Some((why, meant)) =
-                below_root(&test.pattern, &known.root).or_else(|| no_file(&test.pattern, folders))
+            if let Some((why, meant)) = below_root(&test.pattern, &known.root).or_else(|| no_file(&test.pattern, known))
             {
                 let nothing = if used.place.forbids() { "forbids" } else { "means" };
                 let message = format!("`{}` {nothing} no file of the project", test.pattern);
@@ -48,17 +47,21 @@ fn below_root(pattern: &str, root: &str) -> Option<(&'static str, String)> {
 }
 
 /// Why a pattern means no file of the project, where it is a folder or has a slash too much, and what was probably meant.
-fn no_file(pattern: &str, folders: &BTreeMap<String, BTreeSet<String>>) -> Option<(&'static str, String)> {
+fn no_file(pattern: &str, known: &Known) -> Option<(&'static str, String)> {
     if pattern.is_empty() {
         return None;
     }
-    if folders.contains_key(pattern) {
+    if known.folders.contains_key(pattern) {
         return Some(("it is a folder, and a path without a star means one file", format!("{pattern}/**")));
     }
     let inside = pattern.strip_prefix('/')?;
     let (first, rest) = inside.split_once('/')?;
-    let is_ours = folders.contains_key(first) && !rest.is_empty();
-    is_ours.then(|| ("it begins at the root of the file system", inside.to_owned()))
+    if known.folders.contains_key(first) && !rest.is_empty() {
+        return Some(("it begins at the root of the file system", inside.to_owned()));
+    }
+    let is_plain = !first.is_empty() && !first.contains(['*', '?', '{', '[', '$']);
+    let nowhere = known.system.as_ref().is_some_and(|names| is_plain && !names.contains(first));
+    nowhere.then(|| ("it begins at the root of the file system, which has no such folder", inside.to_owned()))
 }
 
 /// A path as it is written, and the one that was probably meant.
@@ -98,9 +101,11 @@ mod tests {
         ]);
         let found = |pattern: &str| misspelt(pattern, &folders).map(|Misspelt { written, meant }| (written, meant));
         let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
-        let meant = |pattern: &str| no_file(pattern, &folders).map(|(_, meant)| meant);
+        let known = Known { folders: folders.clone(), system: Some(names(&["etc"])), ..Known::default() };
+        let meant = |pattern: &str| no_file(pattern, &known).map(|(_, meant)| meant);
         assert_eq!(meant("source").as_deref(), Some("source/**"));
         assert_eq!(meant("/source/a.rs").as_deref(), Some("source/a.rs"));
+        assert_eq!(meant("/abs/**").as_deref(), Some("abs/**"));
         for right in ["source/**", "README.md", "/etc/passwd", "/source", "new", "", "**"] {
             assert_eq!(meant(right), None, "{right}");
         }

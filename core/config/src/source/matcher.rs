@@ -35,6 +35,7 @@ pub struct MatcherObject {
     #[serde(default)]
     pub command: Option<CommandSource>,
     /// A path that the call must read, relative to the project, with `*`, `?`, `**` and `{a,b}` (`{src,tests}/**/*.rs`).
+    /// One that begins with `/` is a path of the system, outside of the project.
     #[serde(default)]
     pub reads: Option<String>,
     /// A path that the call must write or remove, in the same form.
