@@ -239,6 +239,9 @@ pub struct PathUse {
     /// Which simple command of a shell line does it, by its number; absent in other calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<u32>,
+    /// Whether a folder is made, and nothing in it is changed.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub folder: bool,
 }
 
 /// What a command writes without naming it, as a path: anything.
@@ -250,7 +253,7 @@ impl PathUse {
     /// A path as a call gives it.
     #[must_use]
     pub fn new(written: String, access: Access) -> Self {
-        Self { written, resolved: None, access, command: None }
+        Self { written, resolved: None, access, command: None, folder: false }
     }
 }
 

@@ -48,8 +48,8 @@ fn why(matcher: &Matcher, subject: Subject<'_>, servers: Servers<'_>, used: Use)
     let argument = || matcher.args.iter().find(|test| test.fits(subject.call) == Fit::Doubt).map(of_argument);
     let analysis = &subject.call.analysis;
     let was_read = !analysis.commands.is_empty() || !analysis.paths.is_empty();
-    let mut paths = matcher.paths.iter().filter(|test| was_read && test.fits(subject) == Fit::Doubt);
-    command.flatten().or_else(argument).or_else(|| paths.next().map(|test| of_path(test, subject)))
+    let mut paths = matcher.paths.iter().filter(|test| was_read && test.fits(subject, used) == Fit::Doubt);
+    command.flatten().or_else(argument).or_else(|| paths.next().map(|test| of_path(test, subject, used)))
 }
 
 fn of_argument(test: &ArgTest) -> String {
@@ -90,7 +90,7 @@ fn of_words(command: &SimpleCommand) -> Option<String> {
     }
 }
 
-fn of_path(test: &PathTest, subject: Subject<'_>) -> String {
+fn of_path(test: &PathTest, subject: Subject<'_>, used: Use) -> String {
     let does = match test.access {
         Access::Read => "reads",
         Access::Write | Access::Remove => "changes",
@@ -100,14 +100,14 @@ fn of_path(test: &PathTest, subject: Subject<'_>) -> String {
     let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
     let asked =
         |path: &&PathUse| path.access == test.access || (test.access == Access::Write && path.access == Access::Remove);
-    let doubtful = |path: &&PathUse| test.fits_path(path) != Fit::Yes;
+    let doubtful = |path: &&PathUse| test.fits_path(path, used) != Fit::Yes;
     let Some(path) = analysis.paths.iter().filter(asked).find(doubtful).filter(|_| !opaque) else {
         return format!("nobody can see which files it {does}");
     };
     match path.written.as_str() {
         UNKNOWN => format!("a path that it {does} is known only when it runs"),
         UNNAMED => format!("it {does} files that it does not name"),
-        written if test.fits_path(path) == Fit::No => format!("it {does} `{}` too", phrase::shortened(written)),
+        written if test.fits_path(path, used) == Fit::No => format!("it {does} `{}` too", phrase::shortened(written)),
         written => format!("it {does} the folder `{}`", phrase::shortened(written)),
     }
 }

@@ -158,6 +158,12 @@ impl Glob {
         self.choices.iter().any(|choice| choice.lies_below(folder))
     }
 
+    /// Whether a file that it selects may lie in this folder, at any depth.
+    #[must_use]
+    pub fn may_lie_in(&self, folder: &str) -> bool {
+        self.choices.iter().any(|choice| may_lie_in(&choice.text, folder))
+    }
+
     /// Whether it selects all that lies in a folder, at any depth.
     #[must_use]
     pub fn has_all_below(&self, folder: &str) -> bool {
@@ -213,6 +219,19 @@ pub fn lies_below(pattern: &str, folder: &str) -> bool {
         return choices.iter().any(|choice| lies_below(&[before, choice, after].concat(), folder));
     }
     pattern.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && !folder.contains(['*', '?'])
+}
+
+/// Whether a file that a pattern without braces selects may lie in this folder, at any depth.
+fn may_lie_in(pattern: &str, folder: &str) -> bool {
+    let (mut pattern, mut names) = (pattern.split('/'), folder.split('/'));
+    loop {
+        match (pattern.next(), names.next()) {
+            (Some("**"), _) => return true,
+            (Some(part), Some(name)) if name_fits(part, name) => {}
+            (Some(_), None) => return true,
+            (_, _) => return false,
+        }
+    }
 }
 
 /// The patterns without braces that a pattern of paths stands for.

@@ -205,9 +205,9 @@ impl<'a> SkillCall<'a> {
         let matcher = &test.matcher;
         let whole = [&self.whole];
         let parts = self.parts.iter().chain(whole.into_iter().filter(|_| self.parts.is_empty()));
-        let statuses = parts.filter(|part| part.one(matcher, used)).map(|part| part.status(matcher));
+        let statuses = parts.filter(|part| part.shows(matcher, used)).map(|part| part.status(matcher));
         let proven = if used == Use::Forbid { statuses.min() } else { statuses.max() };
-        let of_whole = || self.whole.one(matcher, Use::Permit).then(|| self.whole.status(matcher));
+        let of_whole = || self.whole.shows(matcher, Use::Permit).then(|| self.whole.status(matcher));
         match (proven.or_else(of_whole)?, test.wanted) {
             // Whether tests ran is in doubt wherever their report may be missing.
             (Status::Own, Wanted::Tests(tests)) if used == Use::Forbid => Some(Wanted::Outcome(tests.result.outcome())),
@@ -238,7 +238,7 @@ impl<'a> SkillCall<'a> {
     /// Whether the call, or a part of it, is surely one that the matcher selects.
     pub(crate) fn is_about(&self, matcher: &Matcher) -> bool {
         let whole = self.parts.is_empty().then_some(&self.whole);
-        self.parts.iter().chain(whole).any(|part| part.one(matcher, Use::Permit))
+        self.parts.iter().chain(whole).any(|part| part.shows(matcher, Use::Permit))
     }
 
     /// Whether the phase fails by a failure of the call: its `done_when` asks for the call's success or end. Where it asks
@@ -304,6 +304,11 @@ impl<'a> SkillPart<'a> {
     /// Whether one matcher applies.
     fn one(&self, matcher: &Matcher, used: Use) -> bool {
         matcher.matches(self.subject(used), self.skill.permitted_servers(), used)
+    }
+
+    /// Whether the call is evidence of one matcher: a folder that is made is no written file.
+    fn shows(&self, matcher: &Matcher, used: Use) -> bool {
+        self.one(matcher, used) && (matcher.paths.is_empty() || !self.only_makes_folders())
     }
 
     fn subject(&self, used: Use) -> Subject<'_> {

@@ -185,7 +185,7 @@ impl Matcher {
             who.min(self.fits_command(subject.call, subject.labels))
                 .min(self.fits_args(subject))
                 .min(self.fits_invocation(subject.call))
-                .min(self.fits_paths(subject))
+                .min(self.fits_paths(subject, used))
         };
         if fit == Fit::No {
             return Fit::No;
@@ -338,8 +338,8 @@ impl Matcher {
         }
     }
 
-    fn fits_paths(&self, subject: Subject<'_>) -> Fit {
-        self.paths.iter().map(|test| test.fits(subject)).min().unwrap_or(Fit::Yes)
+    fn fits_paths(&self, subject: Subject<'_>, used: Use) -> Fit {
+        self.paths.iter().map(|test| test.fits(subject, used)).min().unwrap_or(Fit::Yes)
     }
 }
 
@@ -395,7 +395,7 @@ impl ArgTest {
 
 impl PathTest {
     /// All paths must fit to permit, and one is enough to forbid: where some do, the answer is doubt.
-    pub(crate) fn fits(&self, subject: Subject<'_>) -> Fit {
+    pub(crate) fn fits(&self, subject: Subject<'_>, used: Use) -> Fit {
         let analysis = &subject.call.analysis;
         let labels = subject.labels;
         if self.access == Access::Write && !labels.is_empty() && !labels.contains(WRITE) && !labels.contains(EXECUTE) {
@@ -407,7 +407,7 @@ impl PathTest {
         let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
         let writes = |access| access == Access::Remove && self.access == Access::Write;
         let asked = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
-        let fits = asked.map(|path| self.fits_path(path));
+        let fits = asked.map(|path| self.fits_path(path, used));
         let (least, most) = fits.fold((None, nothing), |(least, most), fit| {
             (Some(least.map_or(fit, |least: Fit| least.min(fit))), most.max(fit))
         });
@@ -417,9 +417,13 @@ impl PathTest {
         }
     }
 
-    pub(crate) fn fits_path(&self, path: &PathUse) -> Fit {
+    pub(crate) fn fits_path(&self, path: &PathUse, used: Use) -> Fit {
         let Some(resolved) = &path.resolved else { return Fit::Doubt };
         if self.pattern.fits(resolved) {
+            return Fit::Yes;
+        }
+        // Who may write a file may make the folders that it lies in.
+        if path.folder && used == Use::Permit && self.pattern.may_lie_in(resolved) {
             return Fit::Yes;
         }
         // A folder is read with what lies in it, as far as anything of it is.

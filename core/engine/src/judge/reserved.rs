@@ -14,7 +14,8 @@ impl SkillPart<'_> {
     /// no artifact; what it is given is none either where a line of the phase names its command.
     pub(super) fn is_reserved(&self, phase: &Phase) -> bool {
         let mut writes = self.skill.reserved_in(phase).peekable();
-        if writes.peek().is_none() {
+        // Who makes a folder writes no artifact.
+        if writes.peek().is_none() || self.only_makes_folders() {
             return false;
         }
         let opaque = self.call.analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
@@ -22,6 +23,12 @@ impl SkillPart<'_> {
         let call =
             if opaque && phase.allowed.iter().any(names) { self.redirected() } else { Cow::Borrowed(&*self.call) };
         writes.any(|writes| self.may_mean_by(&call, core::slice::from_ref(writes)).is_some())
+    }
+
+    /// Whether all that the call changes are folders that it makes.
+    pub(super) fn only_makes_folders(&self) -> bool {
+        let mut changed = self.call.analysis.paths.iter().filter(|path| path.access != Access::Read).peekable();
+        changed.peek().is_some() && changed.all(|path| path.folder)
     }
 
     /// The call with those of its paths alone that its redirections name.

@@ -175,3 +175,8 @@ pub(super) fn is_one_of(part: &Part, programs: &[&str]) -> bool {
         Path::new(&name).file_name().is_some_and(|name| programs.iter().any(|program| name == *program))
     })
 }
+
+/// Whether a part only makes empty folders.
+pub(super) fn makes_folders(part: &Part) -> bool {
+    part.words.first().and_then(Pattern::text).is_some_and(|program| program.rsplit('/').next() == Some("mkdir"))
+}

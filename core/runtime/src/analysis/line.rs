@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, PathUse, UNKNOWN, UNNAMED};
+use phasegate_core::analysis::{Access, PathUse, UNKNOWN, UNNAMED, Word};
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
 use phasegate_core::{Event, EventKind};
-use phasegate_shell::{Judgement, Pattern, Piece, Readers, Table, Trust, judge};
+use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, judge};
 use serde_json::Value;
 
+use super::arguments::makes_folders;
 use super::{shadowed, tests};
 use crate::policy_store::KeptSettings;
 
@@ -60,7 +61,12 @@ fn paths_of(judged: &Judgement) -> Vec<PathUse> {
     let named = judged.touches.iter().filter_map(|touch| {
         let changes = matches!(touch.access, Access::Write | Access::Remove);
         let written = touch.path.text().or_else(|| changes.then(|| folder_of(&touch.path)))?;
-        Some(PathUse { command: touch.part, ..PathUse::new(written, touch.access) })
+        let part = touch.part.and_then(|number| judged.parts.get(usize::try_from(number).ok()?));
+        let named = || Word::Known(written.clone());
+        let redirected = |part: &Part| part.command.redirections.iter().any(|(_, word)| *word == named());
+        // A folder of which only a part of the name is known is no folder that is made.
+        let folder = touch.path.text().is_some() && part.is_some_and(|part| makes_folders(part) && !redirected(part));
+        Some(PathUse { command: touch.part, folder, ..PathUse::new(written, touch.access) })
     });
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
     let anywhere =

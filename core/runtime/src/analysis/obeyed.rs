@@ -7,7 +7,7 @@ use phasegate_core::analysis::{Access, PathUse, SimpleCommand, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, obeying};
 use serde_json::Value;
 
-use super::arguments::{blanks_off, each_text};
+use super::arguments::{blanks_off, each_text, makes_folders};
 use super::copied::copies;
 use super::guarded::Place;
 use super::matched::matched;
@@ -114,9 +114,4 @@ fn text(path: &Pattern, home: &str) -> Option<String> {
         Piece::Any | Piece::Glob | Piece::Tree => None,
     });
     known.collect()
-}
-
-/// Whether a part only makes empty folders.
-fn makes_folders(part: &Part) -> bool {
-    part.words.first().and_then(Pattern::text).is_some_and(|program| program.rsplit('/').next() == Some("mkdir"))
 }
