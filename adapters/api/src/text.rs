@@ -153,6 +153,14 @@ pub fn context(verdict: &Verdict, native: impl Native) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
+/// The answer to a turn that may not end: the denial, then what the agent is told besides. No other field of such an answer
+/// reaches the agent.
+#[must_use]
+pub fn held(decision: &Decision, verdict: &Verdict, native: impl Native) -> String {
+    let parts = [Some(denial(decision, native)), context(verdict, native)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
 fn is_phase(decision: &Decision) -> bool {
     decision.code.is_some_and(|code| code.area() == Area::Phase)
 }

@@ -71,6 +71,7 @@ pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply 
             let ends = Answer { goes_on: Some(false), stop_reason: Some(&text), ..tool_answer("deny", &text, None) };
             json(&ends, Some(&text), 2)
         }
+        Some(decision) if hook == Some(Hook::Stop) => json(&blocked(&text::held(decision, verdict, native)), None, 0),
         Some(decision) => denied(hook, decision.effect, &text::denial(decision, native), context.as_deref()),
         None => passed(hook, context.as_deref(), verdict.text()),
     }
@@ -116,7 +117,7 @@ fn unread(frame: &Frame) -> Option<Hook> {
 
 fn denied(hook: Option<Hook>, effect: Effect, text: &str, context: Option<&str>) -> Reply {
     // The decision is about the end of the turn: a problem there is told, by `block`.
-    if matches!(hook, Some(Hook::Stop | Hook::SubagentStop)) {
+    if hook == Some(Hook::SubagentStop) {
         return json(&blocked(text), None, 0);
     }
     if effect == Effect::Ask && hook == Some(Hook::PreToolUse) {

@@ -58,7 +58,7 @@ pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
 /// The answer to the end of a turn: the agent goes on, or the user is told. What the user is told is not for the agent.
 fn stopped(verdict: &Verdict) -> Reply {
     if let Some(decision) = verdict.denial() {
-        let text = text::denial(decision, tools::NATIVE);
+        let text = text::held(decision, verdict, tools::NATIVE);
         return match decision.code {
             Some(Code::Unfinished) => Reply::json(&Output { go_on: Some(&text), ..Output::default() }, false),
             _ => Reply::json(&Output { tell: Some(&text), ..Output::default() }, false),

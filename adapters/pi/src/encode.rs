@@ -52,7 +52,7 @@ pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
     let hook = Hook::named(&message.event);
     match verdict.denial() {
         Some(decision) if hook == Some(Hook::AgentEnd) => match decision.code {
-            Some(Code::Unfinished) => output.go_on = Some(text::denial(decision, tools::NATIVE)),
+            Some(Code::Unfinished) => output.go_on = Some(text::held(decision, verdict, tools::NATIVE)),
             _ => output.tell = Some(text::denial(decision, tools::NATIVE)),
         },
         // What the user is told of the end of a turn is not for the agent.

@@ -8,9 +8,10 @@ use serde_json::Value;
 use crate::input::{Kind, Level, SourceFile};
 use crate::json_schema::JsonSchema;
 use crate::node::{Content, Entry, Node, Span};
+use crate::prompts::PROMPTS_FOLDER;
 use crate::read::read;
 use crate::report::Finding;
-use crate::shipped::SHIPPED_FORMATS;
+use crate::shipped::SHIPPED_FILES;
 use crate::source::FormatObject;
 use crate::suggestion::{did_you_mean, listed};
 use crate::text::Text;
@@ -29,7 +30,9 @@ pub(crate) struct Formats<'f>(BTreeMap<String, &'f str>);
 impl Default for Formats<'_> {
     /// Those that ship with phasegate.
     fn default() -> Self {
-        Self(SHIPPED_FORMATS.iter().map(|(path, text)| ((*path).to_owned(), *text)).collect())
+        let is_text = |path: &str| path.starts_with(PROMPTS_FOLDER);
+        let files = SHIPPED_FILES.iter().filter(|(path, _)| !is_text(path));
+        Self(files.map(|(path, text)| ((*path).to_owned(), *text)).collect())
     }
 }
 

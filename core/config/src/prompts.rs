@@ -7,6 +7,7 @@ use phasegate_core::Code;
 use crate::input::{Kind, Level, SourceFile};
 use crate::node::Span;
 use crate::report::Finding;
+use crate::shipped::SHIPPED_FILES;
 use crate::suggestion::{did_you_mean, listed};
 
 /// The folder that the texts lie in, beside `config.yaml`.
@@ -15,15 +16,24 @@ pub const PROMPTS_FOLDER: &str = "prompts";
 const MAX_CHARS: usize = 4_000;
 
 /// The texts of one level, by the path that a config names them by (`prompts/review.md`).
-#[derive(Default)]
 pub(crate) struct Prompts<'f>(BTreeMap<String, &'f str>);
 
+impl Default for Prompts<'_> {
+    /// Those that ship with phasegate.
+    fn default() -> Self {
+        let texts = SHIPPED_FILES.iter().filter(|(path, _)| path.starts_with(PROMPTS_FOLDER));
+        Self(texts.map(|(path, text)| ((*path).to_owned(), *text)).collect())
+    }
+}
+
 impl<'f> Prompts<'f> {
-    /// Those of a level.
+    /// Those of a level. They stand before shipped ones of the same name.
     pub(crate) fn of(files: &[&'f SourceFile], level: Level) -> Self {
         let texts = files.iter().filter(|file| file.kind == Kind::Prompt && file.level == level);
         let name = |file: &SourceFile| file.path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        Self(texts.map(|file| (format!("{PROMPTS_FOLDER}/{}", name(file)), file.text.as_str())).collect())
+        let mut known = Self::default();
+        known.0.extend(texts.map(|file| (format!("{PROMPTS_FOLDER}/{}", name(file)), file.text.as_str())));
+        known
     }
 
     /// The text that a config names, if it is there.

@@ -53,11 +53,21 @@ macro_rules! both {
 
 const SHIPPED: &[Shipped] = &[
     strict!("careful-feature"),
+    strict!("develop-command"),
+    strict!("develop-learnings"),
+    strict!("develop-skill"),
     both!("lsp-refactor"),
     both!("lsp-rename"),
     both!("lsp-safe-edit"),
     both!("lsp-verify"),
     strict!("migration"),
+    strict!("orchestrate-analysis"),
+    strict!("orchestrate-clarification"),
+    strict!("orchestrate-generation"),
+    strict!("orchestrate-memory"),
+    strict!("orchestrate-research"),
+    strict!("orchestrate-synthesis"),
+    strict!("orchestrate-validation"),
     both!("planned-feature"),
     strict!("planned-task"),
     strict!("release"),
@@ -67,9 +77,24 @@ const SHIPPED: &[Shipped] = &[
     strict!("test-first-beside"),
 ];
 
-/// The formats and schemas that shipped skills name, by the path that they name them by.
-pub(crate) const SHIPPED_FORMATS: &[(&str, &str)] =
-    &[("schemas/task-graph.schema.json", include_str!("../skills/schemas/task-graph.schema.json"))];
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => {
+        &[$(($path, include_str!(concat!("../skills/", $path)))),+]
+    };
+}
+
+/// The formats, schemas and texts that shipped skills name, by the path that they name them by.
+pub(crate) const SHIPPED_FILES: &[(&str, &str)] = files![
+    "formats/memory.yaml",
+    "prompts/analysis.md",
+    "prompts/clarification.md",
+    "prompts/generation.md",
+    "prompts/memory.md",
+    "prompts/research.md",
+    "prompts/synthesis.md",
+    "prompts/validation.md",
+    "schemas/task-graph.schema.json",
+];
 
 /// Every shipped skill, sorted by name.
 #[must_use]

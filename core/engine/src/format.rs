@@ -41,6 +41,9 @@ pub struct Markdown {
     /// The least number of words of each of these sections; where there are none, of the whole text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_words: Option<u64>,
+    /// Lines of the text, whatever section they stand in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<TextTest>,
     /// The last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_line: Option<TextTest>,

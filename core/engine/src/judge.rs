@@ -93,13 +93,14 @@ impl<'a> SkillCall<'a> {
     }
 
     /// Whether the call begins a run of the skill, by this line of `start`: it, or a part of it, does more than read and
-    /// may be what the line selects. Doubt counts, and a program that nobody can see into is doubt for no path.
+    /// may be what the line selects. What starts a subagent or invokes a skill does more, where the line says so. Doubt counts, and a program that nobody can see into is doubt for no path.
     pub(crate) fn begins(&self, matcher: &Matcher) -> bool {
         let whole = self.parts.is_empty().then_some(&self.whole);
         let shell = self.whole.labels.contains(SHELL);
         self.parts.iter().chain(whole).any(|part| {
             let subject = Subject { named: shell, ..part.subject(Use::Forbid) };
-            !only_reads(&part.labels) && matcher.matches(subject, self.skill.permitted_servers(), Use::Forbid)
+            let acts = matcher.invokes.is_some() || !only_reads(&part.labels);
+            acts && matcher.matches(subject, self.skill.permitted_servers(), Use::Forbid)
         })
     }
 

@@ -140,6 +140,7 @@ mod meant;
 mod steering;
 mod control;
 mod obligation;
+mod directive;
 mod step;
 
 pub use change::{Change, Durability};

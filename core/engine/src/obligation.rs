@@ -155,8 +155,13 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
         text.push_str(" It stands still until the user says how it goes on; only calls that read are allowed.");
         return text;
     }
-    if !phase.description.is_empty() {
-        text.push_str(&format!(" {}.", phase.description.trim_end_matches('.')));
+    // A text of several lines stands for itself, at the end.
+    let (sentence, page) = match phase.description.contains('\n') {
+        true => ("", phase.description.as_str()),
+        false => (phase.description.as_str(), ""),
+    };
+    if !sentence.is_empty() {
+        text.push_str(&format!(" {}.", sentence.trim_end_matches('.')));
     }
     let skipped = skipped(skill, run, index);
     if !skipped.is_empty() {
@@ -192,6 +197,9 @@ fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     text.push_str(&to_skip(run, index));
     if let Some(next) = next {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
+    }
+    if !page.is_empty() {
+        text.push_str(&format!("\n\n{page}"));
     }
     text
 }

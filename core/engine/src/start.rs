@@ -97,7 +97,8 @@ pub(crate) fn by_call(
     let mut began = false;
     for skill in &policy.skills {
         let before = skill.start.iter().any(|start| matches!(start, Start::Before(_)));
-        if !before {
+        // Nothing gives the values of inputs; `unbegun` is the answer to such a call.
+        if !before || !skill.inputs.is_empty() || is_part(policy, draft.state(), skill) {
             continue;
         }
         let live = live(draft.state(), skill);
@@ -115,6 +116,26 @@ pub(crate) fn by_call(
         began = true;
     }
     began
+}
+
+/// The skill whose run has to begin before the call, and cannot: nothing gives the values of its inputs.
+pub(crate) fn unbegun<'p>(policy: &'p Policy, state: &State, call: &Call, caller: Caller<'_>) -> Option<&'p Skill> {
+    let asks = |skill: &Skill| {
+        let seen = SkillCall::new(skill, call, caller);
+        skill.start.iter().any(|start| matches!(start, Start::Before(matcher) if seen.begins(matcher)))
+    };
+    let mut waiting = policy.skills.iter().filter(|skill| !skill.inputs.is_empty() && skill.starts_by_itself());
+    waiting.find(|skill| asks(skill) && live(state, skill).is_none() && !is_part(policy, state, skill))
+}
+
+/// Whether a live run consists of runs of the skill, now or in another phase: its phases say when one begins.
+fn is_part(policy: &Policy, state: &State, skill: &Skill) -> bool {
+    let runs_it = |run: &Run| policy.skill_version(&run.skill, &run.version).is_some_and(|parent| runs(parent, skill));
+    state.live_runs().any(runs_it)
+}
+
+fn runs(parent: &Skill, skill: &Skill) -> bool {
+    parent.children.iter().any(|child| child.name == skill.name || runs(child, skill))
 }
 
 /// The live root run of the skill.

@@ -17,6 +17,7 @@ use crate::decision::Decision;
 use crate::denial::{Denial, DenialKind};
 use crate::denied;
 use crate::deprecated;
+use crate::directive;
 use crate::draft::{Draft, Parts};
 use crate::eval::{World, conditions};
 use crate::event::{Event, EventKind};
@@ -106,6 +107,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     let Answered { decision, result } = kept.unwrap_or_else(|| answer(&mut world, policy, &mut draft, event));
     settle(&mut world, policy, &mut draft);
     begin_visits(&mut world, policy, &mut draft);
+    directive::remind(policy, &mut draft, event, decision.as_ref());
     obligation::derive(policy, &mut draft, event);
     deprecated::tell(&world, policy, &mut draft, event, decision.as_ref());
     obligation::give(&mut draft, event, decision.as_ref());

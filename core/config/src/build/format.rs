@@ -58,12 +58,17 @@ fn markdown(builder: &mut Builder<'_>, source: &FormatObject, node: &Node) -> Op
         .zip(child(node, "sections").items())
         .map(|(line, node)| heading(builder, line, node))
         .collect();
+    let lines: Vec<Option<TextTest>> = (source.lines.iter().flatten())
+        .zip(child(node, "lines").items())
+        .map(|(line, node)| self::line(builder, line, node))
+        .collect();
     let last_line = source.last_line.as_ref().map(|line| self::line(builder, line, child(node, "last_line")));
     let front_matter = source.front_matter.iter().map(|(path, test)| argument(path, test)).collect();
     let rules = Markdown {
         title: whole(title)?,
         sections: sections.into_iter().collect::<Option<_>>()?,
         min_words: source.min_words,
+        lines: lines.into_iter().collect::<Option<_>>()?,
         last_line: whole(last_line)?,
         front_matter,
     };
@@ -118,6 +123,7 @@ fn words(rules: &Markdown) -> String {
     } else {
         parts.extend(words);
     }
+    parts.extend(rules.lines.iter().map(|line| format!("the line {}", shown(line))));
     parts.extend(rules.last_line.iter().map(|line| format!("the last line {}", shown(line))));
     let fields: Vec<String> = rules.front_matter.iter().map(|test| format!("`{}`", cut(&test.path))).collect();
     parts.extend((!fields.is_empty()).then(|| format!("{} in its front matter", fields.join(", "))));

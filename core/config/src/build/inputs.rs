@@ -75,15 +75,15 @@ fn prompts<'f>(builder: &Builder<'f>, source: &SkillSource, root: &Node) -> Vec<
     named.collect()
 }
 
-/// A skill with inputs begins only where somebody can give their values.
+/// A skill with inputs begins only where somebody can give their values. A call that it has to begin before is refused.
 pub(super) fn starts(builder: &mut Builder<'_>, inputs: &[Input], start: &[Start], root: &Node) {
-    if inputs.is_empty() || start.iter().all(|start| *start == Start::Invocation) {
+    if inputs.is_empty() || start.iter().all(|start| matches!(start, Start::Invocation | Start::Before(_))) {
         return;
     }
     let finding = Finding::error(
         Code::ConfigValue,
         child(root, "start").span,
-        "a skill with `inputs` begins by `invocation` alone: nothing else gives their values",
+        "a skill with `inputs` begins by no session and no prompt: they give no values",
     );
     builder.findings.push(finding.suggest("remove the other lines of `start`, or `inputs`"));
 }

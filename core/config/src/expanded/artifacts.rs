@@ -28,10 +28,12 @@ fn markdown(rules: &Markdown) -> Value {
         TextTest::Matches(pattern) => json!({"matches": pattern}),
     };
     let sections: Vec<Value> = rules.sections.iter().map(line).collect();
+    let lines: Vec<Value> = rules.lines.iter().map(line).collect();
     let keys = [
         rules.title.as_ref().map(|title| ("title", line(title))),
         (!sections.is_empty()).then(|| ("sections", json!(sections))),
         rules.min_words.map(|least| ("min_words", json!(least))),
+        (!lines.is_empty()).then(|| ("lines", json!(lines))),
         rules.last_line.as_ref().map(|last| ("last_line", line(last))),
         (!rules.front_matter.is_empty()).then(|| ("front_matter", arguments(&rules.front_matter))),
     ];

@@ -76,6 +76,9 @@ pub struct FormatObject {
     /// The least number of words of each of these sections. Without `sections`: of the whole text.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub min_words: Option<u64>,
+    /// Lines that the text has, outside of blocks of code. What marks a list, and signs of emphasis, do not count.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub lines: Option<Vec<LineSource>>,
     /// The last line that is not empty. It counts as text of no section.
     pub last_line: Option<LineSource>,
     /// Fields of the YAML between the leading `---` lines, by name, as arguments are tested; a dot selects a field of an

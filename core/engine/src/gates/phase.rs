@@ -13,6 +13,7 @@ use crate::inputs;
 use crate::policy::{Mode, Skill};
 use crate::remedy;
 use crate::run_verdict::RunVerdict;
+use crate::start;
 use crate::state::Run;
 
 pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
@@ -41,17 +42,24 @@ fn unclear_start(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial>
     Some(Denial { tool: call.tool.name.clone(), run: Some(run), ..Denial::new(kind, Effect::of_violation(part.mode)) })
 }
 
-/// A skill that the call invokes and that cannot begin with what the call gives.
+/// A skill that the call invokes and that cannot begin with what the call gives; or one that has to begin before it.
 fn without_inputs(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
-    let Context { policy, state, call, .. } = *context;
-    let skill = inputs::invoked(policy, call)?;
+    let Context { policy, state, call, caller, .. } = *context;
+    let Some(skill) = inputs::invoked(policy, call) else {
+        let skill = start::unbegun(policy, state, call, caller)?;
+        return Some(of_inputs(context, skill, inputs::refused(skill)));
+    };
     let live = state.live_runs().find(|run| run.skill == skill.name).map(|run| (&run.id, &run.version));
     let live = live.filter(|(id, _)| !control::finished(world, policy, state, id));
     let values = live.and_then(|(_, version)| policy.skill_version(&skill.name, version)).map(Skill::values);
     let kind = inputs::hindered(skill, call, values.as_ref())?;
+    Some(of_inputs(context, skill, kind))
+}
+
+fn of_inputs(context: &Context<'_>, skill: &Skill, kind: DenialKind) -> Denial {
     let effect = Effect::of_violation(skill.mode.unwrap_or(Mode::Warn));
     let run = DecidingRun { skill: skill.name.clone(), phase: None, line: None, began: false };
-    Some(Denial { tool: call.tool.name.clone(), run: Some(run), ..Denial::new(kind, effect) })
+    Denial { tool: context.call.tool.name.clone(), run: Some(run), ..Denial::new(kind, effect) }
 }
 
 /// The live runs whose policy is gone: nothing can be said for the call, so it is a violation.

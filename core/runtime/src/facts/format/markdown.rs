@@ -37,6 +37,7 @@ pub(super) fn fault(rules: &Markdown, bytes: &[u8]) -> Option<String> {
         let words = outline.words(0..outline.parts.len());
         faults.extend((words < least).then(|| format!("it has {words} of {least} words")));
     }
+    faults.extend(rules.lines.iter().filter_map(|line| fault_of_line(line, body, &outline)));
     if let Some(wanted) = &rules.last_line {
         faults.extend(fault_of_last_line(wanted, last, &outline, &lines));
     }
@@ -83,6 +84,23 @@ fn fault_of_section(section: &TextTest, least: u64, outline: &Outline, lines: &L
         words if words < least => Some(format!("the section `{name}` has {words} of {least} words (line {line})")),
         _ => None,
     }
+}
+
+fn fault_of_line(wanted: &TextTest, body: &str, outline: &Outline) -> Option<String> {
+    let mut start = 0;
+    let found = body.split_inclusive('\n').any(|line| {
+        let at = start;
+        start += line.len();
+        !outline.raw.iter().any(|raw| raw.contains(&at)) && wanted.fits(&plain(line))
+    });
+    (!found).then(|| format!("the line {} is missing", shown(wanted)))
+}
+
+/// A line without what marks an item of a list, and without signs of emphasis and code.
+fn plain(line: &str) -> String {
+    let line = line.trim();
+    let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
+    spaced(&item.replace("**", "").replace('`', ""))
 }
 
 fn fault_of_last_line(

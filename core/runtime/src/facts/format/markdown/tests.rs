@@ -12,6 +12,7 @@ fn rules() -> Markdown {
         title: Some(TextTest::Matches(".+ Agent Output: .+".into())),
         sections: vec![is("Section 0: Context"), is("Section 1: Findings")],
         min_words: None,
+        lines: Vec::new(),
         last_line: Some(is("**RESEARCH_COMPLETE**")),
         front_matter: Vec::new(),
     }
@@ -115,5 +116,21 @@ proptest! {
         };
         let text = GOOD.replace("## Section 1: Findings", &heading);
         prop_assert!(found(&text).unwrap().contains("`Section 1: Findings` is missing"));
+    }
+}
+
+#[test]
+fn a_line_is_one_of_the_text_and_not_a_part_of_one() {
+    let rules = Markdown { lines: vec![TextTest::Matches("Task ID: t1".into())], ..Markdown::default() };
+    let wrong = Some("the line that matches `Task ID: t1` is missing".to_owned());
+    for (text, fault) in [
+        ("Task ID: t1\n", &None),
+        ("a\n\n- **Task ID:** `t1`\r\n", &None),
+        ("Task ID: t12\n", &wrong),
+        ("The Task ID: t1\n", &wrong),
+        ("```\nTask ID: t1\n```\n", &wrong),
+        ("", &wrong),
+    ] {
+        assert_eq!(&super::fault(&rules, text.as_bytes()), fault, "{text}");
     }
 }
