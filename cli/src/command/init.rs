@@ -2,6 +2,7 @@
 //! nothing twice, and can undo all of it.
 
 mod setting;
+mod agent_file;
 mod apply;
 pub(crate) mod mode;
 pub(crate) mod command_name;
@@ -57,7 +58,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return print::run(&setting, file);
     }
     let mut first: Vec<Change> = config.change.clone().into_iter().collect();
-    first.extend(skill_file::changes(&setting, &config.policy)?);
+    first.extend(skill_file::changes(&setting, &config)?);
+    first.extend(agent_file::changes(&setting, &config));
     let mut plans = vec![Plan::new(setting, first)?];
     if let Some(mut setting) = plans.first().and_then(|plan| plan.setting.for_user_too()) {
         setting.mode = setting.mode.max(mode::of_guarded_projects(&setting.runtime));

@@ -5,7 +5,7 @@ use std::path::Path;
 use phasegate_adapter::{Change, InstallScope};
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
 use phasegate_core::Code;
-use phasegate_core::policy::{Mode, Policy};
+use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_runtime::policy_store::strictest;
 
 use super::setting::{Setting, read};
@@ -23,6 +23,8 @@ pub(crate) struct Config {
     pub(crate) mode: Mode,
     /// What it means.
     pub(crate) policy: Policy,
+    /// The skills that were asked for, and those that they consist of and that guard the start of an agent.
+    pub(crate) skills: Vec<String>,
     /// The mode in a config that is there already, where another was asked for.
     pub(crate) other_mode: Option<Mode>,
 }
@@ -34,11 +36,19 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
     let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
     let path = path.unwrap_or_else(|| folder.join("config.yaml"));
     let before = read(&path)?;
-    let after = match &before {
-        None => starter::text(&setting.args.skills, setting.args.mode.unwrap_or(ModeArg::Warn)),
-        Some(text) => extended(setting, &path, text)?,
+    let text_with = |skills: &[String]| match &before {
+        None => Ok(starter::text(skills, setting.args.mode.unwrap_or(ModeArg::Warn))),
+        Some(text) => extended(setting, &path, text, skills),
     };
-    let compiled = compiled(setting, &path, &after);
+    let mut skills = setting.args.skills.clone();
+    let mut after = text_with(&skills)?;
+    let mut compiled = compiled(setting, &path, &after);
+    let parts = parts(&skills, &compiled.policy);
+    if !parts.is_empty() {
+        skills.extend(parts);
+        after = text_with(&skills)?;
+        compiled = self::compiled(setting, &path, &after);
+    }
     let mistakes: Vec<_> = compiled
         .diagnostics
         .iter()
@@ -64,14 +74,30 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
     let change = (before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) });
     let differs = setting.args.mode.is_some_and(|mode| compiled.settings.mode != Some(mode.mode()));
     let other_mode = differs.then(|| compiled.settings.mode.unwrap_or(Mode::Warn));
-    Ok(Config { change, mode, policy: compiled.policy, other_mode })
+    Ok(Config { change, mode, policy: compiled.policy, skills, other_mode })
+}
+
+/// The skills that these consist of and that begin before an agent is started: they deny its start anywhere else.
+fn parts(skills: &[String], policy: &Policy) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<&Skill> = skills.iter().filter_map(|name| policy.skill(name)).collect();
+    while let Some(skill) = open.pop() {
+        for child in &skill.children {
+            let is_new = !skills.contains(&child.name) && !found.contains(&child.name);
+            if is_new && child.starts_by_itself() {
+                found.push(child.name.clone());
+            }
+            open.push(child);
+        }
+    }
+    found.sort_unstable();
+    found
 }
 
 /// The text with the skills that do not apply yet.
-fn extended(setting: &Setting<'_>, path: &Path, text: &str) -> Result<String, Failure> {
+fn extended(setting: &Setting<'_>, path: &Path, text: &str, skills: &[String]) -> Result<String, Failure> {
     let known = compiled(setting, path, text);
-    let missing: Vec<_> =
-        setting.args.skills.iter().filter(|skill| known.policy.skill(skill).is_none()).cloned().collect();
+    let missing: Vec<_> = skills.iter().filter(|skill| known.policy.skill(skill).is_none()).cloned().collect();
     let differs = setting.args.mode.is_some_and(|mode| known.settings.mode != Some(mode.mode()));
     if differs && !setting.context.out.json {
         setting.context.out.note(format_args!(

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Adapter, Change, Finding, InstallScope, Level};
 use phasegate_config::demanded;
-use phasegate_core::policy::{Policy, Skill};
+use phasegate_core::policy::Skill;
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::{Project, Runtime};
 
 use super::record::{self, Written, digest};
 use super::setting::Setting;
+use super::settings::Config;
 use super::skill_text::{of_demanded, text};
 use crate::output::Failure;
 
@@ -20,10 +21,10 @@ use crate::output::Failure;
 /// # Errors
 ///
 /// The record of what `init` wrote cannot be read.
-pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Result<Vec<Change>, Failure> {
+pub(crate) fn changes(setting: &Setting<'_>, config: &Config) -> Result<Vec<Change>, Failure> {
     let mut changes: Vec<Change> = Vec::new();
     let written = record::read(setting)?.files;
-    for skill in setting.args.skills.iter().filter_map(|name| policy.skill(name)) {
+    for skill in config.skills.iter().filter_map(|name| config.policy.skill(name)) {
         for adapter in &setting.adapters {
             let files = files(setting, *adapter, &skill.name);
             let stale = files.iter().find_map(|file| renewed(file, skill, &written));
@@ -35,7 +36,7 @@ pub(crate) fn changes(setting: &Setting<'_>, policy: &Policy) -> Result<Vec<Chan
             }
             for asked in demanded(skill) {
                 let files = self::files(setting, *adapter, &asked.name);
-                let known = policy.skill(&asked.name);
+                let known = config.policy.skill(&asked.name);
                 changes.extend(new(setting, &files, &changes, &known.map_or_else(|| of_demanded(&asked), text)));
             }
         }

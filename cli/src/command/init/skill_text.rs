@@ -137,7 +137,9 @@ fn listed<'m>(matchers: impl IntoIterator<Item = &'m Matcher>) -> String {
 
 fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
     let mut parts = Vec::new();
-    if !phase.description.is_empty() {
+    if phase.description.contains('\n') {
+        parts.push("phasegate gives you the text of this phase when it begins.".to_string());
+    } else if !phase.description.is_empty() {
         parts.push(format!("{}.", phase.description.trim_end_matches('.')));
     }
     if phase.optional != Optional::No {
