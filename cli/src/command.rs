@@ -23,6 +23,7 @@ pub mod replay;
 pub mod schema;
 pub mod serve;
 pub mod shell;
+pub mod skill;
 pub mod skip;
 pub mod status;
 pub mod workflow;
@@ -90,6 +91,8 @@ commands! {
     Mode(mode);
     /// Show the current phase of each session of a project
     Status(status);
+    /// Show, begin, follow, steer and write skills
+    Skill(skill);
     /// Begin, follow and steer runs that belong to the project and outlive its sessions
     Workflow(workflow);
     /// Check that the guard works here, and list what it cannot do

@@ -49,7 +49,7 @@ pub use instance::instance;
 pub use json_schema::JsonSchema;
 pub use mcp::Mcp;
 pub use prompts::PROMPTS_FOLDER;
-pub use shipped::{Shipped, find_shipped, shipped};
+pub use shipped::{Shipped, find_shipped, shipped, shipped_file};
 pub use source::Form;
 pub use suggestion::likely_typo;
 pub use version::{of_skill as skill_version, of_stored_skill as stored_skill_version};

@@ -96,6 +96,12 @@ pub(crate) const SHIPPED_FILES: &[(&str, &str)] = files![
     "schemas/task-graph.schema.json",
 ];
 
+/// The text of a format, a schema or a prompt that shipped skills name, by the path that they name it by.
+#[must_use]
+pub fn shipped_file(path: &str) -> Option<&'static str> {
+    SHIPPED_FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
+}
+
 /// Every shipped skill, sorted by name.
 #[must_use]
 pub fn shipped() -> &'static [Shipped] {

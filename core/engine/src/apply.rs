@@ -110,6 +110,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         Change::ElementRetried { run, element } => elements::again(runs, run, *element),
         Change::ElementSkipped { run, element } => elements::skip(runs, run, *element),
         Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
+        Change::RunHalted { run, why } => change_run(runs, run, |run| run.halted.clone_from(why)),
         Change::LimitSpent { run, edge } => change_run(runs, run, |run| run.spent = Some(edge.clone())),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
         Change::ApprovalGiven { run, approval } => change_run(runs, run, |run| {

@@ -280,6 +280,13 @@ pub enum Change {
         /// The edge.
         edge: SpentEdge,
     },
+    /// A person halted a run, or had it go on.
+    RunHalted {
+        /// The id of the run.
+        run: String,
+        /// Why; `None`: it goes on.
+        why: Option<String>,
+    },
     /// A run returned from a provisional phase, as if it had never entered it.
     PhaseReturned {
         /// The id of the run.
@@ -454,6 +461,7 @@ impl Change {
             | Self::PhaseSkipped { run, .. }
             | Self::PhaseBack { run, .. }
             | Self::LimitSpent { run, .. }
+            | Self::RunHalted { run, .. }
             | Self::ApprovalGiven { run, .. }
             | Self::ApprovalRevoked { run, .. }
             | Self::VisitBegan { run, .. }
@@ -531,6 +539,7 @@ impl Change {
             | Self::PhaseSkipped { .. }
             | Self::PhaseBack { .. }
             | Self::LimitSpent { .. }
+            | Self::RunHalted { .. }
             | Self::PhaseReturned { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }

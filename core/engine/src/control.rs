@@ -11,9 +11,11 @@ use crate::arguments::{Arguments, arguments};
 use crate::cause::By;
 use crate::change::Change;
 use crate::denial::DenialKind;
+use crate::directive;
 use crate::draft::Draft;
 use crate::eval::{World, texts};
 use crate::graph::{self, Here};
+use crate::halting;
 use crate::import::{self, Imported};
 use crate::in_force;
 use crate::inputs;
@@ -72,6 +74,12 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let (act, words) = (steering::act(name), Words::of(&args)?);
             steering::phase(world, policy, draft, &Order { act, words, who: args.text("who")? })
         }
+        "halt_run" | "resume_run" => {
+            let args = only(&["skill_name", "run", "why"])?;
+            human(by, name)?;
+            let why = (name == "halt_run").then(|| args.text("why").map(Option::unwrap_or_default)).transpose()?;
+            halting::halt(policy, draft, &Words::of(&args)?, why)
+        }
         "retry_element" | "skip_element" => {
             let args = only(&["id", "run"])?;
             human(by, name)?;
@@ -84,7 +92,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let mode = mode_of(args.required("mode")?)?;
             set_mode(policy, draft, args.text("skill_name")?, mode)
         }
-        "get_skill_phase" | "runs" | "approvals" | "end_session" | "reload" => {
+        "get_skill_phase" | "runs" | "approvals" | "directives" | "end_session" | "reload" => {
             only(&[])?;
             without_arguments(world, policy, draft, by, name)
         }
@@ -115,9 +123,14 @@ fn without_arguments(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     match name {
         "get_skill_phase" => {
             let inactive = || json!({"active": false, "available_skills": available(policy)});
-            return Ok(run_status::newest(world, policy, draft.state()).unwrap_or_else(inactive));
+            let mut answer = run_status::newest(world, policy, draft.state()).unwrap_or_else(inactive);
+            if let (Value::Object(fields), Some(next)) = (&mut answer, directive::next(policy, draft.state())) {
+                fields.insert("directive".to_string(), Value::from(next));
+            }
+            return Ok(answer);
         }
         "runs" => return Ok(run_status::all(world, policy, draft.state())),
+        "directives" => return Ok(directive::all(policy, draft.state())),
         "approvals" => return Ok(approving::list(world, policy, draft.state())),
         _ => human(by, name)?,
     }
@@ -175,7 +188,7 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 14] = [
+pub const COMMANDS: [&str; 17] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
@@ -183,8 +196,11 @@ pub const COMMANDS: [&str; 14] = [
     "approve",
     "revoke",
     "approvals",
+    "directives",
     "skip_phase",
     "advance",
+    "halt_run",
+    "resume_run",
     "retry_element",
     "skip_element",
     "set_mode",

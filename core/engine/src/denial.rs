@@ -213,6 +213,8 @@ pub struct Stopped {
     pub element: Option<String>,
     /// The rollback edge whose limit is spent, of the run or of its part.
     pub spent: Option<SpentEdge>,
+    /// Why a person halted the run, where one did.
+    pub halted: Option<String>,
 }
 
 /// The run that failed, of those that a phase consists of.

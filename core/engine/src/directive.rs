@@ -1,12 +1,17 @@
 //! Directives: while a subagent has to be started, a denial and a held stop say again how (rules 3.4).
 
 use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
 
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
+use crate::obligation;
 use crate::policy::{Phase, Policy};
-use crate::state::{Run, State, Status};
+use crate::state::{Children, Run, State, Status};
+use crate::tree;
 
 /// Has the main agent told again which subagent to start, where it was denied something else or kept from stopping. The
 /// same call, denied again, is answered without.
@@ -22,11 +27,36 @@ pub(crate) fn remind(policy: &Policy, draft: &mut Draft, event: &Event, decision
     if !asked {
         return;
     }
-    let state = draft.state();
-    let waiting: Option<String> = state.live_runs().find(|run| waits(policy, state, run)).map(|run| run.id.clone());
+    let waiting = pending(policy, draft.state()).map(|run| run.id.clone());
     if let Some(run) = waiting {
         draft.announce(&run);
     }
+}
+
+/// The run whose phase waits for a subagent to be started.
+fn pending<'s>(policy: &Policy, state: &'s State) -> Option<&'s Run> {
+    state.live_runs().find(|run| waits(policy, state, run))
+}
+
+/// What the agent is told to do next, where a subagent has to be started.
+pub(crate) fn next(policy: &Policy, state: &State) -> Option<String> {
+    text(policy, state, pending(policy, state)?)
+}
+
+/// What the agent is told of each live run that judges calls: the answer of `directives`.
+pub(crate) fn all(policy: &Policy, state: &State) -> Value {
+    let judging = state.live_runs().filter(|run| run.children != Children::Live);
+    let told = judging.filter_map(|run| {
+        let text = text(policy, state, run)?;
+        Some(json!({"run": run.id, "skill": run.skill, "root": tree::root(state, run).id, "text": text}))
+    });
+    told.collect::<Vec<_>>().into()
+}
+
+fn text(policy: &Policy, state: &State, run: &Run) -> Option<String> {
+    let skill = policy.skill_version(&run.skill, &run.version)?;
+    let parent = run.parent.as_deref().and_then(|parent| state.run(parent)).map(|parent| parent.skill.as_str());
+    Some(obligation::announce(skill, run, parent))
 }
 
 /// Whether the phase of a run waits for a subagent to be started, and says what its prompt has to hold.

@@ -184,7 +184,7 @@ impl<'a> World<'a> {
     /// Where the phase consists of other runs, their end decides.
     pub(crate) fn done(&mut self, run: &Run, phase: &Phase) -> Done {
         match (run.children, &phase.done_when) {
-            _ if run.spent.is_some() => Done::No,
+            _ if run.spent.is_some() || run.halted.is_some() => Done::No,
             (Children::Live | Children::Gate | Children::Failed, _) => Done::No,
             (Children::Finished, _) => Done::Yes,
             (Children::None, _) if phase.run.is_some() => Done::No,

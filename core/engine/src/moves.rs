@@ -79,6 +79,9 @@ pub(crate) fn settle(world: &mut World<'_>, draft: &mut Draft, skill: &Skill, id
 
 /// The next move of a run that is left as soon as its phase is done.
 fn settling(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<Change> {
+    if run.halted.is_some() {
+        return None;
+    }
     if let Some(edge) = &run.spent {
         let fails = edge.then == Spent::Halt && run.branch.is_some();
         return fails.then(|| ended(run, Status::Failed, By::Platform));

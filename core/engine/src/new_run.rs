@@ -44,6 +44,7 @@ impl Run {
             said_done: Vec::new(),
             backs: Vec::new(),
             spent: None,
+            halted: None,
             failed: false,
             deprecated: Vec::new(),
             variables: Default::default(),

@@ -135,7 +135,7 @@ fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
 }
 
 /// Where a run stands, in short lists. What finishes the phase stands there once.
-fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
+pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
     let index = skill.phase_index(&run.phase).unwrap_or_default();
     let Some(phase) = skill.phases.get(index) else { return String::new() };
     let mut finishing: Vec<&str> = Vec::new();

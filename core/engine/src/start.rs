@@ -11,6 +11,7 @@ use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::judge::{Caller, SkillCall};
 use crate::policy::{Policy, Skill, Start};
+use crate::reach;
 use crate::run_verdict::{RunVerdict, is_done, is_over};
 use crate::settle::settle;
 use crate::state::{Run, State, Status};
@@ -98,7 +99,7 @@ pub(crate) fn by_call(
     for skill in &policy.skills {
         let before = skill.start.iter().any(|start| matches!(start, Start::Before(_)));
         // Nothing gives the values of inputs; `unbegun` is the answer to such a call.
-        if !before || !skill.inputs.is_empty() || is_part(policy, draft.state(), skill) {
+        if !before || !skill.inputs.is_empty() || reach::is_part(policy, draft.state(), &skill.name) {
             continue;
         }
         let live = live(draft.state(), skill);
@@ -125,17 +126,7 @@ pub(crate) fn unbegun<'p>(policy: &'p Policy, state: &State, call: &Call, caller
         skill.start.iter().any(|start| matches!(start, Start::Before(matcher) if seen.begins(matcher)))
     };
     let mut waiting = policy.skills.iter().filter(|skill| !skill.inputs.is_empty() && skill.starts_by_itself());
-    waiting.find(|skill| asks(skill) && live(state, skill).is_none() && !is_part(policy, state, skill))
-}
-
-/// Whether a live run consists of runs of the skill, now or in another phase: its phases say when one begins.
-fn is_part(policy: &Policy, state: &State, skill: &Skill) -> bool {
-    let runs_it = |run: &Run| policy.skill_version(&run.skill, &run.version).is_some_and(|parent| runs(parent, skill));
-    state.live_runs().any(runs_it)
-}
-
-fn runs(parent: &Skill, skill: &Skill) -> bool {
-    parent.children.iter().any(|child| child.name == skill.name || runs(child, skill))
+    waiting.find(|skill| asks(skill) && live(state, skill).is_none() && !reach::is_part(policy, state, &skill.name))
 }
 
 /// The live root run of the skill.

@@ -233,6 +233,9 @@ pub struct Run {
     /// The rollback edge of the present visit that was asked for after its limit was spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<SpentEdge>,
+    /// Why a person halted it, where one did and has not resumed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halted: Option<String>,
     /// Whether the newest result of the present visit is a failure.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub failed: bool,
@@ -254,11 +257,11 @@ impl Run {
         self.children == Children::Gate
     }
 
-    /// Whether it stands still until a person says how it goes on: a limit is spent, or a run failed that its phase
-    /// consists of.
+    /// Whether it stands still until a person says how it goes on: one halted it, a limit is spent, or a run failed that
+    /// its phase consists of.
     #[must_use]
     pub fn stands_still(&self) -> bool {
-        self.spent.is_some() || self.children == Children::Failed
+        self.halted.is_some() || self.spent.is_some() || self.children == Children::Failed
     }
 
     /// Whether a person said that a phase, which is still to come, is skipped.

@@ -21,6 +21,7 @@ pub(crate) fn stopped(state: &State, run: &Run, skill: &Skill, tool: &str, asked
         phase: run.phase.clone(),
         next,
         spent: own.or(part.and_then(|part| part.spent.as_ref())).cloned(),
+        halted: run.halted.clone(),
         part: part.map(|part| StoppedPart {
             skill: part.skill.clone(),
             branch: branch(part).unwrap_or_default(),

@@ -14,6 +14,17 @@ pub(crate) fn roots(state: &State) -> impl Iterator<Item = &Run> {
     state.live_runs().filter(|run| parent(state, run).is_none())
 }
 
+/// The live run at the root of a run's tree.
+pub(crate) fn root<'a>(state: &'a State, run: &'a Run) -> &'a Run {
+    let mut at = run;
+    // No tree is deeper than there are runs, whatever the parents in a state say.
+    for _ in 0..=state.project.runs.len().saturating_add(state.session.runs.len()) {
+        let Some(above) = parent(state, at) else { break };
+        at = above;
+    }
+    at
+}
+
 /// The live run that a run is a part of.
 fn parent<'a>(state: &'a State, run: &Run) -> Option<&'a Run> {
     let parent = state.run(run.parent.as_deref()?)?;

@@ -303,7 +303,8 @@ impl PolicyStore {
     }
 
     /// The stored skill of this version; `None` if it is gone or its content has another version.
-    fn skill(&self, version: &str) -> Option<Skill> {
+    #[must_use]
+    pub fn skill(&self, version: &str) -> Option<Skill> {
         let stored = self.read::<Value>("skills", version)?;
         if stored_skill_version(stored.clone()) != version {
             return None;

@@ -47,6 +47,15 @@ impl Runtime {
         self.ask(project, session, "approvals")
     }
 
+    /// What the agent of a session is told of each run that judges its calls, without recording that it was asked.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::status`].
+    pub fn directives(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
+        self.ask(project, session, "directives")
+    }
+
     /// The state that a session has which is still to begin: the project's half.
     ///
     /// # Errors

@@ -13,9 +13,13 @@ pub(crate) fn reason(why: &Stopped) -> String {
         Some(branch) => format!("skill \"{skill}\" (`{branch}`)"),
         None => format!("skill \"{skill}\""),
     };
+    let refused = if tool.is_empty() { String::new() } else { format!("{tool} is denied: ") };
+    if let Some(reason) = &why.halted {
+        let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        return format!("{refused}{skill} was halted by the user{reason}");
+    }
     let has_failed = why.spent.as_ref().is_none_or(|edge| edge.then == Spent::Halt);
     let what = if has_failed { "has failed" } else { "waits for the user" };
-    let refused = if tool.is_empty() { String::new() } else { format!("{tool} is denied: ") };
     format!("{refused}{skill} {what}, as {}", because(why, phase))
 }
 
@@ -49,6 +53,9 @@ pub(super) fn recovery(why: &Stopped) -> String {
 /// How a person has the run go on, as the rest of a sentence about them.
 pub(crate) fn ways(why: &Stopped) -> String {
     let Stopped { skill, branch, next, element, .. } = why;
+    if why.halted.is_some() {
+        return format!("have it go on by `phasegate skill resume {skill}` in a terminal.");
+    }
     let typed = |prompt: &str, command: &str| {
         format!("`/phasegate {prompt}` as a prompt or `phasegate {command}` in a terminal")
     };

@@ -1,0 +1,212 @@
+//! Where a run stands as `SkillExecutionState`, the state file of another system (seed 003).
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use phasegate_core::Record;
+use phasegate_core::policy::Skill;
+use phasegate_core::state::{Run, Status};
+use phasegate_runtime::audit::history::walk;
+use phasegate_runtime::timestamp::timestamp;
+use serde_json::{Map, Value, json};
+
+use super::runs::{Root, Runs, phase_of};
+use crate::output::Failure;
+
+/// The most characters of an id of a run's session.
+const ID_CHARS: usize = 8;
+/// The input that names the task.
+const TASK: &str = "task_id";
+
+/// When a run was where, as the session's journal has it.
+#[derive(Default)]
+struct Times {
+    began: Option<i64>,
+    updated: Option<i64>,
+    /// The phases, each with when it was entered and left last.
+    phases: BTreeMap<String, (Option<i64>, Option<i64>)>,
+    /// The names of the phases in the order in which they were entered.
+    way: Vec<String>,
+}
+
+/// The state of a root run.
+///
+/// # Errors
+///
+/// The journal of its session cannot be read.
+pub(super) fn state(found: &Runs, root: Root<'_>) -> Result<Value, Failure> {
+    let run = root.run;
+    let skill = found.skill(run);
+    let times = times(found, root)?;
+    let status = status(root, &times);
+    let outputs = skill.as_ref().map(|skill| outputs(found, root, skill)).unwrap_or_default();
+    let files: Vec<&Value> =
+        outputs.values().filter_map(Value::as_array).flatten().filter_map(|one| one.get("files")).collect();
+    let mut memory: Vec<&str> =
+        files.iter().filter_map(|files| files.as_array()).flatten().filter_map(Value::as_str).collect();
+    memory.sort_unstable();
+    memory.dedup();
+    let values = skill.as_ref().map(Skill::values).unwrap_or_default();
+    let time = |at: Option<i64>| at.map(timestamp);
+    let stamp =
+        |(began, ended): &(Option<i64>, Option<i64>)| json!({"started_at": time(*began), "completed_at": time(*ended)});
+    let stamps: Map<String, Value> = times.phases.iter().map(|(phase, at)| (phase.clone(), stamp(at))).collect();
+    Ok(json!({
+        "schema_version": "1.0",
+        "skill_name": run.skill,
+        "task_id": values.get(TASK),
+        "session_id": root.session.id.chars().filter(char::is_ascii_alphanumeric).take(ID_CHARS).collect::<String>(),
+        "execution_session_id": root.session.id,
+        "created_at": time(times.began),
+        "updated_at": time(times.updated),
+        "status": status,
+        "halt_reason": halt_reason(found, root, status),
+        "fsm": fsm(root, skill.as_ref(), &times, status),
+        "phase_outputs": outputs,
+        "phase_timestamps": stamps,
+        "memory_files": memory,
+        "configuration": {"mode": run.mode.word(), "inputs": values},
+        "metadata": {"run": run.id, "version": run.version},
+    }))
+}
+
+/// `initialized`, `executing`, `halted` or `completed`.
+fn status(root: Root<'_>, times: &Times) -> &'static str {
+    let run = root.run;
+    match run.status {
+        Status::Finished => "completed",
+        Status::Left | Status::Failed => "halted",
+        Status::Active if run.stands_still() => "halted",
+        Status::Active if times.way.len() < 2 && run.evidence.is_empty() && root.parts(run).all(is_fresh) => {
+            "initialized"
+        }
+        Status::Active => "executing",
+    }
+}
+
+/// Whether nothing has been done in a run, and nobody was started for it.
+fn is_fresh(run: &Run) -> bool {
+    run.status == Status::Active && run.evidence.is_empty() && run.branch.as_ref().is_none_or(|at| at.agent.is_none())
+}
+
+fn halt_reason(found: &Runs, root: Root<'_>, status: &str) -> Option<String> {
+    if status != "halted" {
+        return None;
+    }
+    let answer = found.answer(root);
+    let said = answer.as_ref().and_then(|run| run.get("stopped")).and_then(Value::as_str).map(ToOwned::to_owned);
+    Some(said.unwrap_or_else(|| match root.run.status {
+        Status::Failed => "it failed".to_owned(),
+        _ => "it was ended before it was done".to_owned(),
+    }))
+}
+
+fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Value {
+    let run = root.run;
+    let mut history = vec!["INITIALIZED".to_owned()];
+    history.extend(times.way.iter().map(|phase| format!("PHASE_{phase}")));
+    history.extend(matches!(status, "completed" | "halted").then(|| status.to_uppercase()));
+    let phases = skill.map(|skill| skill.phases.as_slice()).unwrap_or_default();
+    let info = phases.iter().map(|phase| {
+        let is_skipped = run.skipped.iter().any(|one| one.phase == phase.name && one.ahead.is_none());
+        let left = times.phases.get(&phase.name).is_some_and(|(_, left)| left.is_some());
+        let state = match () {
+            () if run.phase == phase.name && status != "completed" => "in_progress",
+            () if is_skipped => "skipped",
+            () if left => "completed",
+            () => "pending",
+        };
+        (phase.name.clone(), json!({"status": state, "description": phase.description}))
+    });
+    let skipped: Vec<&str> =
+        run.skipped.iter().filter(|one| one.ahead.is_none()).map(|one| one.phase.as_str()).collect();
+    let backs = run.backs.iter().map(|(from, to, times)| (format!("{from} -> {to}"), json!(times)));
+    let branches = root.parts(run).filter_map(|part| {
+        let at = part.branch.as_ref().filter(|at| at.visit == run.visit && !at.name.is_empty())?;
+        Some((at.name.clone(), json!(branch_state(part))))
+    });
+    json!({
+        "skill_name": run.skill,
+        "state": status.to_uppercase(),
+        "current_phase_id": run.phase,
+        "history": history,
+        "phase_info": Value::Object(info.collect()),
+        "iteration_counters": Value::Object(backs.collect()),
+        "skipped_phases": skipped,
+        "parallel_branches": Value::Object(branches.collect()),
+    })
+}
+
+/// How a part of a run gets on, in a word.
+pub(super) fn branch_state(part: &Run) -> &'static str {
+    match part.status {
+        Status::Finished => "completed",
+        Status::Failed | Status::Left => "failed",
+        Status::Active if part.branch.as_ref().is_some_and(|at| at.agent.is_some()) => "in_progress",
+        Status::Active => "pending",
+    }
+}
+
+/// What each phase left: the runs that it consisted of, each with the files of its artifacts that are there.
+fn outputs(found: &Runs, root: Root<'_>, skill: &Skill) -> Map<String, Value> {
+    let mut outputs: Map<String, Value> = Map::new();
+    for part in root.parts(root.run) {
+        let Some(phase) = phase_of(skill, root.run, part) else { continue };
+        // A part is stored with the skill that it is a part of.
+        let own = skill.children.iter().find(|child| child.name == part.skill);
+        let made = own.map(|own| files(found, own)).unwrap_or_default();
+        let output = json!({"skill": part.skill, "status": branch_state(part), "files": made});
+        let of_phase = outputs.entry(phase.to_owned()).or_insert_with(|| json!([]));
+        if let Some(list) = of_phase.as_array_mut() {
+            list.push(output);
+        }
+    }
+    let own = files(found, skill);
+    if !own.is_empty() {
+        outputs.insert(root.run.skill.clone(), json!([{"files": own}]));
+    }
+    outputs
+}
+
+/// The files of a skill's artifacts that are there, of those that a path names alone.
+fn files(found: &Runs, skill: &Skill) -> Vec<String> {
+    let paths = skill.artifacts.iter().flat_map(|artifact| &artifact.paths);
+    let there = |path: &&String| !path.contains(['*', '?', '{']) && found.project.root.join(path).is_file();
+    paths.filter(there).cloned().collect()
+}
+
+fn times(found: &Runs, root: Root<'_>) -> Result<Times, Failure> {
+    let id = &root.run.id;
+    let mut times = Times::default();
+    walk(&found.runtime.policies, &found.project, &root.session.id, |past| {
+        for record in &past.records {
+            match record {
+                Record::ActivateSkill { run, phase, .. } if run == id => {
+                    times.began = Some(past.time);
+                    times.enter(phase, past.time);
+                }
+                Record::PhaseAdvance { run, from, phase, .. } if run == id => {
+                    times.leave(from, past.time);
+                    times.enter(phase, past.time);
+                }
+                Record::DeactivateSkill { run, phase, .. } if run == id => times.leave(phase, past.time),
+                _ => {}
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(times)
+}
+
+impl Times {
+    fn enter(&mut self, phase: &str, time: i64) {
+        self.way.push(phase.to_owned());
+        self.phases.insert(phase.to_owned(), (Some(time), None));
+        self.updated = Some(time);
+    }
+
+    fn leave(&mut self, phase: &str, time: i64) {
+        self.phases.entry(phase.to_owned()).or_default().1 = Some(time);
+        self.updated = Some(time);
+    }
+}

@@ -1,0 +1,107 @@
+//! The runs of a project's sessions that are part of no other, live and ended.
+
+use phasegate_core::policy::Skill;
+use phasegate_core::state::{Run, Status};
+use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_runtime::{Project, Runtime};
+use serde_json::Value;
+
+use crate::command::control::in_full;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// What there is in a project.
+pub(super) struct Runs {
+    pub(super) runtime: Runtime,
+    pub(super) project: Project,
+    /// The sessions, those that go on and were active last first.
+    pub(super) sessions: Vec<SessionInfo>,
+}
+
+/// A run that is part of no other, and the session that shows it.
+#[derive(Clone, Copy)]
+pub(super) struct Root<'a> {
+    pub(super) session: &'a SessionInfo,
+    pub(super) run: &'a Run,
+}
+
+impl Runs {
+    /// Looks.
+    ///
+    /// # Errors
+    ///
+    /// The session is not known, or the journals cannot be listed.
+    pub(super) fn found(context: &Context, session: Option<&String>) -> Result<Self, Failure> {
+        let runtime = context.runtime()?;
+        let project = context.find_project(&runtime)?;
+        let mut known = sessions(&project)?.known;
+        if let Some(id) = in_full(&project, session)? {
+            known.retain(|session| session.id == id);
+            if known.is_empty() {
+                return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
+                    .with_help("`phasegate status` lists the sessions of a project"));
+            }
+        }
+        known.sort_by_key(|session| session.state.session.ended);
+        Ok(Self { runtime, project, sessions: known })
+    }
+
+    /// Every root run, of each session the one that began last first. One of the project stands with the first session.
+    pub(super) fn roots(&self) -> Vec<Root<'_>> {
+        let mut roots: Vec<Root<'_>> = Vec::new();
+        for session in &self.sessions {
+            let all = session.state.session.runs.iter().rev().chain(session.state.project.runs.iter().rev());
+            for run in all.filter(|run| run.parent.is_none()) {
+                let is_seen = |known: &Root<'_>| known.run.id == run.id && run.id.starts_with('p');
+                if !roots.iter().any(is_seen) {
+                    roots.push(Root { session, run });
+                }
+            }
+        }
+        roots
+    }
+
+    /// The root run of this skill, or of any: a live one, else the one that ended last.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub(super) fn root(&self, skill: Option<&String>) -> Result<Root<'_>, Failure> {
+        let roots = self.roots();
+        let fits = |root: &&Root<'_>| skill.is_none_or(|skill| root.run.skill == *skill);
+        let live = roots.iter().filter(fits).find(|root| root.run.status == Status::Active);
+        live.or_else(|| roots.iter().find(fits)).copied().ok_or_else(|| {
+            let named = skill.map(|skill| format!(" of `{skill}`")).unwrap_or_default();
+            Failure { exit: Exit::No, ..Failure::new(format!("no session has had a run{named}")) }
+                .with_help("`phasegate skill start NAME` begins one in a session")
+        })
+    }
+
+    /// The skill that a run follows, with its values; `None` if it is no longer stored.
+    pub(super) fn skill(&self, run: &Run) -> Option<Skill> {
+        self.runtime.policies.skill(&run.version)
+    }
+
+    /// What is known of a live run besides its state: the answer of `runs`.
+    pub(super) fn answer(&self, root: Root<'_>) -> Option<Value> {
+        let runs = self.runtime.runs(&self.project, Some(root.session)).ok()?;
+        let is_it = |run: &&Value| run.get("run").and_then(Value::as_str) == Some(root.run.id.as_str());
+        runs.as_array()?.iter().find(is_it).cloned()
+    }
+}
+
+impl<'a> Root<'a> {
+    /// The runs that a run's phases consist of or consisted of, in the order in which they began.
+    pub(super) fn parts(self, of: &'a Run) -> impl Iterator<Item = &'a Run> {
+        let all = self.session.state.project.runs.iter().chain(&self.session.state.session.runs);
+        all.filter(move |run| run.parent.as_ref() == Some(&of.id))
+    }
+}
+
+/// The phase of a run in whose visit another one is a part of it.
+pub(super) fn phase_of<'s>(skill: &'s Skill, run: &Run, part: &Run) -> Option<&'s str> {
+    let visit = part.branch.as_ref()?.visit;
+    let (index, _) = run.kept.iter().find(|(_, kept)| *kept == visit)?;
+    skill.phases.get(*index).map(|phase| phase.name.as_str())
+}

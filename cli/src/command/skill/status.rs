@@ -1,0 +1,72 @@
+//! `phasegate skill status`: the runs of each session, live and ended.
+
+use owo_colors::OwoColorize as _;
+use serde_json::Value;
+
+use super::execution::state;
+use super::runs::Runs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate skill status`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The skill; default: every one
+    skill: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+/// Shows each run: with `--json` as `SkillExecutionState`, one a line. The answer is no where there is none.
+///
+/// # Errors
+///
+/// The session is not known, or a journal cannot be read.
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let found = Runs::found(context, args.session.as_ref())?;
+    let mut roots = found.roots();
+    roots.retain(|root| args.skill.as_ref().is_none_or(|skill| root.run.skill == *skill));
+    for root in &roots {
+        let state = state(&found, *root)?;
+        if context.out.json {
+            context.out.value(&state);
+            continue;
+        }
+        print(context, &state, &root.run.id);
+    }
+    if roots.is_empty() && !context.out.json {
+        context.out.line("no session has had a run; `phasegate skill start NAME` begins one");
+    }
+    Ok(if roots.is_empty() { Exit::No } else { Exit::Done })
+}
+
+fn print(context: &Context, state: &Value, run: &str) {
+    let text = |key: &str| state.get(key).and_then(Value::as_str).unwrap_or_default();
+    let task = match text("task_id") {
+        "" => String::new(),
+        task => format!(", task {task}"),
+    };
+    let status = match text("status") {
+        "completed" => "completed".green().to_string(),
+        "halted" => "halted".red().to_string(),
+        other => other.cyan().to_string(),
+    };
+    let session = text("execution_session_id");
+    context.out.line(format_args!("{} {status}{task}, run {run}, session {session}", text("skill_name").bold()));
+    if !text("halt_reason").is_empty() {
+        context.out.line(format_args!("  why: {}", text("halt_reason")));
+    }
+    for (phase, info) in state.pointer("/fsm/phase_info").and_then(Value::as_object).into_iter().flatten() {
+        let at = info.get("status").and_then(Value::as_str).unwrap_or_default();
+        let outputs = state.pointer(&format!("/phase_outputs/{phase}")).and_then(Value::as_array);
+        let files = outputs.into_iter().flatten().filter_map(|one| one.get("files")).filter_map(Value::as_array);
+        let files: Vec<&str> = files.flatten().filter_map(Value::as_str).collect();
+        context.out.line(format_args!("  {at:<11} {phase}{}", listed(&files)));
+    }
+}
+
+fn listed(files: &[&str]) -> String {
+    if files.is_empty() { String::new() } else { format!("  {}", files.join(", ")) }
+}

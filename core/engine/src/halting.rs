@@ -1,0 +1,38 @@
+//! Halting: a person has a tree of runs stand still, and go on.
+
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
+
+use crate::change::Change;
+use crate::denial::DenialKind;
+use crate::draft::Draft;
+use crate::meant::{self, Words};
+use crate::policy::Policy;
+use crate::state::Run;
+use crate::tree;
+
+/// The most characters of a reason.
+const MAX_WHY_CHARS: usize = 200;
+
+/// Halts the whole tree of the run that is meant, for a reason; without one it goes on.
+pub(crate) fn halt(
+    policy: &Policy,
+    draft: &mut Draft,
+    words: &Words<'_>,
+    why: Option<&str>,
+) -> Result<Value, DenialKind> {
+    let meant = meant::phase(policy, draft.state(), words, true)?;
+    let root = draft.run(&meant.run).map(|run| tree::root(draft.state(), run));
+    let (id, skill) = root.map(|root| (root.id.clone(), root.skill.clone())).unwrap_or_default();
+    let of_tree = |run: &&Run| tree::root(draft.state(), run).id == id;
+    let runs: Vec<String> = draft.state().live_runs().filter(of_tree).map(|run| run.id.clone()).collect();
+    let reason = |why: &str| why.chars().filter(|letter| !letter.is_control()).take(MAX_WHY_CHARS).collect::<String>();
+    for run in runs {
+        draft.announce(&run);
+        draft.change(Change::RunHalted { run, why: why.map(reason) });
+    }
+    let status = if why.is_some() { "halted" } else { "resumed" };
+    Ok(json!({"status": status, "skill": skill.to_string(), "run": id}))
+}
