@@ -155,14 +155,8 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
         text.push_str(" It stands still until the user says how it goes on; only calls that read are allowed.");
         return text;
     }
-    // A text of several lines stands for itself, at the end.
-    let (sentence, page) = match phase.description.contains('\n') {
-        true => ("", phase.description.as_str()),
-        false => (phase.description.as_str(), ""),
-    };
-    if !sentence.is_empty() {
-        text.push_str(&format!(" {}.", sentence.trim_end_matches('.')));
-    }
+    let (sentence, page) = description(phase);
+    text.push_str(&sentence);
     let skipped = skipped(skill, run, index);
     if !skipped.is_empty() {
         text.push_str(&format!(" Skipped: {}.", skipped.join("; ")));
@@ -198,10 +192,17 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
     if let Some(next) = next {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
-    if !page.is_empty() {
-        text.push_str(&format!("\n\n{page}"));
-    }
+    text.push_str(&page);
     text
+}
+
+/// What a phase is for: a sentence, or a text of several lines, which stands for itself at the end.
+fn description(phase: &Phase) -> (String, String) {
+    match phase.description.as_str() {
+        "" => (String::new(), String::new()),
+        page if page.contains('\n') => (String::new(), format!("\n\n{page}")),
+        sentence => (format!(" {}.", sentence.trim_end_matches('.')), String::new()),
+    }
 }
 
 /// Which phase of which skill a run is in.
