@@ -4,6 +4,8 @@ mod case;
 mod outcome;
 mod player;
 mod planner;
+mod run;
+mod protocols;
 mod play;
 
 use std::collections::BTreeMap;
@@ -36,9 +38,12 @@ impl Args {
     /// The files that are kept beside the tables of differences.
     pub(crate) fn kept() -> Self {
         let folder = root().join("xtask/cases");
-        Self { files: vec![folder.join("001-task-planner.json")], only: String::new(), json: false }
+        Self { files: KEPT.iter().map(|name| folder.join(name)).collect(), only: String::new(), json: false }
     }
 }
+
+/// The files that are kept.
+const KEPT: [&str; 2] = ["001-task-planner.json", "003-skill-protocols.json"];
 
 /// How a case came out, as one JSON object.
 #[derive(Serialize)]

@@ -27,6 +27,17 @@ impl Player {
         Ok(Self { project })
     }
 
+    /// A project of this name with a skill of its own.
+    pub(super) fn with_skill(name: &str, skill: &str, text: &str) -> Result<Self> {
+        let project = target().join("cases").join(name);
+        let config = project.join(".phasegate");
+        let written = fs::create_dir_all(config.join("skills"))
+            .and_then(|()| fs::write(config.join("config.yaml"), "mode: block\n"))
+            .and_then(|()| fs::write(config.join("skills").join(format!("{skill}.yaml")), text));
+        written.map_err(|error| Failure::new(format!("{}: {error}", config.display())))?;
+        Ok(Self { project })
+    }
+
     /// What the program says to each line.
     pub(crate) fn answers(&self, lines: &[Value]) -> Result<Vec<Value>> {
         let failed = |error: std::io::Error| Failure::new(format!("phasegate replay: {error}"));
