@@ -15,6 +15,8 @@ use super::player::Player;
 use super::run::{Run, Stands, TASK};
 
 const FIXTURES: &str = "xtask/cases/003-fixtures.json";
+/// The verdict of a validation that found nothing.
+const PASSED: &str = "Verdict: passed";
 /// Operations for which the program has nothing.
 const LEARNINGS: &str = "a run that is complete has ended: what was learned is a run of develop-learnings";
 const CONFIG: &str = "which skills ask for an assessment or for learnings, their phases say: there are no lists";
@@ -123,7 +125,7 @@ fn machine(case: &Case) -> Result<Outcome> {
             "fsm.transition" => {
                 let verified = call.args.get("verified").and_then(Value::as_bool).unwrap_or(false);
                 for agent in skill.agents(&here).into_iter().filter(|agent| !failed.contains(agent)) {
-                    run.work(&agent, verified.then(|| memory(&agent, number, "")).as_deref());
+                    run.work(&agent, verified.then(|| memory(&agent, number, PASSED)).as_deref());
                 }
             }
             "fsm.branch_fail" => {
@@ -206,7 +208,7 @@ fn advance(case: &Case) -> Result<Outcome> {
     let player = skill.player()?;
     let mut run = Run::begun(&player, &skill.name);
     let (mut written, mut wanted, mut got) = (Vec::new(), Vec::new(), Vec::new());
-    let mut verdict = "Verdict: passed";
+    let mut verdict = PASSED;
     for (number, call) in case.calls.iter().enumerate() {
         match call.tool.as_str() {
             "write" => written.push(call.text("path").unwrap_or_default().to_owned()),
