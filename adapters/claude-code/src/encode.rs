@@ -73,8 +73,21 @@ pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply 
         }
         Some(decision) if hook == Some(Hook::Stop) => json(&blocked(&text::held(decision, verdict, native)), None, 0),
         Some(decision) => denied(hook, decision.effect, &text::denial(decision, native), context.as_deref()),
+        None if hook == Some(Hook::PreToolUse) && is_approved(host, message, verdict) => {
+            json(&tool_answer("allow", APPROVED, context.as_deref()), None, 0)
+        }
         None => passed(hook, context.as_deref(), verdict.text()),
     }
+}
+
+/// Why the client need not ask its user.
+const APPROVED: &str = "phasegate: the call only reads";
+
+/// Whether the client need not ask its user: it speaks its own words, and the policy approves the call. The client's own
+/// rules that deny or ask hold all the same.
+fn is_approved(host: &Host, message: &Message, verdict: &Verdict) -> bool {
+    let own = std::ptr::eq(host.dialect(&message.body), host.own);
+    own && verdict.warnings.is_empty() && verdict.decision.as_ref().is_some_and(|decision| decision.approved)
 }
 
 /// Whether a prompt comes next, with which the context goes out, so that it is read once: not after a compaction. VS Code
@@ -175,7 +188,8 @@ fn tool_answer<'a>(answer: &'static str, text: &'a str, context: Option<&'a str>
     }
 }
 
-/// Nothing is refused. Never an explicit allow: that would skip the user's own question about the call.
+/// Nothing is refused. Never an explicit allow, unless the policy approves the call: that skips the user's own question
+/// about it.
 /// What came of a command that the user typed is told to both, the user and the agent.
 fn passed(hook: Option<Hook>, context: Option<&str>, answer: Option<&str>) -> Reply {
     if let Some(answer) = answer {

@@ -73,7 +73,9 @@ impl Adapter for Mcp {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             deny: Ability::Yes,
-            ask: Ability::no("a call that needs a person's answer is denied, and the text says whom to ask"),
+            ask: Ability::partly(
+                "a client that offers elicitation asks its user; else the call is denied, and the text says whom to ask",
+            ),
             rewrite: Ability::no("the relay forwards a call as the client sent it"),
             inject_context: Ability::partly(
                 "a warning is added to the answer of its call; there is no prompt to extend, and \

@@ -15,6 +15,7 @@ mod local;
 mod fan_out;
 mod ending;
 mod multiplexed;
+mod elicitation;
 mod call;
 mod client_to_server;
 mod server_to_client;

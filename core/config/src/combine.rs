@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use phasegate_core::Code;
 use phasegate_core::matcher::Matcher;
-use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
+use phasegate_core::policy::{LeaveSkill, Mode, OnViolation, Skill, Unlisted};
 
 use crate::input::Kind;
 use crate::report::Finding;
@@ -17,6 +17,8 @@ pub(crate) struct Everywhere {
     pub(crate) mode: Option<Mode>,
     pub(crate) unlisted: Option<Unlisted>,
     pub(crate) locked: bool,
+    /// Whether violations are denied: in block mode, and not asked about.
+    pub(crate) denies: bool,
     pub(crate) forbidden: Vec<Matcher>,
 }
 
@@ -27,6 +29,9 @@ impl Everywhere {
         skill.unlisted = self.unlisted.map_or(skill.unlisted, |unlisted| unlisted.max(skill.unlisted));
         let rules = skill.phases.iter_mut().filter_map(|phase| phase.unlisted.as_mut());
         rules.for_each(|rule| rule.otherwise = self.unlisted.map_or(rule.otherwise, |own| own.max(rule.otherwise)));
+        if self.denies {
+            skill.on_violation = OnViolation::Deny;
+        }
         if self.locked {
             skill.leave_skill = LeaveSkill::Human;
         }
@@ -42,6 +47,7 @@ impl Everywhere {
             mode: found.mode,
             unlisted: found.unlisted,
             locked: found.locked,
+            denies: found.mode == Some(Mode::Block) && found.skill.on_violation == OnViolation::Deny,
             forbidden: found.skill.global_forbidden.clone(),
         }
     }

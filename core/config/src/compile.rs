@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::Code;
-use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::policy::{Approve, Mode, Policy, Skill};
 
 use crate::children::{self, Named};
 use crate::combine::{self, Everywhere};
@@ -14,7 +14,7 @@ use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::shipped::{Shipped, find_shipped, shipped};
 use crate::skills::Beside;
-use crate::source::{Form, SettingsSource, UseSource};
+use crate::source::{ApproveSource, Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
 use crate::texts::Texts;
 use crate::{mcp, settings_check, skills, version};
@@ -71,7 +71,8 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     };
     children::embed(&mut skills, &runs, &unnamed, &mut |file, finding| work.report(file, finding));
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
-    let mut policy = Policy { skills: skills.into_values().collect(), changed_tools, ..Policy::default() };
+    let approve = approve(settings.iter().filter_map(|(_, source, _)| source.approve));
+    let mut policy = Policy { skills: skills.into_values().collect(), changed_tools, approve, ..Policy::default() };
     version::stamp(&mut policy);
     mode_unclear |= work.findings.iter().flatten().any(Finding::hides_a_mode);
     let settings = Settings {
@@ -85,6 +86,12 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
         found: files.iter().any(|file| file.kind == Kind::Settings),
     };
     Compiled { policy, settings, diagnostics: work.diagnostics() }
+}
+
+/// Which calls are approved: those that every level which says anything approves.
+fn approve(mut said: impl Iterator<Item = ApproveSource>) -> Approve {
+    let Some(first) = said.next() else { return Approve::Never };
+    if said.all(|other| other == first) { first.into() } else { Approve::Never }
 }
 
 /// The policy of one shipped skill alone, at least as strict as `mode`; `None` if no skill is named so.

@@ -22,6 +22,9 @@ pub fn expanded(skill: &Skill) -> String {
     let mut keys = vec![("skill", json!(skill.name)), ("description", json!(skill.description))];
     keys.push(("form", json!(if skill.compat { "compat" } else { "strict" })));
     keys.extend(skill.mode.map(|mode| ("mode", json!(mode.word()))));
+    if !skill.on_violation.is_deny() {
+        keys.push(("on_violation", json!(skill.on_violation.word())));
+    }
     keys.push(("scope", json!(if skill.scope == Scope::Session { "session" } else { "project" })));
     keys.push(("start", Value::Array(skill.start.iter().map(start).collect())));
     keys.push(("finish", json!(finish(skill))));
@@ -122,6 +125,7 @@ fn start(start: &Start) -> Value {
         Start::Invocation => json!("invocation"),
         Start::Session => json!("session"),
         Start::Prompt(text) => json!({"prompt": text}),
+        Start::PermissionMode(mode) => json!({"permission_mode": mode}),
         Start::Before(call) => json!({"before": matcher(call)}),
     }
 }
@@ -144,7 +148,11 @@ fn unlisted(lines: &[UnlistedLine], otherwise: Unlisted) -> Value {
     if lines.is_empty() {
         return json!(word);
     }
-    let key = |line: &UnlistedLine| if line.passes { "allow" } else { "deny" };
+    let key = |line: &UnlistedLine| match (line.passes, line.asks) {
+        (true, _) => "allow",
+        (false, true) => "ask",
+        (false, false) => "deny",
+    };
     let each = lines.iter().map(|line| json!({key(line): [matcher(&line.matcher)]}));
     each.chain([json!(word)]).collect()
 }

@@ -15,7 +15,8 @@ pub use artifact::{
     ArtifactPath, ArtifactPathObject, ArtifactSource, FormatObject, FormatSource, LinePattern, LineSource,
 };
 pub use choices::{
-    FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, ScopeSource, ThenSource, UnlistedSource,
+    ApproveSource, FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, OnViolationSource, ScopeSource,
+    ThenSource, UnlistedSource,
 };
 pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,

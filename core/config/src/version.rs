@@ -1,6 +1,6 @@
 //! Versions: the hash of what was compiled, not of how it was written.
 
-use phasegate_core::policy::{ChangedTools, Policy, Skill};
+use phasegate_core::policy::{Approve, ChangedTools, Policy, Skill};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -14,9 +14,10 @@ pub(crate) fn stamp(policy: &mut Policy) {
     policy.skills.iter_mut().for_each(stamp_skill);
     let names: Vec<(&str, &str)> =
         policy.skills.iter().map(|skill| (skill.name.as_str(), skill.version.as_str())).collect();
-    policy.version = match policy.changed_tools {
-        ChangedTools::Report => digest(&names),
-        strict @ ChangedTools::Deny => digest(&(names, strict)),
+    policy.version = match (policy.changed_tools, policy.approve) {
+        (ChangedTools::Report, Approve::Never) => digest(&names),
+        (strict @ ChangedTools::Deny, Approve::Never) => digest(&(names, strict)),
+        (changed, approve @ Approve::Reads) => digest(&(names, changed, approve)),
     };
 }
 

@@ -76,6 +76,7 @@ fn policy(size: Size) -> Policy {
         unlisted_lines: vec![],
         leave_skill: LeaveSkill::Finished,
         finish_required: false,
+        on_violation: Default::default(),
         start: Start::by_default(),
         servers: vec![],
         tools: vec![],

@@ -17,7 +17,7 @@ use crate::pins::Pin;
 use crate::plan::PlanProgress;
 use crate::policy::Scope;
 use crate::state::{
-    AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
+    AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project, QUESTIONS,
     Provisional, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
 };
 
@@ -212,6 +212,17 @@ impl Session {
             }
             Change::CallOutcome { call, .. } => self.calls.retain(|open| open.number != *call),
             Change::StopHeld { held, agent } => self.hold(*held, agent.as_deref()),
+            Change::QuestionAsked(question) => {
+                self.questions.retain(|known| known.name != question.name);
+                self.questions.push(question.clone());
+                let surplus = self.questions.len().saturating_sub(QUESTIONS);
+                self.questions.drain(..surplus);
+            }
+            Change::QuestionAnswered { name, yes } => {
+                let asked = self.questions.iter_mut().filter(|question| question.name == *name);
+                asked.for_each(|question| question.yes = Some(yes.clone()));
+            }
+            Change::QuestionClosed { name } => self.questions.retain(|question| question.name != *name),
             Change::CallDenied(denied) => {
                 self.denied.retain(|known| known.digest != denied.digest);
                 self.denied.push(denied.clone());

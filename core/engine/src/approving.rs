@@ -16,7 +16,8 @@ use crate::eval::World;
 use crate::graph::{self, Here};
 use crate::pinning;
 use crate::policy::{Phase, Policy, Skill};
-use crate::state::{Approval, Run, State};
+use crate::question;
+use crate::state::{Approval, Question, Run, State, Yes};
 
 /// What a run may do next, as far as an approval can change it.
 #[derive(PartialEq)]
@@ -123,7 +124,11 @@ pub(crate) fn approve(
         draft.change(accepted.ok_or_else(|| invalid(InvalidCommand::NoToolChanged { name: name.to_string() }))?);
         return Ok(json!({"status": "approved", "name": name}));
     }
-    let mut known: Vec<String> = Vec::new();
+    if let Some(answered) = question::answer(draft, name, at) {
+        let Question { name, of, skill, .. } = answered?;
+        return Ok(json!({"status": "approved", "name": name, "of": of, "skill": skill}));
+    }
+    let mut known: Vec<String> = draft.state().session.questions.iter().map(|question| question.name.clone()).collect();
     let mut found = None;
     for Live { run, skill } in live(policy, draft.state()) {
         let gates = waiting(world, skill, run);
@@ -172,6 +177,9 @@ pub(crate) fn revoke(
     draft: &mut Draft,
     name: &str,
 ) -> Result<Value, DenialKind> {
+    if let Some(Question { name, of, skill, .. }) = question::refuse(draft, name) {
+        return Ok(json!({"status": "revoked", "name": name, "of": of, "skill": skill, "waits": true}));
+    }
     let has = |run: &&Run| run.approvals.iter().any(|approval| approval.gate.name == name);
     let run = draft.state().live_runs().filter(has).last().map(|run| (run.id.clone(), run.skill.clone()));
     let Some((run, skill)) = run else {
@@ -194,6 +202,12 @@ pub(crate) fn revoke(
 /// The gates that wait for a person, and the approvals that were given in live runs.
 pub(crate) fn list(world: &mut World<'_>, policy: &Policy, state: &State) -> Value {
     let (mut waits, mut given) = (Vec::new(), Vec::new());
+    for Question { name, of, skill, phase, yes, .. } in &state.session.questions {
+        match yes {
+            None => waits.push(json!({"name": name, "skill": skill, "phase": phase, "of": of})),
+            Some(Yes { by, at }) => given.push(json!({"name": name, "skill": skill, "of": of, "by": by, "at": at})),
+        }
+    }
     for Live { run, skill } in live(policy, state) {
         for gate in waiting(world, skill, run) {
             let what = gate.content.as_ref().map(|content| content.text.as_str());

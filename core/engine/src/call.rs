@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::approved;
 use crate::change::Change;
 use crate::decision::{Decision, Effect, Gate};
 use crate::denied;
@@ -18,6 +19,7 @@ use crate::judge::Caller;
 use crate::observe;
 use crate::pins::{OWN_SERVER, OWN_TOOLS};
 use crate::policy::Policy;
+use crate::question;
 use crate::reach::{Reached, reach};
 use crate::redacted::digest;
 use crate::run_verdict::RunVerdict;
@@ -38,20 +40,23 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     if in_force::renew(world, policy, draft, &found.verdicts) {
         found = reach(world, policy, draft, &call, caller);
     }
-    let judge = |world: &mut World<'_>, state: &State, verdicts: &[RunVerdict<'_>]| {
-        gates::judge(world, &Context { policy, state, call: &call, caller, is_own, verdicts })
+    let judge = |world: &mut World<'_>, draft: &Draft, verdicts: &[RunVerdict<'_>]| {
+        let denied = gates::judge(world, &Context { policy, state: draft.state(), call: &call, caller, is_own, verdicts });
+        question::answered(draft, &call, event, denied)
     };
-    let mut denied = judge(world, draft.state(), &found.verdicts);
+    let mut denied = judge(world, draft, &found.verdicts);
     // A call that is denied begins nothing.
     let runs = denied.as_ref().is_none_or(Decision::lets_through) && !is_own;
     if runs && start::by_call(policy, draft, &call, caller, &found.verdicts) {
         settle(world, policy, draft);
         found = reach(world, policy, draft, &call, caller);
-        denied = judge(world, draft.state(), &found.verdicts);
+        denied = judge(world, draft, &found.verdicts);
     }
     let verdicts = found.settled(draft, denied.as_ref().is_none_or(Decision::lets_through));
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });
-    let mut open = open_call(&call, event, decision.effect);
+    decision.approved = !is_own && approved::is_approved(policy, &call, &decision);
+    question::keep(draft, &call, event, &mut decision);
+    let mut open = open_call(&call, event, &decision);
     for verdict in &verdicts {
         let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
         draft.change(Change::Judged { run, tool, broke: verdict.broke });
@@ -123,7 +128,7 @@ fn agent_kind(state: &State, event: &Event) -> String {
     known.map(|agent| agent.kind.clone()).unwrap_or_default()
 }
 
-fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
+fn open_call(call: &Call, event: &Event, decision: &Decision) -> OpenCall {
     OpenCall {
         number: 0,
         id: call.id.clone(),
@@ -138,7 +143,8 @@ fn open_call(call: &Call, event: &Event, effect: Effect) -> OpenCall {
         since: event.time,
         launched: false,
         ended: false,
-        asked: effect == Effect::Ask,
+        asked: decision.effect == Effect::Ask,
+        question: decision.question.clone(),
         started: None,
         starts_as: call.analysis.starts_as.clone(),
         visits: Vec::new(),

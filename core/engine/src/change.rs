@@ -14,7 +14,9 @@ use crate::input::Values;
 use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
-use crate::state::{Approval, Children, DeniedCall, DeprecatedFile, Held, OpenCall, Run, SpentEdge, Status, Uncounted};
+use crate::state::{
+    Approval, Children, DeniedCall, DeprecatedFile, Held, OpenCall, Question, Run, SpentEdge, Status, Uncounted, Yes,
+};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -173,6 +175,20 @@ pub enum Change {
     },
     /// A call was denied.
     CallDenied(DeniedCall),
+    /// A person is asked about a call, and may answer by its name.
+    QuestionAsked(Question),
+    /// A person said yes to a call by its name.
+    QuestionAnswered {
+        /// The name of the call.
+        name: String,
+        /// The yes.
+        yes: Yes,
+    },
+    /// A question is no more: its call was let through, or a person said no.
+    QuestionClosed {
+        /// The name of the call.
+        name: String,
+    },
     /// A prompt came: what was denied before it does not count any more.
     DenialsForgotten {},
     /// A message of the agent was what phases ask for.
@@ -484,6 +500,9 @@ impl Change {
             | Self::CallOutcome { .. }
             | Self::StopHeld { .. }
             | Self::CallDenied(_)
+            | Self::QuestionAsked(_)
+            | Self::QuestionAnswered { .. }
+            | Self::QuestionClosed { .. }
             | Self::DenialsForgotten {}
             | Self::MessageHeard { .. }
             | Self::ObligationDue { .. }
@@ -528,6 +547,9 @@ impl Change {
             | Self::RunUnfinished { .. }
             | Self::StopHeld { .. }
             | Self::MessageHeard { .. }
+            | Self::QuestionAsked(_)
+            | Self::QuestionAnswered { .. }
+            | Self::QuestionClosed { .. }
             | Self::ChildrenEnded { .. }
             | Self::PlanRead { .. }
             | Self::GateReached { .. }

@@ -34,6 +34,12 @@ impl Effect {
         }
     }
 
+    /// The same, where the policy has a person asked.
+    #[must_use]
+    pub fn of_question(mode: Mode) -> Self {
+        Self::of_violation(mode).min(Self::Ask)
+    }
+
     /// The effect's word in transcripts: `allow`, `warn`, `ask` or `deny`.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -119,6 +125,12 @@ pub struct Decision {
     /// `blocked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempted: Option<String>,
+    /// The name by which a person answers, where the answer is a question: `phasegate approve NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Whether the call is approved, so that the platform need not ask its user about it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub approved: bool,
     /// Whether the agent's turn is to end, where the platform can end it: the same call was denied too often.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub ends_turn: bool,
@@ -141,6 +153,8 @@ impl Decision {
             phase: None,
             phase_before: None,
             attempted: None,
+            question: None,
+            approved: false,
             ends_turn: false,
         }
     }

@@ -97,6 +97,8 @@ pub enum DenialKind {
         may: Option<NamedLine>,
         /// Whether a line of `unlisted` denies it.
         denied: bool,
+        /// Whether the user is asked about it.
+        asks: bool,
     },
     /// The call writes a file where the current phase makes an artifact of other files.
     ArtifactPath {

@@ -24,7 +24,7 @@ use crate::matcher::{Matcher, Subject, Use};
 use crate::object::Selector;
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
-use crate::policy::{Back, Phase, Skill, Unlisted, UnlistedLine};
+use crate::policy::{Back, OnViolation, Phase, Skill, Unlisted, UnlistedLine};
 use crate::state::{Run, SpentEdge};
 use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
 
@@ -50,6 +50,8 @@ pub(crate) struct Ruling {
     pub(crate) by: Option<NamedLine>,
     /// Whether a line of `unlisted` denies it: the one in `by`.
     pub(crate) denied: bool,
+    /// Whether a person is asked, where it is a violation.
+    pub(crate) asks: bool,
     /// The line that lists the call and whose own condition does not hold, where that makes it a violation.
     pub(crate) unmet: Option<UnmetLine>,
     /// Whether the call is denied because the run stands still, or does from this call on.
@@ -194,7 +196,8 @@ impl<'a> SkillCall<'a> {
             (Line::Forbidden, forbids(&phase.forbidden)?)
         };
         let by = part.forbidden_by(line, phase);
-        Some(Ruling { command: part.command(self.parts.len()), by, ..Ruling::of(line) })
+        let asks = part.asks(line, phase);
+        Some(Ruling { command: part.command(self.parts.len()), by, asks, ..Ruling::of(line) })
     }
 
     /// What the outcome of the call would prove of a condition about calls; `None`: nothing. `used` is what a match means
@@ -266,13 +269,25 @@ impl<'a> SkillCall<'a> {
 
 impl Ruling {
     fn of(line: Line) -> Self {
-        Self { line, transition: None, command: None, by: None, denied: false, unmet: None, still: false, spent: None }
+        Self {
+            line,
+            transition: None,
+            command: None,
+            by: None,
+            denied: false,
+            asks: false,
+            unmet: None,
+            still: false,
+            spent: None,
+        }
     }
 }
 
-/// The answer to several parts: the first violation; else the move that takes them all.
+/// The answer to several parts: the first violation, one that denies before one that asks; else the move that takes them
+/// all.
 fn strictest(rulings: Vec<Ruling>) -> Ruling {
-    if let Some(violation) = rulings.iter().find(|ruling| ruling.line.is_violation()) {
+    let violations = || rulings.iter().filter(|ruling| ruling.line.is_violation());
+    if let Some(violation) = violations().find(|ruling| !ruling.asks).or_else(|| violations().next()) {
         return violation.clone();
     }
     let moves = |ruling: &&Ruling| matches!(ruling.line, Line::Entered | Line::Back | Line::Returned);
@@ -384,6 +399,17 @@ impl<'a> SkillPart<'a> {
         (passes, false)
     }
 
+    /// Whether a person is asked about a violation by this line of the table.
+    fn asks(&self, line: Line, phase: &Phase) -> bool {
+        let by_line = || self.unlisted_line(phase).is_some_and(|line| line.asks);
+        let everywhere = self.skill.on_violation == OnViolation::Ask;
+        match line {
+            Line::NotDone | Line::Forbidden => everywhere,
+            Line::UnlistedDenied => everywhere || by_line(),
+            _ => false,
+        }
+    }
+
     /// Whether the call only reads, while another agent or other runs do the phase: that asks for no other phase.
     fn reads_beside(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> bool {
         let its = |kind: &String| self.caller.agent.is_some() && self.caller.kind == kind;
@@ -454,7 +480,8 @@ impl<'a> SkillPart<'a> {
             Some(unmet) => self.unmet_line(unmet),
             None => self.decided_by(line, phase, transition.as_ref()),
         };
-        Ruling { transition, by, denied: by_line && line == Line::UnlistedDenied, unmet, ..Ruling::of(line) }
+        let denied = by_line && line == Line::UnlistedDenied;
+        Ruling { transition, by, denied, asks: self.asks(line, phase), unmet, ..Ruling::of(line) }
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.

@@ -76,7 +76,11 @@ pub(crate) fn ended(draft: &mut Draft) {
 fn seen(session: &Session, event: &Event) -> Change {
     Change::Seen {
         session: (session.id.is_empty() && !event.session.is_empty()).then(|| event.session.clone()),
-        permission_mode: event.permission_mode.clone().filter(|_| event.permission_mode != session.permission_mode),
+        // A subagent may have a mode of its own.
+        permission_mode: event
+            .permission_mode
+            .clone()
+            .filter(|_| event.subagent().is_none() && event.permission_mode != session.permission_mode),
     }
 }
 
@@ -170,6 +174,9 @@ fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
 fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[TestReport]) {
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
+    if let Some(name) = call.question.clone().filter(|_| outcome != CallOutcome::Unknown) {
+        draft.change(Change::QuestionClosed { name });
+    }
     draft.change(Change::CallOutcome { call: number, outcome });
     // What a subagent started goes on when that subagent is gone.
     if let Some(id) = call.started.as_ref().filter(|_| outcome != CallOutcome::Launched && call.agent.is_none())

@@ -29,6 +29,9 @@ pub struct Policy {
     /// How calls of changed tools are answered.
     #[serde(default, skip_serializing_if = "ChangedTools::is_report")]
     pub changed_tools: ChangedTools,
+    /// Which calls are approved, so that the platform does not ask its user about them.
+    #[serde(default, skip_serializing_if = "Approve::is_never")]
+    pub approve: Approve,
 }
 
 impl Policy {
@@ -88,6 +91,9 @@ pub struct Skill {
     /// Whether the agent is kept from ending its turn while a run is not done.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub finish_required: bool,
+    /// What becomes of a violation in block mode.
+    #[serde(default, skip_serializing_if = "OnViolation::is_deny")]
+    pub on_violation: OnViolation,
     /// What begins a run, besides a person's command. Any of them does.
     #[serde(default = "Start::by_default", skip_serializing_if = "Start::is_default")]
     pub start: Vec<Start>,
@@ -222,6 +228,8 @@ pub enum Start {
     Session,
     /// A prompt begins so.
     Prompt(String),
+    /// The platform begins to say that its session is in this permission mode.
+    PermissionMode(String),
     /// A call that this selects is to be made, and does not only read.
     Before(Matcher),
 }
@@ -470,6 +478,34 @@ impl Mode {
     }
 }
 
+/// What becomes of a violation in block mode, from lenient to strict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnViolation {
+    /// A person is asked, unless the skill forbids the call in every phase.
+    Ask,
+    /// The call is denied.
+    #[default]
+    Deny,
+}
+
+impl OnViolation {
+    /// Whether it is what holds where nothing is said.
+    #[must_use]
+    pub fn is_deny(&self) -> bool {
+        *self == Self::Deny
+    }
+
+    /// The word of a config: `ask` or `deny`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// How a call of a tool whose description changed since it was first seen is answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -486,6 +522,25 @@ impl ChangedTools {
     #[must_use]
     pub fn is_report(&self) -> bool {
         *self == Self::Report
+    }
+}
+
+/// Which calls are approved, so that the platform does not ask its user about them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approve {
+    /// None.
+    #[default]
+    Never,
+    /// Those that only read, in the project.
+    Reads,
+}
+
+impl Approve {
+    /// Whether it is what holds where nothing is said.
+    #[must_use]
+    pub fn is_never(&self) -> bool {
+        *self == Self::Never
     }
 }
 
@@ -516,6 +571,9 @@ pub enum Unlisted {
 pub struct UnlistedLine {
     /// Whether they are allowed.
     pub passes: bool,
+    /// Whether a person is asked about them.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub asks: bool,
     /// Which calls.
     pub matcher: Matcher,
 }

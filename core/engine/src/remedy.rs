@@ -60,7 +60,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     };
     Some(Denial {
         kind: kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase)),
-        effect: Effect::of_violation(run.mode),
+        effect: verdict.effect(),
         tool: tool.clone(),
         run: Some(DecidingRun {
             skill: verdict.skill.name.clone(),
@@ -147,7 +147,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
             let (read_only, denied) = (rule == Unlisted::ReadOnly, verdict.ruling.denied);
-            DenialKind::Unlisted { tool, phase, read_only, may: by, denied }
+            DenialKind::Unlisted { tool, phase, read_only, may: by, denied, asks: verdict.ruling.asks }
         }
     }
 }

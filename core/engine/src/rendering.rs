@@ -196,9 +196,10 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_ref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
         }
-        Kind::Unlisted { tool, phase, may: by @ Some(_), denied: true, .. } => {
+        Kind::Unlisted { tool, phase, may: by @ Some(_), denied: true, asks, .. } => {
             let reason = format!(
-                "{tool} is not listed for the \"{phase}\" phase, and is denied{} under `unlisted`",
+                "{tool} is not listed for the \"{phase}\" phase, and is {}{} under `unlisted`",
+                if *asks { "the user's to allow" } else { "denied" },
                 by_line(by.as_ref())
             );
             by_remedy(Gate::Phase, Code::Unlisted, reason)
@@ -218,6 +219,16 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         }
         _ => by_remedy(Gate::Phase, Code::Internal, String::new()),
     }
+}
+
+/// How to get on from a question: the answer is the user's.
+pub(crate) fn asked(recovery: &str, name: &str) -> String {
+    let yes = format!(
+        "The user decides: a yes lets this one call run. Where nobody is asked, ask the user to type `{} approve {name}`, and \
+         make the same call again within ten minutes of it.",
+        slash_command::WORD
+    );
+    if recovery.is_empty() { yes } else { format!("{yes} Otherwise: {recovery}") }
 }
 
 /// The reason where nothing but a person's approval is missing. It says so: some clients show a person no more.

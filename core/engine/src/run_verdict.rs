@@ -9,6 +9,7 @@ use crate::change::Change;
 use crate::code::Code;
 use crate::condition::CallTest;
 use crate::decide::{Done, Line};
+use crate::decision::Effect;
 use crate::eval::{World, each_call, own_conditions};
 use crate::graph::{Here, can_finish};
 use crate::holding;
@@ -119,6 +120,11 @@ pub(crate) fn is_done(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
 }
 
 impl RunVerdict<'_> {
+    /// How strict the answer is to a call that breaks a rule of the run.
+    pub(crate) fn effect(&self) -> Effect {
+        if self.ruling.asks { Effect::of_question(self.mode) } else { Effect::of_violation(self.mode) }
+    }
+
     /// The move that the call means in the run when it is let through.
     pub(crate) fn moved(&self, world: &mut World<'_>, run: &Run) -> Option<Change> {
         if self.over {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::activation::{self, Beginning};
 use crate::cause::{By, SessionSource};
+use crate::change::Change;
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
@@ -30,8 +31,9 @@ pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft
     if waits || policy.skills.iter().all(|skill| !skill.starts_by_itself()) {
         return;
     }
+    mode_left(policy, draft);
     for skill in &policy.skills {
-        let mut reasons = skill.start.iter().filter(|start| is_asked(start, skill, draft.state(), event));
+        let mut reasons = skill.start.iter().filter(|start| is_asked(start, skill, draft, event));
         if let Some(reason) = reasons.next()
             && live(draft.state(), skill).is_none()
         {
@@ -64,7 +66,8 @@ fn over(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
     }
 }
 
-fn is_asked(start: &Start, skill: &Skill, state: &State, event: &Event) -> bool {
+fn is_asked(start: &Start, skill: &Skill, draft: &Draft, event: &Event) -> bool {
+    let (state, changed) = (draft.state(), new_mode(draft));
     match (start, &event.kind) {
         (Start::Session, EventKind::SessionStart { source, .. }) if *source != SessionSource::Compact => true,
         // A session whose start was not seen.
@@ -75,7 +78,35 @@ fn is_asked(start: &Start, skill: &Skill, state: &State, event: &Event) -> bool 
         (Start::Prompt(beginning), EventKind::Prompt { text, .. }) => {
             event.subagent().is_none() && begins_with(text.trim_start(), beginning)
         }
+        // A run that a person ended does not begin again while the mode goes on.
+        (Start::PermissionMode(mode), _) => changed == Some(mode),
         (Start::Invocation | Start::Before(_) | Start::Prompt(_), _) => false,
+    }
+}
+
+/// The permission mode that the platform says now, and did not say before.
+fn new_mode(draft: &Draft) -> Option<&String> {
+    draft.changes().iter().find_map(|change| match change {
+        Change::Seen { permission_mode, .. } => permission_mode.as_ref(),
+        _ => None,
+    })
+}
+
+/// Ends the runs that a permission mode began and that are still in their first phase, where the platform has left that
+/// mode: its user did so.
+fn mode_left(policy: &Policy, draft: &mut Draft) {
+    let Some(mode) = new_mode(draft).cloned() else { return };
+    let left = |run: &&Run| {
+        let skill = policy.skill_version(&run.skill, &run.version);
+        let of_other = |start: &Start| {
+            matches!(start, Start::PermissionMode(named) if *named != mode) && run.began.as_ref() == Some(&words(start))
+        };
+        skill.is_some_and(|skill| skill.phase_index(&run.phase) == Some(0) && skill.start.iter().any(of_other))
+    };
+    let ended: Vec<String> = draft.state().live_runs().filter(left).map(|run| run.id.clone()).collect();
+    for id in ended {
+        activation::end(draft, &id, Status::Left, By::Platform);
+        draft.announce(&id);
     }
 }
 
@@ -146,6 +177,7 @@ fn words(start: &Start) -> String {
         Start::Invocation => "invocation".to_string(),
         Start::Session => "session".to_string(),
         Start::Prompt(beginning) => format!("prompt: {beginning}"),
+        Start::PermissionMode(mode) => format!("permission_mode: {mode}"),
         Start::Before(matcher) => format!("before: {}", matcher.text),
     }
 }

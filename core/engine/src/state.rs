@@ -23,6 +23,8 @@ pub const HISTORY: usize = 64;
 pub const KEPT: usize = 64;
 /// The most calls a condition that are kept where it compares what calls are about; the oldest go first.
 pub const OBJECTS: usize = 256;
+/// The most questions that are kept; the oldest go first.
+pub const QUESTIONS: usize = 8;
 /// The most denied calls that are kept; the one that was denied least recently goes first.
 pub const DENIED: usize = 8;
 
@@ -90,6 +92,9 @@ pub struct Session {
     /// The calls that were denied since the last prompt, each with how often; the latest last, at most [`DENIED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<DeniedCall>,
+    /// The calls that a person is asked about, the latest last, at most [`QUESTIONS`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
     /// A digest of the last message of the agent that was what a phase asks for: one that repeats it counts for nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
@@ -105,6 +110,41 @@ pub struct DeniedCall {
     pub digest: String,
     /// How often since the last prompt.
     pub times: u32,
+}
+
+/// A call that a person is asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Its name, by which a person answers.
+    pub name: String,
+    /// The canonical name of its tool.
+    pub tool: String,
+    /// The call, in short.
+    pub of: String,
+    /// The skill of the run that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The phase of that run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// When it was asked, in milliseconds since 1970-01-01 UTC, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<i64>,
+    /// The yes, where a person gave it by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yes: Option<Yes>,
+}
+
+/// A yes to a question. It lets one call run, and lasts for ten minutes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yes {
+    /// Who gave it.
+    pub by: By,
+    /// When, in milliseconds since 1970-01-01 UTC; where that is not known, it lets nothing run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<i64>,
 }
 
 /// How often the agent was kept from ending its turn.
@@ -536,6 +576,9 @@ pub struct OpenCall {
     /// Whether a person was asked about it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub asked: bool,
+    /// The name by which a person answers, where the guard has them asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// The subagent it started, once known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,

@@ -103,6 +103,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         unlisted_lines: vec![],
         leave_skill: LeaveSkill::Agent,
         finish_required: false,
+        on_violation: Default::default(),
         start: Start::by_default(),
         servers: vec![],
         tools: vec![],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
+use phasegate_core::policy::{Approve, LeaveSkill, Mode, OnViolation, Skill, Unlisted};
 use phasegate_store::digest::sha256_hex;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub struct Strength {
     /// Whether the repository's own configuration may name programs that no person chose.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub distrust_repository: bool,
+    /// Whether calls that only read are approved, so that the user is not asked about them.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub approves_reads: bool,
     /// The MCP servers that the clients' settings define, each with the digest of how it is started; absent where that was
     /// not looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +59,17 @@ pub struct SkillStrength {
     pub forbidden: usize,
     /// The conditions on entering and on leaving phases.
     pub conditions: usize,
+    /// How many lines have a person asked about calls that no phase lists.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub asks: usize,
+    /// What becomes of a violation in block mode.
+    #[serde(default, skip_serializing_if = "OnViolation::is_deny")]
+    pub on_violation: OnViolation,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Strength {
@@ -68,6 +82,7 @@ impl Strength {
             skills: ready.policy.skills.iter().map(|skill| (skill.name.clone(), SkillStrength::of(skill))).collect(),
             programs: ready.settings.programs.iter().map(|(name, rule)| (name.clone(), digest(rule))).collect(),
             distrust_repository: ready.settings.distrust_repository,
+            approves_reads: ready.policy.approve == Approve::Reads,
             servers: Some(servers),
         }
     }
@@ -91,6 +106,9 @@ impl Strength {
         );
         if before.distrust_repository && !self.distrust_repository {
             less.push("the repository's configuration is trusted".to_owned());
+        }
+        if self.approves_reads && !before.approves_reads {
+            less.push("the user is no longer asked about calls that only read (`approve: reads`)".to_owned());
         }
         less.extend(self.unproven(before).map(|(name, is_new)| servers::notice(name, is_new)));
         less
@@ -123,6 +141,8 @@ impl SkillStrength {
                 + skill.phases.iter().map(|phase| phase.forbidden.len()).sum::<usize>()
                 + lines().filter(|line| !line.passes).count(),
             conditions: conditions.flatten().count(),
+            asks: lines().filter(|line| line.asks).count(),
+            on_violation: skill.on_violation,
         }
     }
 
@@ -132,6 +152,10 @@ impl SkillStrength {
             (
                 self.unlisted < was.unlisted || self.unlisted_allowed > was.unlisted_allowed,
                 "more calls allowed that it does not list",
+            ),
+            (
+                self.on_violation < was.on_violation || self.asks > was.asks,
+                "more calls that a person is asked about in place of a denial",
             ),
             (self.leave < was.leave, "fewer limits on who may leave it"),
             (self.starts < was.starts, "fewer ways to begin"),

@@ -101,6 +101,9 @@ pub(crate) struct Call {
     /// Whether the client itself, or its user, does not let the call run though the guard would.
     #[serde(default)]
     pub(crate) refused: bool,
+    /// Whether the user says yes, where the guard has them asked.
+    #[serde(default)]
+    pub(crate) granted: bool,
     /// Whether the model reads no result: the client is gone before it comes, or the turn ends with the call.
     #[serde(default)]
     pub(crate) lost: bool,
@@ -136,13 +139,13 @@ impl Expect {
 impl Call {
     /// A call that shall run, and of which nothing more is asked.
     pub(crate) fn plain(tool: &str, input: Map<String, Value>) -> Self {
-        let (fails, refused, lost, proof, reads) = (false, false, false, None, Vec::new());
-        Self { tool: tool.into(), input, expect: Expect::Allowed, fails, refused, lost, proof, reads }
+        let (fails, refused, granted, lost, proof, reads) = (false, false, false, false, None, Vec::new());
+        Self { tool: tool.into(), input, expect: Expect::Allowed, fails, refused, granted, lost, proof, reads }
     }
 
     /// Whether the call runs.
     pub(crate) fn runs(&self) -> bool {
-        self.expect.passes() && !self.refused
+        (self.expect.passes() || (self.expect == Expect::Asked && self.granted)) && !self.refused
     }
 }
 

@@ -39,7 +39,9 @@ fn of_call(call: &Call, outcome: &Outcome, tells_failure: bool) -> Vec<String> {
         let asked = asked.then(|| "the model was asked again after it".to_string());
         return late.into_iter().chain(asked).collect();
     }
-    if !call.expect.passes() || call.expect == Expect::Warned {
+    // What the user answered yes to, and what they said no to, the model reads in the client's own words.
+    let asked = call.expect == Expect::Asked && (call.granted || call.refused);
+    if (!call.expect.passes() && !asked) || call.expect == Expect::Warned {
         let missing = told.lines().find(|line| !outcome.read.contains(line.trim()));
         problems.extend(missing.map(|line| format!("the model did not read `{line}`")));
     }

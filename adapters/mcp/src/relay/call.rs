@@ -5,7 +5,8 @@ use phasegate_adapter::guarded::{Denial, Proposed, Ruling};
 use phasegate_core::matcher::same_server;
 use phasegate_core::{Code, Decision};
 
-use super::act::Act;
+use super::act::{Act, Asked};
+use super::elicitation;
 use super::multiplexed;
 use super::pending::{OpenCall, Pending};
 use super::server::{NAME_SEPARATOR, Server};
@@ -26,6 +27,16 @@ struct Target {
 }
 
 pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
+    decide_as(shared, message, id, None).await
+}
+
+/// Decides a call again that a person was asked about and that has this id in the guard's records. Nobody is asked twice.
+pub(super) async fn decide_again(shared: &Shared, asked: Asked) -> Act {
+    let Asked { message, id, call, .. } = asked;
+    decide_as(shared, message, id, Some(call)).await
+}
+
+async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<String>) -> Act {
     let mut call = match Call::read(&message) {
         Ok(call) => call,
         Err(text) => {
@@ -43,7 +54,9 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
     let session = shared.session_now();
     let Some(server) = shared.servers.get(target.server) else { return Act::Drop };
     let labels = server.known(&target.tool).labels;
-    let named = Named { id: shared.calls.fresh_id(), server: &server.name, tool: &target.tool, labels };
+    let is_new = asked.is_none();
+    let call_id = asked.unwrap_or_else(|| shared.calls.fresh_id());
+    let named = Named { id: call_id.clone(), server: &server.name, tool: &target.tool, labels };
     let proposed = Proposed {
         event: events::tool_call(&call.name, std::mem::take(&mut call.input), named),
         host_ids: call.host_ids,
@@ -66,6 +79,13 @@ pub(super) async fn decide(shared: &Shared, message: Message, id: Id) -> Act {
                 _ => shared.observe(ruled.step.as_ref()),
             }
             let form = shared.form(Some(target.server), &target.tool, call.modern);
+            let why = match why {
+                Denial::Decision(decision) if is_new && elicitation::can_ask(shared, &decision) => {
+                    let asked = Asked { message, id, call: call_id, session, decision, tool: call.name, form };
+                    return Act::Question(Box::new(asked));
+                }
+                why => why,
+            };
             let denied = denial::of(&why, &call.name, &|tool, server| shared.name_of(tool, server));
             return Act::Answer(id.clone(), encode::answered(&id, &denied.result(form)));
         }

@@ -1,16 +1,17 @@
 //! From the client to the servers.
 
 use futures_util::StreamExt as _;
-use futures_util::stream::FuturesOrdered;
+use futures_util::stream::{FuturesOrdered, FuturesUnordered};
 use phasegate_core::Code;
 use phasegate_core::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
-use super::act::Act;
+use super::act::{Act, Asked};
+use super::elicitation::Answer;
 use super::ending::{ended, gone};
 use super::pending::{ListPage, OpenCall, Pending};
 use super::shared::Shared;
-use super::{call, fan_out, local, multiplexed};
+use super::{call, elicitation, fan_out, local, multiplexed};
 use crate::call::{METHOD, modern, passes_for_a_call};
 use crate::encode;
 use crate::id::Id;
@@ -25,10 +26,16 @@ const MAX_DECIDED_AT_ONCE: usize = 256;
 pub(super) async fn run(shared: &Shared, mut from: Receiver<Arrived>) {
     // Boxed: the queue keeps room for a future of its own, also while it is empty, and so does this one for what it calls.
     let mut deciding = FuturesOrdered::new();
+    // A call that waits for a person holds up no other.
+    let mut asking = FuturesUnordered::new();
     loop {
         tokio::select! {
             biased;
-            Some(act) = deciding.next(), if !deciding.is_empty() => Box::pin(apply(shared, act)).await,
+            Some(act) = deciding.next(), if !deciding.is_empty() => match act {
+                Act::Question(asked) => asking.push(Box::pin(question(shared, asked))),
+                act => Box::pin(apply(shared, act)).await,
+            },
+            Some(act) = asking.next(), if !asking.is_empty() => Box::pin(apply(shared, act)).await,
             arrived = from.recv(), if deciding.len() < MAX_DECIDED_AT_ONCE => match arrived {
                 Some(arrived) => deciding.push_back(Box::pin(take(shared, arrived))),
                 None => break,
@@ -37,6 +44,14 @@ pub(super) async fn run(shared: &Shared, mut from: Receiver<Arrived>) {
     }
     while let Some(act) = deciding.next().await {
         Box::pin(apply(shared, act)).await;
+    }
+}
+
+/// Asks the client's user, and handles the call as the answer says.
+async fn question(shared: &Shared, asked: Box<Asked>) -> Act {
+    match elicitation::put(shared, asked).await {
+        Answer::Yes(asked) => call::decide_again(shared, *asked).await,
+        Answer::No(act) => act,
     }
 }
 
@@ -53,6 +68,7 @@ async fn take(shared: &Shared, arrived: Arrived) -> Act {
     match (message.kind(), message.id().cloned()) {
         (Kind::Request, Some(id)) => request(shared, message, id, &method).await,
         (Kind::Notification, _) => notification(shared, message, &method),
+        (Kind::Result | Kind::Error, Some(_)) if elicitation::answered(shared, &message) => Act::Drop,
         _ if shared.servers.len() > 1 => multiplexed::answered(shared, message),
         _ => Act::Tell(0, message),
     }
@@ -68,7 +84,9 @@ async fn request(shared: &Shared, message: Message, id: Id, method: &str) -> Act
         return call::decide(shared, message, id).await;
     }
     if method == "initialize" {
-        shared.table().initialized = true;
+        let elicits = elicitation::is_offered(&message);
+        let mut table = shared.table();
+        (table.initialized, table.elicits) = (true, elicits);
     }
     match shared.servers.len() {
         0 => return local::answer(shared, &message, id, method).await,
@@ -153,7 +171,8 @@ async fn apply(shared: &Shared, act: Act) {
             }
         }
         Act::Cancel(message) => cancel(shared, message).await,
-        Act::Drop => {}
+        // Those of a client that is gone are put to nobody.
+        Act::Question(_) | Act::Drop => {}
     }
     shared.tell_changes().await;
 }
@@ -173,6 +192,7 @@ async fn ask(shared: &Shared, server: usize, message: Message, pending: Pending)
 async fn cancel(shared: &Shared, message: Message) {
     let id = Object::read(message.content()).ok().and_then(|params| Id::read(params.get("requestId")?.as_bytes()));
     let Some(id) = id else { return };
+    elicitation::cancelled(shared, &id);
     if fan_out::cancelled(shared, &id, &message).await {
         return;
     }

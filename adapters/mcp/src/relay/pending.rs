@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use phasegate_adapter::guarded::GuardedCall;
+use tokio::sync::oneshot;
 
 use crate::id::Id;
 use crate::message::Message;
@@ -115,6 +116,12 @@ pub(super) struct Table {
     pub(super) resources: HashMap<String, usize>,
     /// Templates of resources, and whose they are.
     pub(super) templates: Vec<(String, usize)>,
+    /// Whether the client puts questions to its user.
+    pub(super) elicits: bool,
+    /// Questions to the client's user that wait for an answer.
+    pub(super) questions: HashMap<Id, oneshot::Sender<bool>>,
+    /// The calls that they are about, by the ids of their requests.
+    pub(super) questioned: HashMap<Id, Id>,
     /// Tools of which it was said that their description changed, by server and name.
     pub(super) told_changed: HashSet<(String, String)>,
     /// Where the runs stood after the last event.

@@ -67,6 +67,7 @@ pub(crate) fn skill<'f>(
         unlisted,
         unlisted_lines,
         leave_skill,
+        on_violation: source.on_violation.map(Into::into).unwrap_or_default(),
         finish_required: source.finish == Some(FinishSource::Required),
         start,
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
@@ -112,6 +113,7 @@ fn start(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<S
             StartSource::Word(StartWord::Session) => start.push(Start::Session),
             StartSource::Object(object) => {
                 start.extend(object.prompt.clone().map(Start::Prompt));
+                start.extend(object.permission_mode.clone().map(Start::PermissionMode));
                 let Some(before) = &object.before else { continue };
                 for matcher in matcher::each(builder, before, child(node, "before")) {
                     start.push(Start::Before(matcher));

@@ -25,9 +25,10 @@ pub(super) fn lines(
             }
             continue;
         };
-        for (passes, list, key) in [(true, &calls.allow, "allow"), (false, &calls.deny, "deny")] {
+        for (key, list) in [("allow", &calls.allow), ("ask", &calls.ask), ("deny", &calls.deny)] {
             let (matchers, spans) = matcher::list(builder, list, child(node, key));
-            lines.extend(matchers.into_iter().map(|matcher| UnlistedLine { passes, matcher }));
+            let (passes, asks) = (key == "allow", key == "ask");
+            lines.extend(matchers.into_iter().map(|matcher| UnlistedLine { passes, asks, matcher }));
             places.extend(spans);
         }
     }

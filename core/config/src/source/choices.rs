@@ -26,6 +26,47 @@ pub enum ModeSource {
     Block,
 }
 
+/// Which calls the platform need not ask its user about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ApproveSource {
+    /// None.
+    Never,
+    /// A call whose every part only reads, names no path outside of the project, and talks to no other machine.
+    Reads,
+}
+
+impl From<ApproveSource> for policy::Approve {
+    fn from(source: ApproveSource) -> Self {
+        match source {
+            ApproveSource::Never => Self::Never,
+            ApproveSource::Reads => Self::Reads,
+        }
+    }
+}
+
+/// What becomes of a violation in block mode. In warn mode the call runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OnViolationSource {
+    /// The user is asked, and a yes lets that one call run. Where nobody can be asked, the call is denied. What the skill
+    /// forbids in every phase is denied.
+    Ask,
+    /// The call is denied.
+    Deny,
+}
+
+impl From<OnViolationSource> for policy::OnViolation {
+    fn from(source: OnViolationSource) -> Self {
+        match source {
+            OnViolationSource::Ask => Self::Ask,
+            OnViolationSource::Deny => Self::Deny,
+        }
+    }
+}
+
 /// How denials are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

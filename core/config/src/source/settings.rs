@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use phasegate_shell::Rule;
 use serde::Deserialize;
 
-use super::choices::{Form, ModeSource, UnlistedSource};
+use super::choices::{ApproveSource, Form, ModeSource, UnlistedSource};
 use super::matcher::MatcherSource;
 use super::mcp::McpSource;
 
@@ -25,6 +25,9 @@ pub struct SettingsSource {
     pub unlisted: Option<UnlistedSource>,
     /// The calls that every phase of every skill forbids.
     pub global_forbidden: Vec<MatcherSource>,
+    /// Which calls the platform need not ask its user about, where it lets the guard say so. Of several levels `never`
+    /// wins. The default is `never`.
+    pub approve: Option<ApproveSource>,
     /// Shipped skills to use in this project. A skill file of the same name replaces the shipped one.
     #[serde(rename = "use")]
     pub uses: Vec<UseSource>,

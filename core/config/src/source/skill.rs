@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::artifact::ArtifactSource;
-use super::choices::{DenialTextSource, FinishSource, Form, LeaveSkillSource, ModeSource, ScopeSource};
+use super::choices::{DenialTextSource, FinishSource, Form, LeaveSkillSource, ModeSource, OnViolationSource, ScopeSource};
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
 use super::unlisted::UnlistedRuleSource;
@@ -31,6 +31,9 @@ pub struct SkillSource {
     /// The minimum mode of a run. Without it, the activation chooses the mode.
     #[serde(default)]
     pub mode: Option<ModeSource>,
+    /// What becomes of a violation in block mode. The default is `deny`.
+    #[serde(default)]
+    pub on_violation: Option<OnViolationSource>,
     /// Where runs live. The default is `session`.
     #[serde(default)]
     pub scope: Option<ScopeSource>,
@@ -114,6 +117,10 @@ pub struct StartObject {
     /// The first call that this matches and that does not only read. The run judges that call too. Nobody has to finish
     /// the run before a call that it lists has succeeded.
     pub before: Option<MatcherSource>,
+    /// The platform's own permission mode, for example `plan`. The run begins when the platform enters it. While the run is
+    /// in its first phase, it ends when the platform's user leaves that mode.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub permission_mode: Option<String>,
     /// The text that a prompt begins with.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub prompt: Option<String>,

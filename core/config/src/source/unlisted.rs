@@ -36,6 +36,8 @@ pub enum UnlistedLineSource {
 pub struct UnlistedCalls {
     /// Calls that are allowed.
     pub allow: Vec<MatcherSource>,
+    /// Calls that the user is asked about, in block mode. A call in doubt is one of them.
+    pub ask: Vec<MatcherSource>,
     /// Calls that are violations. A call in doubt is one of them.
     pub deny: Vec<MatcherSource>,
 }

@@ -19,7 +19,7 @@ use crate::state::Run;
 pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let mut strictest: Option<&RunVerdict<'_>> = None;
     for verdict in context.verdicts.iter().filter(|verdict| verdict.broke.is_some()) {
-        if strictest.is_none_or(|so_far| verdict.mode > so_far.mode) {
+        if strictest.is_none_or(|so_far| verdict.effect() > so_far.effect()) {
             strictest = Some(verdict);
         }
     }
