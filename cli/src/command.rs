@@ -17,6 +17,7 @@ pub mod init;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod mode;
+pub mod plan;
 pub mod reload;
 pub mod repair;
 pub mod replay;
@@ -89,6 +90,8 @@ commands! {
     Skip(skip);
     /// Change the mode of an active skill
     Mode(mode);
+    /// Begin and end plan mode, and approve its plan
+    Plan(plan);
     /// Show the current phase of each session of a project
     Status(status);
     /// Show, begin, follow, steer and write skills

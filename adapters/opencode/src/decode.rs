@@ -6,7 +6,7 @@ use phasegate_core::{Code, Event, EventKind, slash_command};
 use serde_json::Value;
 
 use crate::decoding::Decoding;
-use crate::wire::{Bus, Chat, Command, Told};
+use crate::wire::{Bus, Chat, Chosen, Command, Told};
 use crate::{bus, call};
 
 /// Turns one message into events.
@@ -14,6 +14,7 @@ pub(crate) fn decode(message: &Message, session: &SessionView<'_>) -> Result<Dec
     let mut decoding = Decoding::of(message, session)?;
     let kinds = kinds(&mut decoding)?;
     let mut event = envelope(&decoding.told);
+    event.permission_mode = mode(&decoding.told);
     let events = kinds
         .into_iter()
         .map(|kind| {
@@ -34,6 +35,13 @@ fn envelope(told: &Told<'_>) -> Event {
         parent: session.parent.clone().filter(|parent| parent != session.root()),
     });
     Event { agent, ..Event::new(session.root(), EventKind::Idle {}) }
+}
+
+/// The agent that the user has chosen for the prompt, `plan` for one: the client's own modes.
+fn mode(told: &Told<'_>) -> Option<String> {
+    let chosen = told.head.hook == "chat.message" && told.head.session.subagent().is_none();
+    let agent = || told.input::<Chosen>().ok()?.agent;
+    if chosen { agent() } else { None }
 }
 
 /// The folder in which an event happens: a line of the shell may have one of its own.

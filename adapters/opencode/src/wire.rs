@@ -168,6 +168,13 @@ pub(crate) struct Chat {
     pub(crate) parts: Vec<ChatPart>,
 }
 
+/// `chat.message`: who is to answer.
+#[derive(Deserialize)]
+pub(crate) struct Chosen {
+    /// The agent that the user has chosen.
+    pub(crate) agent: Option<String>,
+}
+
 /// Which message a prompt is.
 #[derive(Default, Deserialize)]
 pub(crate) struct ChatMessage {

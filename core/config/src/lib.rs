@@ -34,6 +34,7 @@ mod mcp;
 mod compiled;
 mod expanded;
 mod settings_check;
+mod plan_steps;
 mod compile;
 mod demanded;
 
@@ -48,6 +49,7 @@ pub use input::{Kind, Known, KnownServers, Level, SourceFile, TOGETHER};
 pub use instance::instance;
 pub use json_schema::JsonSchema;
 pub use mcp::Mcp;
+pub use plan_steps::plan_steps;
 pub use prompts::PROMPTS_FOLDER;
 pub use shipped::{Shipped, find_shipped, shipped, shipped_file};
 pub use source::Form;

@@ -68,6 +68,7 @@ const SHIPPED: &[Shipped] = &[
     strict!("orchestrate-research"),
     strict!("orchestrate-synthesis"),
     strict!("orchestrate-validation"),
+    strict!("plan-mode"),
     both!("planned-feature"),
     strict!("planned-task"),
     strict!("release"),

@@ -81,6 +81,11 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         Change::PlanRead { run, plan } => {
             change_run(runs, run, |run| run.plan = Some(PlanProgress::new(plan.clone())));
         }
+        Change::StepsRead { run, steps } => change_run(runs, run, |run| run.steps = Some(steps.clone())),
+        Change::StepIs { run, step, state } => change_run(runs, run, |run| {
+            let steps = run.steps.as_mut().and_then(|steps| steps.each.get_mut(*step));
+            steps.into_iter().for_each(|step| step.state = *state);
+        }),
         Change::GateReached { run } => change_run(runs, run, |run| {
             run.begin_wave_visit();
             run.children = Children::Gate;
@@ -113,6 +118,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         Change::RunHalted { run, why } => change_run(runs, run, |run| run.halted.clone_from(why)),
         Change::LimitSpent { run, edge } => change_run(runs, run, |run| run.spent = Some(edge.clone())),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
+        Change::Rejected { run, no } => change_run(runs, run, |run| run.rejected.push(no.clone())),
         Change::ApprovalGiven { run, approval } => change_run(runs, run, |run| {
             run.approvals.retain(|known| known.gate != approval.gate);
             run.approvals.push(approval.clone());
@@ -431,6 +437,7 @@ impl Run {
         self.uncounted.clear();
         self.children = Children::None;
         self.plan = None;
+        self.steps = None;
         self.spent = None;
         self.held_by = None;
     }
@@ -450,6 +457,7 @@ impl Run {
 
     fn begin_visit(&mut self, phase: &str, index: usize) {
         self.plan = None;
+        self.steps = None;
         self.phase_before = core::mem::replace(&mut self.phase, phase.to_owned());
         self.visits = self.visits.saturating_add(1);
         self.visit = self.visits;

@@ -111,23 +111,69 @@ struct Waits {
     gates: Vec<Gate>,
 }
 
-/// Approves a name in the run that waits for it, or accepts a changed tool. Of several runs, the one that began last.
-pub(crate) fn approve(
+/// What a person says to what waits for them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// It is approved.
+    Yes,
+    /// It is not, as it is now.
+    No,
+}
+
+/// Approves or rejects a name in the run that waits for it, or accepts a changed tool. Of several runs, the one that began
+/// last.
+pub(crate) fn answer(
     world: &mut World<'_>,
     policy: &Policy,
     draft: &mut Draft,
-    name: &str,
-    at: Option<i64>,
+    answered: &Answered<'_>,
 ) -> Result<Value, DenialKind> {
+    match answered.word {
+        Word::Yes => approve(world, policy, draft, answered),
+        Word::No => {
+            if let Some(Question { name, of, skill, .. }) = question::refuse(draft, answered.name) {
+                return Ok(json!({"status": "rejected", "name": name, "of": of, "skill": skill}));
+            }
+            of_run(world, policy, draft, answered)
+        }
+    }
+}
+
+/// An answer of a person.
+pub(crate) struct Answered<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) word: Word,
+    /// When, in milliseconds since 1970-01-01 UTC, where known.
+    pub(crate) at: Option<i64>,
+}
+
+fn approve(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    answered: &Answered<'_>,
+) -> Result<Value, DenialKind> {
+    let Answered { name, at, .. } = *answered;
     let invalid = |why| DenialKind::CommandInvalid(why);
     if let Some(accepted) = pinning::accept(&draft.state().project, name) {
         draft.change(accepted.ok_or_else(|| invalid(InvalidCommand::NoToolChanged { name: name.to_string() }))?);
         return Ok(json!({"status": "approved", "name": name}));
     }
-    if let Some(answered) = question::answer(draft, name, at) {
-        let Question { name, of, skill, .. } = answered?;
+    if let Some(asked) = question::answer(draft, name, at) {
+        let Question { name, of, skill, .. } = asked?;
         return Ok(json!({"status": "approved", "name": name, "of": of, "skill": skill}));
     }
+    of_run(world, policy, draft, answered)
+}
+
+fn of_run(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    answered: &Answered<'_>,
+) -> Result<Value, DenialKind> {
+    let Answered { name, word, at } = *answered;
+    let invalid = |why| DenialKind::CommandInvalid(why);
     let mut known: Vec<String> = draft.state().session.questions.iter().map(|question| question.name.clone()).collect();
     let mut found = None;
     for Live { run, skill } in live(policy, draft.state()) {
@@ -164,9 +210,16 @@ pub(crate) fn approve(
         given.push(Approval { gate, content, by: By::Human, at, phase, visit: run.visit });
     }
     for approval in given {
-        draft.change(Change::ApprovalGiven { run: run.id.clone(), approval });
+        let run = run.id.clone();
+        draft.change(match word {
+            Word::Yes => Change::ApprovalGiven { run, approval },
+            Word::No => Change::Rejected { run, no: approval },
+        });
     }
-    Ok(json!({"status": "approved", "name": name, "skill": run.skill}))
+    if word == Word::No {
+        draft.announce(&run.id);
+    }
+    Ok(json!({"status": if word == Word::Yes { "approved" } else { "rejected" }, "name": name, "skill": run.skill}))
 }
 
 /// Takes an approval back, in the run that has it and began last. The answer says whether the run waits for it again: it

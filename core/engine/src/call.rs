@@ -26,6 +26,7 @@ use crate::run_verdict::RunVerdict;
 use crate::settle::settle;
 use crate::start;
 use crate::state::{OpenCall, State, Status};
+use crate::steps::StepState;
 use crate::tool::{Call, EXECUTE, SHELL, only_reads};
 
 /// Decides the call of a `tool_call` event and applies the decision.
@@ -110,7 +111,13 @@ fn apply(
     }
     open.may_execute |= verdict.call.may_execute();
     if verdict.judges && run.status == Status::Active {
-        open.visits.push(verdict.visit(world, run));
+        let visit = verdict.visit(world, run);
+        if decision.lets_through() {
+            for step in &visit.steps {
+                draft.change(Change::StepIs { run: visit.run.clone(), step: *step, state: StepState::Begun });
+            }
+        }
+        open.visits.push(visit);
     }
 }
 

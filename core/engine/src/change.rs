@@ -17,6 +17,7 @@ use crate::policy::{Mode, Scope};
 use crate::state::{
     Approval, Children, DeniedCall, DeprecatedFile, Held, OpenCall, Question, Run, SpentEdge, Status, Uncounted, Yes,
 };
+use crate::steps::{StepState, Steps};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
 ///
@@ -67,6 +68,22 @@ pub enum Change {
     AgentsCleared {},
     /// A call was let through. Its number is that of the event, so it is not written.
     CallOpened(Box<OpenCall>),
+    /// The phase of a run carries out the steps of an approved plan.
+    StepsRead {
+        /// The id of the run.
+        run: String,
+        /// The steps.
+        steps: Steps,
+    },
+    /// A call used a step of the plan, or it ended.
+    StepIs {
+        /// The id of the run.
+        run: String,
+        /// The place of the step.
+        step: usize,
+        /// What became of it.
+        state: StepState,
+    },
     /// A person was asked about a call.
     CallAsked {
         /// The number of the call.
@@ -289,6 +306,13 @@ pub enum Change {
         /// Who caused it: the agent by a call, or the platform by an outcome.
         by: By,
     },
+    /// A person rejected something in a run.
+    Rejected {
+        /// The id of the run.
+        run: String,
+        /// What was rejected, as it was then.
+        no: Approval,
+    },
     /// A rollback edge of a run was asked for once more than its limit says.
     LimitSpent {
         /// The id of the run.
@@ -468,6 +492,8 @@ impl Change {
             | Self::RunUnfinished { run }
             | Self::ChildrenEnded { run, .. }
             | Self::PlanRead { run, .. }
+            | Self::StepsRead { run, .. }
+            | Self::StepIs { run, .. }
             | Self::GateReached { run }
             | Self::WaveBegan { run, .. }
             | Self::ElementRetried { run, .. }
@@ -479,6 +505,7 @@ impl Change {
             | Self::LimitSpent { run, .. }
             | Self::RunHalted { run, .. }
             | Self::ApprovalGiven { run, .. }
+            | Self::Rejected { run, .. }
             | Self::ApprovalRevoked { run, .. }
             | Self::VisitBegan { run, .. }
             | Self::DeprecatedUsed { run, .. }
@@ -552,6 +579,8 @@ impl Change {
             | Self::QuestionClosed { .. }
             | Self::ChildrenEnded { .. }
             | Self::PlanRead { .. }
+            | Self::StepsRead { .. }
+            | Self::StepIs { .. }
             | Self::GateReached { .. }
             | Self::WaveBegan { .. }
             | Self::ElementRetried { .. }
@@ -564,6 +593,7 @@ impl Change {
             | Self::RunHalted { .. }
             | Self::PhaseReturned { .. }
             | Self::ApprovalGiven { .. }
+            | Self::Rejected { .. }
             | Self::ApprovalRevoked { .. }
             | Self::VisitBegan { .. }
             | Self::Approved { .. }

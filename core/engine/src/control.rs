@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use crate::activation::{Beginning, available, begin, end, known};
-use crate::approving;
+use crate::approving::{self, Answered, Word};
 use crate::arguments::{Arguments, arguments};
 use crate::cause::By;
 use crate::change::Change;
@@ -61,7 +61,12 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
         "approve" => {
             let args = only(&["name"])?;
             human(by, name)?;
-            approving::approve(world, policy, draft, args.required("name")?, at)
+            approving::answer(world, policy, draft, &Answered { name: args.required("name")?, word: Word::Yes, at })
+        }
+        "reject" => {
+            let args = only(&["name"])?;
+            human(by, name)?;
+            approving::answer(world, policy, draft, &Answered { name: args.required("name")?, word: Word::No, at })
         }
         "revoke" => {
             let args = only(&["name"])?;
@@ -188,12 +193,13 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 17] = [
+pub const COMMANDS: [&str; 18] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
     "runs",
     "approve",
+    "reject",
     "revoke",
     "approvals",
     "directives",

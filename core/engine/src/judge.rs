@@ -4,6 +4,7 @@ mod listed;
 mod lines;
 mod named;
 mod reserved;
+mod planned;
 mod still;
 
 use alloc::borrow::Cow;
@@ -142,12 +143,15 @@ impl<'a> SkillCall<'a> {
     pub(crate) fn judge(&self, world: &mut World<'_>, run: &Run) -> Ruling {
         let here = self.skill.phase_index(&run.phase).unwrap_or_default();
         let Some(phase) = self.skill.phases.get(here) else { return Ruling::of(Line::UnlistedDenied) };
-        let rulings = self.judged(phase).into_iter().map(|part| {
+        let parts = self.judged(phase);
+        let planned = planned::by_steps(&parts, run, phase);
+        let rulings = parts.into_iter().zip(planned).map(|(part, step)| {
             let command = part.command(self.parts.len());
             if run.stands_still() {
                 return Ruling { command, ..part.judge_still(phase) };
             }
-            Ruling { command, ..part.judge(world, run, here, phase) }
+            let place = Place { index: here, phase, planned: step.is_some() };
+            Ruling { command, ..part.judge(world, run, place) }
         });
         strictest(rulings.collect())
     }
@@ -418,9 +422,10 @@ impl<'a> SkillPart<'a> {
         others && only_reads(&self.labels) && !denied() && world.done(run, phase) != Done::Yes
     }
 
-    fn judge(&self, world: &mut World<'_>, run: &Run, here: usize, phase: &Phase) -> Ruling {
+    fn judge(&self, world: &mut World<'_>, run: &Run, place: Place<'_>) -> Ruling {
+        let Place { index: here, phase, planned } = place;
         let skill = self.skill;
-        let listed = self.listed(world, run, phase);
+        let listed = if planned { Listed::Yes } else { self.listed(world, run, phase) };
         let reserved = self.is_reserved(phase);
         let allowed = listed == Listed::Yes && !reserved;
         let forbidden = self.any(&phase.forbidden, Use::Forbid);
@@ -502,6 +507,14 @@ impl<'a> SkillPart<'a> {
             (open && unmet.note(back.to, self.listed(world, run, target)) == Listed::Yes).then_some(back.to)
         })
     }
+}
+
+/// The current phase, and whether a step of its plan permits the part.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    index: usize,
+    phase: &'a Phase,
+    planned: bool,
 }
 
 /// A provisional phase, and the place of the one that it was entered from.

@@ -77,6 +77,7 @@ pub mod content;
 pub mod format;
 pub mod artifact;
 pub mod plan;
+pub mod steps;
 pub mod condition;
 pub mod policy;
 mod phrase;

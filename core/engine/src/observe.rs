@@ -17,6 +17,7 @@ use crate::outcome::{CallOutcome, PermissionOutcome};
 use crate::pinning;
 use crate::redacted::digest;
 use crate::state::{CallVisit, Evidence, OpenCall, Proof, Run, Session, State, Status, Uncounted, Why};
+use crate::steps::StepState;
 use crate::test_report::TestReport;
 use crate::tool::{AGENT, SKILL};
 
@@ -190,6 +191,10 @@ fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[Tes
             outcome == CallOutcome::Ok && place.listed && draft.run(&place.run).is_some_and(|run| run.tentative);
         if taken {
             draft.change(Change::RunTaken { run: place.run.clone() });
+        }
+        let of_plan = draft.run(&place.run).is_some_and(|run| run.visit == place.visit && run.steps.is_some());
+        for step in place.steps.iter().filter(|_| of_plan) {
+            draft.change(Change::StepIs { run: place.run.clone(), step: *step, state: StepState::after(outcome) });
         }
         let proved = draft.run(&place.run).and_then(|run| proved(run, place, outcome, tests));
         proved.into_iter().for_each(|proved| draft.change(Change::Proved(proved)));

@@ -14,6 +14,7 @@ use crate::input::{Input, Values};
 use crate::matcher::{Matcher, ServerPattern, Servers};
 use crate::object::Selector;
 use crate::plan::PlanFile;
+use crate::steps::StepsFile;
 use crate::tool::Labels;
 
 /// All skills that apply, named by the hash of their content.
@@ -270,6 +271,9 @@ pub struct Phase {
     /// The lines of `allowed` that have a condition of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub line_requires: Vec<LineRequires>,
+    /// The plan whose steps permit further calls, each one call, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Box<StepsFile>>,
     /// The calls that are a violation while the run is in it; stronger than `allowed`.
     pub forbidden: Vec<Matcher>,
     /// The artifacts that it produces, by their places in the skill: it alone, and others that produce them, may write them.
@@ -352,7 +356,7 @@ impl Phase {
     /// Whether something has to happen before the phase is done.
     #[must_use]
     pub fn asks(&self) -> bool {
-        self.done_when.is_some() || self.run.is_some()
+        self.done_when.is_some() || self.run.is_some() || self.steps.is_some()
     }
 
     /// The calls that belong to the phase while it is not current: its lines, and those of the runs that it consists of.

@@ -153,6 +153,7 @@ fn is_recorded(change: &Change) -> bool {
         Change::Proved(proved) => !proved.atoms.is_empty(),
         Change::ApprovalGiven { .. } | Change::ApprovalRevoked { .. } | Change::LimitSpent { .. } => true,
         Change::Approved { .. } | Change::ToolsSeen { .. } | Change::ToolAccepted { .. } => true,
+        Change::QuestionAnswered { .. } => true,
         change => change.moves_a_run(),
     }
 }
@@ -212,6 +213,7 @@ fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended:
         Change::Approved { name, .. } => Record::Approved { name: name.clone() },
         Change::ApprovalGiven { approval, .. } => Record::Approved { name: approval.gate.name.clone() },
         Change::ApprovalRevoked { name, .. } => Record::ApprovalRevoked { name: name.clone() },
+        Change::QuestionAnswered { name, .. } => Record::Approved { name: name.clone() },
         Change::ToolAccepted { server, tool } => Record::Approved { name: pins::approval_name(server, tool) },
         _ => return Vec::new(),
     };

@@ -21,6 +21,9 @@ use crate::slash_command;
 pub(crate) use recovery::{repeated, uncounted};
 pub(crate) use stopped::{reason as why_stopped, ways as ways_on};
 
+/// The longest text beside a question that tells how to get on without a yes.
+const MAX_OTHERWISE_CHARS: usize = 120;
+
 /// What a kind of denial says.
 struct Rendered {
     gate: Gate,
@@ -228,7 +231,12 @@ pub(crate) fn asked(recovery: &str, name: &str) -> String {
          make the same call again within ten minutes of it.",
         slash_command::WORD
     );
-    if recovery.is_empty() { yes } else { format!("{yes} Otherwise: {recovery}") }
+    // What leads on without the user is told where it is short.
+    if recovery.is_empty() || recovery.chars().count() > MAX_OTHERWISE_CHARS {
+        yes
+    } else {
+        format!("{yes} Otherwise: {recovery}")
+    }
 }
 
 /// The reason where nothing but a person's approval is missing. It says so: some clients show a person no more.

@@ -169,6 +169,8 @@ impl RunVerdict<'_> {
             own_conditions(self.skill, before).for_each(|condition| condition.each_use(Use::Permit, &mut asked));
         }
         let result = listed && self.skill.phases.get(phase).is_some_and(|phase| self.call.is_result(phase));
-        CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, result, proves, not_own }
+        // A call that passes anyway uses no step.
+        let steps = if self.ruling.line == Line::Allowed { self.call.steps(run) } else { Vec::new() };
+        CallVisit { run: run.id.clone(), phase, visit: run.visit, listed, result, steps, proves, not_own }
     }
 }

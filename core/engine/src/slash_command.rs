@@ -11,6 +11,8 @@
 //! | `/phasegate advance [SKILL or PHASE [RUN]]` | `advance` |
 //! | `/phasegate task retry or skip ID [RUN]` | `retry_element`, `skip_element` |
 //! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
+//! | `/phasegate plan on or off` | `activate_skill`, `deactivate_skill` of [`PLAN_MODE`] |
+//! | `/phasegate plan approve or reject` | `approve`, `reject` of [`PLAN`] |
 //! | `/phasegate reload` | `reload` |
 
 use alloc::format;
@@ -35,7 +37,13 @@ const MAX_COMMAND_BYTES: usize = 1024;
 /// The syntax of the commands, for an error message.
 const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
                      `skip [SKILL or PHASE [RUN]]`, `advance [SKILL or PHASE [RUN]]`, `task retry|skip ID [RUN]`, \
-                     `mode warn|block [SKILL]`, `reload`";
+                     `mode warn|block [SKILL]`, `plan on|off|approve|reject`, `reload`";
+
+/// The name of the skill that plan mode is.
+pub const PLAN_MODE: &str = "plan-mode";
+
+/// The name by which its plan is approved.
+pub const PLAN: &str = "plan";
 
 /// A command as it was typed: its name as a control command, and its arguments.
 pub(crate) struct SlashCommand {
@@ -89,6 +97,10 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["advance", ref names @ ..] => named("advance", "name", names)?,
         ["task", "retry", ref names @ ..] if !names.is_empty() => named("retry_element", "id", names)?,
         ["task", "skip", ref names @ ..] if !names.is_empty() => named("skip_element", "id", names)?,
+        ["plan", "on"] => typed("activate_skill", &[("skill_name", PLAN_MODE)]),
+        ["plan", "off"] => typed("deactivate_skill", &[("skill_name", PLAN_MODE)]),
+        ["plan", "approve"] => typed("approve", &[("name", PLAN)]),
+        ["plan", "reject"] => typed("reject", &[("name", PLAN)]),
         ["reload"] => typed("reload", &[]),
         ["mode", word] if mode(word) => typed("set_mode", &[("mode", word)]),
         ["mode", word, skill] if mode(word) => typed("set_mode", &[("mode", word), ("skill_name", skill)]),
@@ -137,6 +149,7 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
     match (name, skill) {
         ("approve", _) => format!("phasegate: the user approved `{}`", text("name")),
+        ("reject", _) => format!("phasegate: the user rejected `{}` as it is now", text("name")),
         ("revoke", _) => {
             format!("phasegate: the user took the approval of `{}` back{}", text("name"), passed(result))
         }
@@ -200,7 +213,7 @@ pub(crate) fn word(command: &str) -> &str {
 }
 
 /// The commands to phasegate that only a person gives, as a program takes them, and whether a prompt takes them too.
-const OF_PEOPLE: [(&str, bool); 10] = [
+const OF_PEOPLE: [(&str, bool); 11] = [
     ("activate", true),
     ("approve", true),
     ("deactivate", true),
@@ -208,6 +221,7 @@ const OF_PEOPLE: [(&str, bool); 10] = [
     ("gc", false),
     ("init", false),
     ("mode", true),
+    ("plan", true),
     ("reload", true),
     ("repair", false),
     ("skip", true),
@@ -261,6 +275,7 @@ mod tests {
         assert_eq!(read("/phasegate advance"), Some(Some(("advance", args("{}")))));
         assert_eq!(read("/phasegate advance a p1"), Some(Some(("advance", args(r#"{"name":"a","run":"p1"}"#)))));
         assert_eq!(read("/phasegate task skip T1"), Some(Some(("skip_element", args(r#"{"id":"T1"}"#)))));
+        assert_eq!(read("/phasegate plan off"), Some(Some(("deactivate_skill", args(r#"{"skill_name":"plan-mode"}"#)))));
         assert!(read("/phasegate mode warn s").unwrap().is_some());
         assert!(read("/phasegate activate s block").unwrap().is_some());
         for wrong in [
@@ -273,6 +288,8 @@ mod tests {
             "/phasegate approve plan\nand go on",
             "/phasegate approve\tplan",
             "/phasegate mode loose",
+            "/phasegate plan",
+            "/phasegate plan off now",
             "/phasegate please",
         ] {
             assert_eq!(read(wrong), Some(None), "{wrong}");

@@ -16,6 +16,7 @@ use crate::pins::Pins;
 use crate::plan::PlanProgress;
 use crate::policy::{Mode, Scope, Spent};
 use crate::redacted::digest;
+use crate::steps::Steps;
 
 /// The most names that `get_skill_phase` lists as history.
 pub const HISTORY: usize = 64;
@@ -219,6 +220,9 @@ pub struct Run {
     /// How far it has come with the plan whose elements its phase runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanProgress>,
+    /// The steps of the approved plan that its phase carries out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Steps>,
     /// Who began it.
     pub by: By,
     /// Whether it began because its skill is in force.
@@ -261,6 +265,9 @@ pub struct Run {
     /// What a person approved in it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
+    /// What a person rejected in it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<Approval>,
     /// Phases left early or passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
@@ -619,6 +626,9 @@ pub struct CallVisit {
     /// Whether the call is a result of the phase: the phase failed if the newest of them did.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub result: bool,
+    /// The places of the steps of the plan that it uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<usize>,
     /// What the call would prove in this visit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proves: Vec<Proof>,

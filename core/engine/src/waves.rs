@@ -59,8 +59,12 @@ pub(crate) fn pass(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) ->
 fn next(world: &mut World<'_>, policy: &Policy, state: &State, run: &Run) -> Option<Change> {
     let skill = policy.skill_version(&run.skill, &run.version)?;
     let phase = skill.phases.get(skill.phase_index(&run.phase)?)?;
-    let file = phase.plan()?;
     let id = || run.id.clone();
+    if let (Some(file), None) = (&phase.steps, &run.steps) {
+        let steps = world.steps(run, file)?.ok()?;
+        return Some(Change::StepsRead { run: id(), steps });
+    }
+    let file = phase.plan()?;
     match (&run.plan, run.children) {
         (None, Children::None) => {
             let plan = world.plan(run, file)?.ok()?;

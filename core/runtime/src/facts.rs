@@ -9,6 +9,7 @@ mod listing;
 mod contents;
 mod counts;
 pub(crate) mod elements;
+pub(crate) mod steps;
 pub(crate) mod named;
 pub(crate) mod pointer;
 pub(crate) mod format;
@@ -27,6 +28,7 @@ pub const SOURCES: &[Registered] = &[
     Registered::of::<contents::Contents>(),
     Registered::of::<counts::Counts>(),
     Registered::of::<elements::Elements>(),
+    Registered::of::<steps::Steps>(),
     Registered::of::<session::Session>(),
     Registered::of::<pointer::Pointer>(),
     Registered::of::<format::Format>(),

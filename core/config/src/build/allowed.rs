@@ -2,11 +2,15 @@
 
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::LineRequires;
+use phasegate_core::steps::StepsFile;
+use phasegate_core::{Code, FactKey};
+use serde_json::json;
 
 use super::builder::{Builder, child};
 use super::condition::{self, Seen};
-use super::{done_by, matcher};
+use super::{artifact, done_by, matcher};
 use crate::node::{Node, Span};
+use crate::report::Finding;
 use crate::source::{MatcherObject, MatcherSource};
 
 /// The lines of a list.
@@ -15,6 +19,8 @@ pub(super) struct AllowedLines {
     pub(super) matchers: Vec<Matcher>,
     pub(super) spans: Vec<Span>,
     pub(super) requires: Vec<LineRequires>,
+    /// The plan whose steps permit calls.
+    pub(super) steps: Option<Box<StepsFile>>,
 }
 
 impl AllowedLines {
@@ -58,6 +64,12 @@ pub(super) fn lines(
 ) -> AllowedLines {
     let mut lines = AllowedLines::default();
     for (source, node) in sources.iter().zip(nodes.items()) {
+        if let MatcherSource::Object(object) = source
+            && let Some(artifact) = &object.from
+        {
+            lines.steps = steps(builder, artifact, object, node);
+            continue;
+        }
         let bound = match source {
             MatcherSource::Object(object) if object.requires.is_some() => Some(object.as_ref()),
             MatcherSource::Object(_) | MatcherSource::Pattern(_) => None,
@@ -83,4 +95,20 @@ pub(super) fn lines(
         }
     }
     lines
+}
+
+/// Where the plan is whose steps permit calls.
+fn steps(builder: &mut Builder<'_>, artifact: &str, source: &MatcherObject, node: &Node) -> Option<Box<StepsFile>> {
+    let at = source.at.clone().unwrap_or_default();
+    if !(at.is_empty() || at.starts_with('/')) {
+        let finding = Finding::error(Code::ConfigValue, child(node, "at").span, "`at` is not a JSON pointer");
+        builder.findings.push(finding.suggest(format!("write `at: /{at}`")));
+    }
+    if *source != (MatcherObject { from: source.from.clone(), at: source.at.clone(), ..MatcherObject::default() }) {
+        let finding = Finding::error(Code::ConfigValue, node.span, "a line with `from` has no other key than `at`");
+        builder.findings.push(finding.suggest("say in the plan which calls a step permits"));
+    }
+    let artifact = artifact::named(builder, artifact, child(node, "from").span)?;
+    let fact = FactKey::new("steps", &json!({"paths": artifact.paths, "at": at}));
+    Some(Box::new(StepsFile { artifact: artifact.name.clone(), content: artifact.content, fact }))
 }

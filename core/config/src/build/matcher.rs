@@ -50,6 +50,12 @@ pub(crate) fn each(builder: &mut Builder<'_>, source: &MatcherSource, node: &Nod
 
 /// Reports a condition of a line in a list that has none.
 fn refuse(builder: &mut Builder<'_>, object: &MatcherObject, node: &Node) {
+    let of_plan = [("from", object.from.is_some()), ("at", object.at.is_some())];
+    if let Some((key, _)) = of_plan.into_iter().find(|(_, given)| *given) {
+        let message = format!("`{key}` belongs to a line of `allowed` of a phase that names a plan by `from`");
+        let finding = Finding::error(Code::ConfigValue, child(node, key).span, message);
+        builder.findings.push(finding.suggest("remove it, or put the line under `allowed` of a phase"));
+    }
     if object.requires.is_some() {
         let finding = Finding::error(
             Code::ConfigValue,

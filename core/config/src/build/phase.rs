@@ -12,8 +12,8 @@ use crate::instance::names;
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{
-    BackSource, ConditionSource, DescriptionFile, DescriptionSource, LeaveSource, NextSource, OptionalSource,
-    PhaseSource,
+    BackSource, ConditionSource, DescriptionFile, DescriptionSource, LeaveSource, MatcherSource, NextSource,
+    OptionalSource, PhaseSource,
 };
 use crate::suggestion::{closest, did_you_mean, listed};
 
@@ -32,6 +32,7 @@ pub(super) fn phase(
     let mut places = PhasePlaces { key: entry.key_span, ..PhasePlaces::default() };
     let mut lines = allowed::lines(builder, &source.allowed, child(node, "allowed"), &mut places.asked);
     places.allowed = core::mem::take(&mut lines.spans);
+    let steps = lines.steps.take();
     let run = runs::runs(builder, source, node);
     if run.is_none() {
         lines.append(everywhere, kind);
@@ -57,6 +58,7 @@ pub(super) fn phase(
         description,
         allowed: lines.matchers,
         line_requires: lines.requires,
+        steps,
         forbidden,
         produces: Vec::new(),
         done_by: source.done_by.clone(),
@@ -100,6 +102,12 @@ fn description(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> 
     }
 }
 
+/// Whether steps of a plan permit calls of the phase.
+fn of_plan(source: &PhaseSource) -> bool {
+    let names = |line: &MatcherSource| matches!(line, MatcherSource::Object(object) if object.from.is_some());
+    source.allowed.iter().any(names)
+}
+
 fn skip_text(source: &PhaseSource) -> String {
     let Some(OptionalSource::When(when)) = &source.optional else { return String::new() };
     when.text.clone().unwrap_or_default()
@@ -128,13 +136,14 @@ impl Inner<'_, '_> {
 
     fn leave(&mut self, source: &PhaseSource, span: Span) -> Leave {
         match source.leave {
-            None if source.done_by.is_some() || source.run.is_some() => Leave::OnDone,
+            None if source.done_by.is_some() || source.run.is_some() || of_plan(source) => Leave::OnDone,
             None | Some(LeaveSource::OnCall) => Leave::OnCall,
             Some(LeaveSource::OnDone) => {
                 if source.done_when.is_none()
                     && source.produces.is_empty()
                     && source.done_by.is_none()
                     && source.run.is_none()
+                    && !of_plan(source)
                 {
                     self.builder.findings.push(
                         Finding::error(

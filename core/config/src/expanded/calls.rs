@@ -18,7 +18,11 @@ pub(super) fn allowed(phase: &Phase) -> Value {
         fields.insert("requires".into(), condition(requires));
         Value::Object(fields)
     };
-    phase.allowed.iter().enumerate().map(line).collect()
+    let steps = phase.steps.iter().map(|steps| {
+        let at = steps.fact.args().get("at").cloned().unwrap_or_default();
+        serde_json::json!({"from": steps.artifact, "at": at})
+    });
+    phase.allowed.iter().enumerate().map(line).chain(steps).collect()
 }
 
 /// The lines of a list.

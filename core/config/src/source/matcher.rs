@@ -61,6 +61,14 @@ pub struct MatcherObject {
     /// In a line of `allowed`: the condition under which the line allows the call. Evidence of the whole run counts.
     #[serde(default)]
     pub requires: Option<ConditionSource>,
+    /// In a line of `allowed` of a phase, alone with `at`: the artifact that is the approved plan. Each of its steps permits
+    /// one call, once.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub from: Option<String>,
+    /// With `from`: the JSON pointer to the list of steps, for example `/steps`; empty: the file is the list.
+    #[serde(default)]
+    pub at: Option<String>,
 }
 
 /// One command, or several of which one must match.

@@ -4,13 +4,14 @@ use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, fin
 use phasegate_core::policy::{LeaveSkill, Mode, Unlisted};
 
 /// The skills that are shipped, by name.
-const SKILLS: [&str; 13] = [
+const SKILLS: [&str; 14] = [
     "careful-feature",
     "lsp-refactor",
     "lsp-rename",
     "lsp-safe-edit",
     "lsp-verify",
     "migration",
+    "plan-mode",
     "planned-feature",
     "planned-task",
     "release",

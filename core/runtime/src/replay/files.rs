@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::facts;
 use crate::facts::elements::Arguments;
+use crate::facts::steps;
 use crate::facts::{format, named, pointer};
 use phasegate_store::digest::sha256_hex;
 
@@ -103,7 +104,12 @@ impl Files {
             return self.listed(key).filter(|_| self.live.is_none());
         }
         if key.source() == "elements" {
-            return self.elements(&args).filter(|_| self.live.is_none());
+            let asked = Arguments::deserialize(&args).ok()?;
+            return self.each(&asked.paths, &|bytes| asked.of(bytes)).filter(|_| self.live.is_none());
+        }
+        if key.source() == "steps" {
+            let asked = steps::Arguments::deserialize(&args).ok()?;
+            return self.each(&asked.paths, &|bytes| asked.of(bytes)).filter(|_| self.live.is_none());
         }
         if matches!(key.source(), "pointer" | "format") {
             return self.documents(policy, key).filter(|_| self.live.is_none());
@@ -122,16 +128,15 @@ impl Files {
         })
     }
 
-    /// The elements of the files that patterns select, as far as lines tell what stands in them.
-    fn elements(&self, args: &Value) -> Option<FactValue> {
-        let asked = Arguments::deserialize(args).ok()?;
+    /// What is told of each file that patterns select, as far as lines tell what stands in them.
+    fn each(&self, paths: &[String], told: &dyn Fn(&[u8]) -> Value) -> Option<FactValue> {
         let mut files = BTreeMap::new();
         for (path, changes) in &self.changes {
             let stated = self.stated.get(path).filter(|(_, then)| then == changes).map(|(stated, _)| stated);
             if let Some(Stated::Content(content)) = stated
-                && asked.paths.iter().any(|pattern| path_fits(pattern, path))
+                && paths.iter().any(|pattern| path_fits(pattern, path))
             {
-                files.insert(path, asked.of(content.as_bytes()));
+                files.insert(path, told(content.as_bytes()));
             }
         }
         Some(FactValue::Known(json!(files)))

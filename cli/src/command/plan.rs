@@ -1,0 +1,160 @@
+//! `phasegate plan`: plan mode, and the plans that a person approves.
+
+mod found;
+
+use clap::Subcommand;
+use owo_colors::OwoColorize as _;
+use phasegate_core::Code;
+use phasegate_core::slash_command::{PLAN, PLAN_MODE};
+use serde_json::{Value, json};
+
+use self::found::{Plan, permits, word};
+use super::control::{Target, give};
+use super::{activate, approve, deactivate};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate plan`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Put plan mode in force for the project, or begin it in one session
+    On(Session),
+    /// End plan mode
+    Off(Session),
+    /// List the plans of the project, with what became of each
+    List,
+    /// Show the steps of a plan, and which call each permits
+    Show(Named),
+    /// Approve the plan as it is now: the agent may carry it out
+    Approve(Session),
+    /// Reject the plan as it is now: the agent stays in research
+    Reject(Session),
+}
+
+/// Which session is meant.
+#[derive(Debug, clap::Args)]
+pub struct Session {
+    /// Only in this session; default: as `activate`, `deactivate` and `approve` choose
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+/// Which plan is meant.
+#[derive(Debug, clap::Args)]
+pub struct Named {
+    /// The path of the plan, or the end of it; default: the only one
+    path: Option<String>,
+}
+
+/// Does it.
+///
+/// # Errors
+///
+/// It could not be done.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let skill = PLAN_MODE.to_owned();
+    match &args.command {
+        Command::On(Session { session }) => {
+            let args = activate::Args { skill, inputs: Vec::new(), mode: None, session: session.clone() };
+            activate::run(&args, context).map_err(unused)
+        }
+        Command::Off(Session { session }) => {
+            deactivate::run(&deactivate::Args { skill: Some(skill), session: session.clone() }, context)
+        }
+        Command::Approve(Session { session }) => {
+            let args = approve::Args { name: Some(PLAN.to_owned()), revoke: false, session: session.clone() };
+            approve::run(&args, context)
+        }
+        Command::Reject(Session { session }) => reject(session.clone(), context),
+        Command::List => list(context),
+        Command::Show(Named { path }) => show(path.as_deref(), context),
+    }
+}
+
+/// Where the configs do not name the skill, says how they would.
+fn unused(failure: Failure) -> Failure {
+    if failure.code == Some(Code::SkillUnknown) {
+        return failure.with_help(format!("add `use: [{PLAN_MODE}]` to `.phasegate/config.yaml`"));
+    }
+    failure
+}
+
+fn reject(session: Option<String>, context: &Context) -> Result<Exit, Failure> {
+    let answer = give(context, &Target { session }, "reject", json!({"name": PLAN}))?;
+    if context.out.json {
+        context.out.value(&answer.result);
+    } else {
+        context.out.line(format_args!("the plan is rejected in session {}", answer.session));
+    }
+    Ok(Exit::Done)
+}
+
+fn list(context: &Context) -> Result<Exit, Failure> {
+    let plans = found::all(context)?;
+    if context.out.json {
+        context.out.value(&plans.iter().map(as_json).collect());
+        return Ok(Exit::Done);
+    }
+    if plans.is_empty() {
+        context.out.line("no plan is there");
+    }
+    for plan in &plans {
+        let stale = if plan.stale { ", stale" } else { "" };
+        let changed = if plan.changed { ", changed since it was approved" } else { "" };
+        let session = plan.session.as_ref().map(|id| format!(": session {id}")).unwrap_or_default();
+        let version = if plan.version.is_empty() { "no steps" } else { &plan.version };
+        context.out.line(format_args!("{} ({version}) {}{stale}{changed}{session}", plan.path.bold(), plan.status));
+    }
+    Ok(Exit::Done)
+}
+
+fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
+    let mut plans = found::all(context)?;
+    plans.retain(|plan| path.is_none_or(|path| plan.path.ends_with(path)));
+    let [plan] = plans.as_slice() else {
+        let paths: Vec<&str> = plans.iter().map(|plan| plan.path.as_str()).collect();
+        let failure = Failure::new(format!("{} plans are meant: [{}]", plans.len(), paths.join(", ")));
+        return Err(failure.with_help("`phasegate plan list` lists all plans; name one"));
+    };
+    if context.out.json {
+        context.out.value(&as_json(plan));
+        return Ok(Exit::Done);
+    }
+    context.out.line(format_args!("{} ({}) {}", plan.path.bold(), plan.version, plan.status));
+    match &plan.steps {
+        Err(fault) => context.out.line(format_args!("  it has no steps, so it permits nothing: {fault}")),
+        Ok(steps) => {
+            for step in steps {
+                let after = if step.after.is_empty() { String::new() } else { format!(", after {}", step.after.join(", ")) };
+                let text = if step.text.is_empty() { String::new() } else { format!(" {}", step.text) };
+                let permits = match permits(step) {
+                    Some(calls) => format!("permits one call: {calls}"),
+                    None => "prose: permits nothing".to_owned(),
+                };
+                context.out.line(format_args!("  {}.{text} [{}{after}] {permits}", step.id, word(step.state)));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn as_json(plan: &Plan) -> Value {
+    let steps = plan.steps.as_ref().map(|steps| {
+        let each = steps.iter().map(|step| {
+            json!({"id": step.id, "text": step.text, "permits": permits(step), "after": step.after, "state": word(step.state)})
+        });
+        each.collect::<Value>()
+    });
+    json!({
+        "path": plan.path, "status": plan.status, "version": plan.version, "stale": plan.stale, "session": plan.session,
+        "changed": plan.changed, "steps": steps.as_ref().ok(), "fault": steps.as_ref().err(),
+    })
+}

@@ -1,0 +1,152 @@
+//! The plans of a project: the files, and what became of each.
+
+use std::time::{Duration, SystemTime};
+
+use phasegate_core::state::{Run, Status};
+use phasegate_core::steps::{Step, StepState};
+use phasegate_core::{FactValue, Facts};
+use phasegate_runtime::facts::{self, World};
+use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::sessions::{SessionInfo, sessions};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::output::Failure;
+
+/// How long a plan that nobody answered stays fresh.
+const STALE_AFTER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a session that carries a plan out may be silent.
+const STALLED_AFTER: Duration = Duration::from_secs(30 * 60);
+
+/// A plan.
+pub(super) struct Plan {
+    /// Its path, relative to the project.
+    pub(super) path: String,
+    /// What became of it: `draft`, `proposed`, `rejected`, `executing`, `stalled`, `failed`, `completed` or `cancelled`.
+    pub(super) status: &'static str,
+    /// The first digits of the digest of its content: another content is another version.
+    pub(super) version: String,
+    /// Whether nobody answered it for a month.
+    pub(super) stale: bool,
+    /// The session that proposed it or carries it out.
+    pub(super) session: Option<String>,
+    /// Its steps, or why it has none.
+    pub(super) steps: Result<Vec<Step>, String>,
+    /// Whether the file is another one than the plan that is carried out.
+    pub(super) changed: bool,
+}
+
+/// A file as the source of the fact tells it.
+#[derive(Deserialize)]
+struct Told {
+    sha256: String,
+    steps: Vec<Step>,
+}
+
+/// A run that may have to do with a plan, and its session.
+struct Follows<'a> {
+    run: &'a Run,
+    session: &'a SessionInfo,
+}
+
+/// All plans, by path.
+///
+/// # Errors
+///
+/// The project or its journals cannot be read.
+pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let Current::Ready(ready) = runtime.current(&project)? else { return Ok(Vec::new()) };
+    let known = sessions(&project)?.known;
+    let phases = ready.policy.skills.iter().flat_map(|skill| skill.phases.iter().map(move |phase| (skill, phase)));
+    let mut plans: Vec<Plan> = Vec::new();
+    for (skill, file) in phases.filter_map(|(skill, phase)| Some((skill, phase.steps.as_deref()?))) {
+        let mut told = Facts::new();
+        facts::gather(World::of(&project, &ready.policy), std::slice::from_ref(&file.fact), &mut told);
+        let files = match told.remove(&file.fact).map(|fact| fact.value) {
+            Some(FactValue::Known(Value::Object(files))) => files,
+            _ => Map::new(),
+        };
+        let runs = |session: &'_ SessionInfo| -> Vec<Run> {
+            let state = &session.state;
+            let of = state.project.runs.iter().chain(&state.session.runs).filter(|run| run.skill == skill.name);
+            of.cloned().collect()
+        };
+        let runs: Vec<(Run, &SessionInfo)> =
+            known.iter().flat_map(|session| runs(session).into_iter().map(move |run| (run, session))).collect();
+        let follows: Vec<Follows<'_>> = runs.iter().map(|(run, session)| Follows { run, session }).collect();
+        let first = skill.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
+        for (path, told) in files {
+            let modified = std::fs::metadata(project.root.join(&path)).and_then(|about| about.modified()).ok();
+            plans.push(plan(path, told, modified, &Among { follows: &follows, first }));
+        }
+    }
+    plans.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(plans)
+}
+
+/// The runs of the skill whose plan it is.
+struct Among<'a> {
+    follows: &'a [Follows<'a>],
+    /// The phase in which a plan is proposed.
+    first: &'a str,
+}
+
+fn plan(path: String, told: Value, modified: Option<SystemTime>, among: &Among<'_>) -> Plan {
+    let read: Result<Told, String> = match told {
+        Value::String(fault) => Err(fault),
+        told => serde_json::from_value(told).map_err(|error| error.to_string()),
+    };
+    let version: String = read.as_ref().map(|told| told.sha256.chars().take(8).collect()).unwrap_or_default();
+    let digest = read.as_ref().map(|told| told.sha256.clone()).unwrap_or_default();
+    let carried = among.follows.iter().rev().find(|one| one.run.steps.as_ref().is_some_and(|steps| steps.path == path));
+    let researching = |one: &&Follows<'_>| one.run.status == Status::Active && one.run.phase == among.first;
+    let proposed = among.follows.iter().rev().find(researching);
+    let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == digest);
+    let is_live = |one: &Follows<'_>| one.run.status == Status::Active;
+    let rejects = |run: &Run| run.rejected.iter().any(|no| no.content.as_ref().and_then(|files| files.get(&path)) == Some(&json!(digest)));
+    let (status, one) = match (carried, proposed) {
+        (Some(one), _) if is_live(one) => (executing(one), Some(one)),
+        (_, Some(one)) if rejects(one.run) => ("rejected", Some(one)),
+        (_, Some(one)) => ("proposed", Some(one)),
+        (Some(one), None) if of_digest(one) && one.run.status == Status::Finished => ("completed", Some(one)),
+        (Some(one), None) if of_digest(one) => ("cancelled", Some(one)),
+        _ => ("draft", None),
+    };
+    let old = modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > STALE_AFTER);
+    let live_steps = one.and_then(|one| one.run.steps.as_ref()).filter(|_| status != "proposed" && status != "rejected");
+    let changed = live_steps.is_some_and(|steps| steps.digest != digest);
+    let steps = match live_steps {
+        Some(steps) => Ok(steps.each.clone()),
+        None => read.map(|told| told.steps),
+    };
+    let session = one.map(|one| one.session.id.clone());
+    Plan { path, status, version, stale: old && matches!(status, "draft" | "proposed"), session, steps, changed }
+}
+
+fn executing(one: &Follows<'_>) -> &'static str {
+    let steps = one.run.steps.as_ref();
+    if steps.is_some_and(phasegate_core::steps::Steps::have_failed) {
+        return "failed";
+    }
+    let silent = one.session.active.elapsed().is_ok_and(|age| age > STALLED_AFTER);
+    if silent || one.session.state.session.ended { "stalled" } else { "executing" }
+}
+
+/// The calls that a step permits, in the words of a config; `None`: it is prose.
+pub(super) fn permits(step: &Step) -> Option<String> {
+    let lines: Vec<&str> = step.lines.iter().map(|line| line.text.as_str()).collect();
+    (!lines.is_empty()).then(|| lines.join(" or "))
+}
+
+/// What became of a step, in a word.
+pub(super) fn word(state: StepState) -> &'static str {
+    match state {
+        StepState::Open => "open",
+        StepState::Begun => "begun",
+        StepState::Done => "done",
+        StepState::Failed => "failed",
+    }
+}

@@ -1,0 +1,190 @@
+//! Steps: the lines of an approved plan, each of which permits one call, once (rules 3.8).
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::content::Content;
+use crate::fact::FactKey;
+use crate::matcher::Matcher;
+use crate::outcome::CallOutcome;
+
+/// The most steps of a plan.
+pub const MAX_STEPS: usize = 200;
+
+/// Where the steps of a phase come from, as a policy says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepsFile {
+    /// The name of the artifact that is the plan.
+    pub artifact: String,
+    /// Its files, of which there must be one.
+    pub content: Content,
+    /// The steps of each file that the artifact's patterns select.
+    pub fact: FactKey,
+}
+
+/// The steps of a plan as they were when the phase was entered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steps {
+    /// The path of the plan.
+    pub path: String,
+    /// The digest of the plan that a person approved.
+    pub digest: String,
+    /// The steps, in the order of the file.
+    pub each: Vec<Step>,
+}
+
+/// A step of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Its name, the only one of this name in the plan.
+    pub id: String,
+    /// What it says, for people.
+    #[serde(default)]
+    pub text: String,
+    /// The calls that it permits one of; empty: it is prose, and permits none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Matcher>,
+    /// The names of the steps that must be done before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// What became of it.
+    #[serde(default, skip_serializing_if = "StepState::is_open")]
+    pub state: StepState,
+}
+
+/// What became of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// No call used it.
+    #[default]
+    Open,
+    /// Its call was let through.
+    Begun,
+    /// Its call succeeded.
+    Done,
+    /// Its call failed, or nobody knows how it ended.
+    Failed,
+}
+
+impl StepState {
+    /// Whether no call used it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        *self == Self::Open
+    }
+
+    /// What the outcome of its call makes of it: a call that did not run gives it back.
+    #[must_use]
+    pub fn after(outcome: CallOutcome) -> Self {
+        match outcome {
+            CallOutcome::Ok => Self::Done,
+            CallOutcome::Refused | CallOutcome::Cancelled => Self::Open,
+            CallOutcome::Launched => Self::Begun,
+            CallOutcome::Failed | CallOutcome::Unknown => Self::Failed,
+        }
+    }
+}
+
+/// One file, as the source of the fact tells it.
+#[derive(Deserialize)]
+struct Told {
+    sha256: String,
+    steps: Vec<Step>,
+}
+
+/// Reads the steps of the one file that is new here: its digest must be the approved one.
+pub(crate) fn read(files: &Map<String, Value>, told: &Value) -> Result<Steps, String> {
+    let mut files = files.iter();
+    let (path, digest) = match (files.next(), files.next()) {
+        (Some(one), None) => one,
+        (None, _) => return Err("there is no plan".to_string()),
+        (Some(_), Some(_)) => return Err("there are several plans".to_string()),
+    };
+    let told = told.get(path).cloned().unwrap_or_default();
+    if let Some(fault) = told.as_str() {
+        return Err(format!("`{path}`: {fault}"));
+    }
+    let told: Told = serde_json::from_value(told).map_err(|_| format!("`{path}` lists no steps"))?;
+    if Some(told.sha256.as_str()) != digest.as_str() {
+        return Err(format!("`{path}` changed since it was approved"));
+    }
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, step) in told.steps.iter().enumerate() {
+        if places.insert(&step.id, place).is_some() {
+            return Err(format!("`{path}` has two steps `{}`", step.id));
+        }
+        // A step comes after others that stand before it, so none waits for itself.
+        if let Some(name) = step.after.iter().find(|name| places.get(name.as_str()).is_none_or(|at| *at >= place)) {
+            return Err(format!("`{path}`: `{}` comes after `{name}`, which does not stand before it", step.id));
+        }
+    }
+    if told.steps.len() > MAX_STEPS {
+        return Err(format!("`{path}` has {} steps, and {MAX_STEPS} are the most", told.steps.len()));
+    }
+    let each = told.steps.into_iter().map(|step| Step { state: StepState::Open, ..step }).collect();
+    Ok(Steps { path: path.clone(), digest: told.sha256, each })
+}
+
+impl Steps {
+    /// The steps that a call may use now, with their places.
+    pub fn ready(&self) -> impl Iterator<Item = (usize, &[Matcher])> {
+        let is_done = |name: &String| self.each.iter().any(|step| step.id == *name && step.state == StepState::Done);
+        let ready = move |step: &&Step| step.state.is_open() && step.after.iter().all(is_done);
+        self.each.iter().enumerate().filter(move |(_, step)| ready(step)).map(|(at, step)| (at, step.lines.as_slice()))
+    }
+
+    /// Whether every step permitted a call, and each of these succeeded. Prose is a person's to tick off.
+    #[must_use]
+    pub fn are_done(&self) -> bool {
+        !self.each.is_empty() && self.each.iter().all(|step| !step.lines.is_empty() && step.state == StepState::Done)
+    }
+
+    /// Whether a step failed.
+    #[must_use]
+    pub fn have_failed(&self) -> bool {
+        self.each.iter().any(|step| step.state == StepState::Failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read_of(steps: &Value) -> Result<Steps, String> {
+        let files = json!({"plans/a.json": "d"});
+        read(files.as_object().unwrap_or(&Map::new()), &json!({"plans/a.json": {"sha256": "d", "steps": steps}}))
+    }
+
+    #[test]
+    fn a_plan_that_is_not_the_approved_one_has_no_steps() {
+        let files = json!({"plans/a.json": "d"});
+        let files = files.as_object().cloned().unwrap_or_default();
+        let other = json!({"plans/a.json": {"sha256": "e", "steps": []}});
+        assert!(read(&files, &other).unwrap_err().contains("changed since"));
+        assert!(read(&files, &json!({"plans/a.json": "no JSON"})).unwrap_err().contains("no JSON"));
+        assert!(read(&files, &json!({})).unwrap_err().contains("lists no steps"));
+        assert!(read(&Map::new(), &other).unwrap_err().contains("no plan"));
+    }
+
+    #[test]
+    fn steps_come_after_those_before_them() {
+        let wrong = read_of(&json!([{"id": "1", "after": ["2"]}, {"id": "2"}]));
+        assert!(wrong.unwrap_err().contains("does not stand before"));
+        assert!(read_of(&json!([{"id": "1"}, {"id": "1"}])).unwrap_err().contains("two steps"));
+        let mut steps = read_of(&json!([{"id": "1", "text": "prose"}])).unwrap_or_else(|fault| panic!("{fault}"));
+        assert!(steps.ready().all(|(_, lines)| lines.is_empty()));
+        steps.each.iter_mut().for_each(|step| step.state = StepState::Done);
+        assert!(!steps.are_done(), "prose is nothing that a call can do");
+    }
+}
