@@ -21,6 +21,7 @@ pub mod plan;
 pub mod reload;
 pub mod repair;
 pub mod replay;
+pub mod safety;
 pub mod schema;
 pub mod serve;
 pub mod shell;
@@ -98,6 +99,8 @@ commands! {
     Skill(skill);
     /// Begin, follow and steer runs that belong to the project and outlive its sessions
     Workflow(workflow);
+    /// Show and register what commands of programs do, and let agents classify programs
+    Safety(safety);
     /// Check that the guard works here, and list what it cannot do
     Doctor(doctor);
     /// Read, export, verify and explain the journals of a project

@@ -1,6 +1,8 @@
-//! The tools that the guard itself offers: the three of the original, with the same arguments and answers.
+//! The tools that the guard itself offers: the three of the original, with the same arguments and answers, and the one by
+//! which an agent registers what commands do.
 
 use phasegate_core::event::By;
+use phasegate_core::safety::{Level, REGISTER};
 use phasegate_core::{EventKind, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -8,7 +10,7 @@ use crate::call::Call;
 use crate::denial::Form;
 
 /// The names, in the order in which they are listed.
-pub const NAMES: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
+pub const NAMES: [&str; 4] = ["activate_skill", "deactivate_skill", "get_skill_phase", REGISTER];
 
 /// The key in `_meta` under which a handle is answered, and passed back.
 pub const HANDLE_META: &str = "dev.phasegate/session";
@@ -33,7 +35,7 @@ pub fn is_own(name: &str) -> bool {
 
 /// The tools as `tools/list` describes them.
 #[must_use]
-pub fn tools() -> [Value; 3] {
+pub fn tools() -> [Value; 4] {
     let no_arguments = json!({"type": "object", "properties": {}});
     let changes = json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false});
     let reads = json!({"readOnlyHint": true, "openWorldHint": false});
@@ -78,7 +80,38 @@ pub fn tools() -> [Value; 3] {
             "inputSchema": no_arguments,
             "annotations": reads,
         }),
+        register(&changes),
     ]
+}
+
+fn register(annotations: &Value) -> Value {
+    let levels: Vec<&str> = Level::ALL.iter().map(|(word, _)| *word).collect();
+    json!({
+        "name": REGISTER,
+        "title": "Register what commands do",
+        "description": "Say which command lines of a program only read and which change things, as the skill that you read \
+                        classifies them. Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail \
+                        * send *` is DESTRUCTIVE; `*` stands for any words. All levels but READ count as WRITE; if in doubt, \
+                        say WRITE. Call it once for each program. A person decides which programs you may classify.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "tool": {"type": "string", "description": "The name of the program, for example gcloud or go-gmail"},
+                "commands": {
+                    "type": "object",
+                    "additionalProperties": {"type": "string", "enum": levels},
+                    "description": "Patterns of command lines, each with its level",
+                },
+                "default": {
+                    "type": "string",
+                    "enum": levels,
+                    "description": "The level of the program's commands that no pattern selects",
+                },
+            },
+            "required": ["tool", "commands"],
+        },
+        "annotations": annotations,
+    })
 }
 
 /// The command that a call of an own tool gives. It always counts as the agent's.

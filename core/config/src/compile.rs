@@ -17,7 +17,7 @@ use crate::skills::Beside;
 use crate::source::{ApproveSource, Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
 use crate::texts::Texts;
-use crate::{mcp, settings_check, skills, version};
+use crate::{mcp, safety, settings_check, skills, version};
 
 /// Compiles all configs of a project.
 ///
@@ -72,7 +72,9 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     children::embed(&mut skills, &runs, &unnamed, &mut |file, finding| work.report(file, finding));
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let approve = approve(settings.iter().filter_map(|(_, source, _)| source.approve));
-    let mut policy = Policy { skills: skills.into_values().collect(), changed_tools, approve, ..Policy::default() };
+    let safety = safety::combine(settings.iter().map(|(_, source, _)| &source.safety));
+    let skills = skills.into_values().collect();
+    let mut policy = Policy { skills, changed_tools, approve, safety, ..Policy::default() };
     version::stamp(&mut policy);
     mode_unclear |= work.findings.iter().flatten().any(Finding::hides_a_mode);
     let settings = Settings {

@@ -31,6 +31,7 @@ mod skills;
 mod children;
 mod combine;
 mod mcp;
+mod safety;
 mod compiled;
 mod expanded;
 mod settings_check;

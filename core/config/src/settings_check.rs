@@ -7,6 +7,7 @@ use phasegate_shell::{Rule, Table};
 use crate::input::Level;
 use crate::node::{Node, Span};
 use crate::report::Finding;
+use crate::safety;
 use crate::source::SettingsSource;
 use crate::typo::typo;
 
@@ -18,6 +19,7 @@ pub(crate) fn check(source: &SettingsSource, node: &Node, level: Level, findings
     for (name, item) in source.redact.iter().zip(node.items_of("redact")) {
         redact(name, item.span, findings);
     }
+    safety::check(&source.safety, node, findings);
     let shipped = Table::shipped();
     for (name, rule) in &source.programs {
         let span =

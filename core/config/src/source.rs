@@ -6,6 +6,7 @@ pub mod choices;
 pub mod matcher;
 pub mod artifact;
 pub mod mcp;
+pub mod safety;
 pub mod unlisted;
 pub mod phase;
 pub mod settings;
@@ -22,6 +23,7 @@ pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
 };
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
+pub use safety::SafetySource;
 pub use phase::{
     BackSource, BranchObject, BranchSource, DescriptionFile, DescriptionSource, EachSource, EdgeSource, NextSource,
     OptionalSource, OptionalWhen, ParallelSource, PhaseSource, RunSource,

@@ -19,6 +19,9 @@ pub(crate) fn stamp(policy: &mut Policy) {
         (strict @ ChangedTools::Deny, Approve::Never) => digest(&(names, strict)),
         (changed, approve @ Approve::Reads) => digest(&(names, changed, approve)),
     };
+    if !policy.safety.is_default() {
+        policy.version = digest(&(&policy.version, &policy.safety));
+    }
 }
 
 /// Gives a skill and those that it runs their versions.

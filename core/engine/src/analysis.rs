@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -168,6 +169,47 @@ pub struct SimpleCommand {
     /// The tests that it runs in the project, where nothing else in the line can print.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestRun>,
+    /// What is registered of it, where that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registered: Option<Registered>,
+}
+
+/// What the registry says of a command: which pattern selects it, and what its level is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Registered {
+    /// The name of the program.
+    pub tool: String,
+    /// The pattern; absent where the entry's default says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// The level's word.
+    pub level: String,
+    /// The word that no READ pattern passes over, where that is why none selects the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<String>,
+}
+
+impl Registered {
+    /// Whether the command only reads.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        self.level == "READ"
+    }
+
+    /// Why it does what it does, as a lower-case fragment.
+    #[must_use]
+    pub fn because(&self) -> String {
+        let Self { tool, pattern, level, changes } = self;
+        match (pattern, changes) {
+            (Some(pattern), _) => format!("it is registered as {level} by `{pattern}`"),
+            (None, Some(word)) => {
+                format!("`{word}` changes things, so no READ pattern of `{tool}` means it")
+            }
+            (None, None) => format!("no pattern of `{tool}` means it, and its default is {level}"),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -51,6 +51,8 @@ impl Project {
                 }
             }
             Change::ToolAccepted { server, tool } => self.accept_tool(server, tool),
+            Change::SafetyRegistered { scope: Scope::Project, entry } => Arc::make_mut(&mut self.safety).register(entry),
+            Change::SafetyApproved { program, approved } => Arc::make_mut(&mut self.safety).approve(program, *approved),
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
     }
@@ -239,6 +241,8 @@ impl Session {
             Change::MessageHeard { digest } => self.said = Some(digest.clone()),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
             Change::NoticeDue { run, about, text } => self.notice(run, about, text),
+            Change::SafetyRegistered { scope: Scope::Session, entry } => Arc::make_mut(&mut self.safety).register(entry),
+            Change::SafetyTold { text } => self.tell_of_safety(text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { call } => {
                 for obligation in &mut self.obligations {
@@ -290,6 +294,12 @@ impl Session {
         self.obligations.push(Obligation { id, kind: ObligationKind::Context(text.to_owned()), given: 0, call: None });
     }
 
+    fn tell_of_safety(&mut self, text: &str) {
+        self.safety_told = true;
+        let (id, kind) = (SAFETY_OBLIGATION.to_owned(), ObligationKind::Context(text.to_owned()));
+        self.obligations.push(Obligation { id, kind, given: 0, call: None });
+    }
+
     fn owe(&mut self, run: &str, visit: u32, text: &str) {
         let prefix = obligation_prefix(run);
         self.obligations.retain(|owed| !owed.id.starts_with(&prefix));
@@ -297,6 +307,9 @@ impl Session {
         self.obligations.push(Obligation { id, kind: ObligationKind::Context(text.to_owned()), given: 0, call: None });
     }
 }
+
+/// The id of the obligation to tell the agent how to register what commands do.
+pub(crate) const SAFETY_OBLIGATION: &str = "safety";
 
 /// What the ids of all obligations about a run begin with.
 pub(crate) fn obligation_prefix(run: &str) -> String {

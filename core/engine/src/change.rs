@@ -14,6 +14,7 @@ use crate::input::Values;
 use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
+use crate::safety::Entry;
 use crate::state::{
     Approval, Children, DeniedCall, DeprecatedFile, Held, OpenCall, Question, Run, SpentEdge, Status, Uncounted, Yes,
 };
@@ -368,6 +369,25 @@ pub enum Change {
         /// The name of the tool.
         tool: String,
     },
+    /// What commands of a program do was registered, in place of what was registered there before.
+    SafetyRegistered {
+        /// For whom: one session, or the project.
+        scope: Scope,
+        /// What was registered.
+        entry: Entry,
+    },
+    /// A person let agents classify the commands of a program, or took that back.
+    SafetyApproved {
+        /// The name of the program.
+        program: String,
+        /// Whether they may.
+        approved: bool,
+    },
+    /// The agent must be told, once, how to register what commands do.
+    SafetyTold {
+        /// The text for the agent.
+        text: String,
+    },
     /// The host must report the phase of a run to the agent. An earlier report of the run is dropped.
     ObligationDue {
         /// The id of the run.
@@ -513,7 +533,11 @@ impl Change {
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
             Self::SkillInForce { scope, .. } | Self::SkillNotInForce { scope, .. } => *scope,
-            Self::Approved { .. } | Self::ToolsSeen { .. } | Self::ToolAccepted { .. } => Scope::Project,
+            Self::SafetyRegistered { scope, .. } => *scope,
+            Self::Approved { .. }
+            | Self::ToolsSeen { .. }
+            | Self::ToolAccepted { .. }
+            | Self::SafetyApproved { .. } => Scope::Project,
             Self::Seen { .. }
             | Self::SessionStarted { .. }
             | Self::SessionJoined { .. }
@@ -534,6 +558,7 @@ impl Change {
             | Self::MessageHeard { .. }
             | Self::ObligationDue { .. }
             | Self::NoticeDue { .. }
+            | Self::SafetyTold { .. }
             | Self::ObligationsDropped { .. }
             | Self::ObligationsGiven { .. } => Scope::Session,
         }
@@ -599,6 +624,9 @@ impl Change {
             | Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
+            | Self::SafetyRegistered { .. }
+            | Self::SafetyApproved { .. }
+            | Self::SafetyTold { .. }
             | Self::DeprecatedUsed { .. }
             | Self::ObligationDue { .. }
             | Self::NoticeDue { .. }

@@ -136,6 +136,9 @@ codes! {
     CommandInvalid = "command-invalid", Control,
         "an argument of the command is missing or has the wrong type",
         "`phasegate schema event` describes commands and their arguments";
+    NotRegistered = "not-registered", Control,
+        "what commands of a program do cannot be registered so, or not by who asked",
+        "correct the patterns; the user lets agents classify a program with `phasegate safety approve PROGRAM`";
     BadInput = "bad-input", Fault,
         "the platform's message cannot be parsed",
         "run `phasegate adapters` to compare the platform's version with the versions this adapter was recorded with";

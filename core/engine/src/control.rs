@@ -23,7 +23,9 @@ use crate::meant::{Named, Words, not_active, target};
 use crate::observe;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
 use crate::reach;
+use crate::registering::{self, Registrar};
 use crate::run_status;
+use crate::safety::REGISTER;
 use crate::slash_command;
 use crate::state::{Run, State, Status};
 use crate::steering::{self, Order};
@@ -40,11 +42,13 @@ pub(crate) struct Command<'a> {
     pub(crate) args: &'a Value,
     /// When, in milliseconds since 1970-01-01 UTC, where known.
     pub(crate) at: Option<i64>,
+    /// Whether a subagent gives it.
+    pub(crate) subagent: bool,
 }
 
 /// Carries out a command.
 pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, command: &Command<'_>) -> Answer {
-    let Command { by, name, args, at } = *command;
+    let Command { by, name, args, at, .. } = *command;
     let only = |known: &[&str]| arguments(name, args, known);
     match name {
         "activate_skill" => {
@@ -96,6 +100,20 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             human(by, name)?;
             let mode = mode_of(args.required("mode")?)?;
             set_mode(policy, draft, args.text("skill_name")?, mode)
+        }
+        REGISTER => {
+            let args = only(&["tool", "commands", "default", "scope"])?;
+            let who = Registrar { by, subagent: command.subagent, at };
+            registering::register(policy, draft, &who, &args)
+        }
+        "approve_program" | "revoke_program" => {
+            let args = only(&["program"])?;
+            human(by, name)?;
+            registering::approve(draft, args.required("program")?, name == "approve_program")
+        }
+        "safety" => {
+            only(&[])?;
+            Ok(registering::list(policy, draft.state()))
         }
         "get_skill_phase" | "runs" | "approvals" | "directives" | "end_session" | "reload" => {
             only(&[])?;
@@ -179,7 +197,7 @@ pub(crate) fn slash_command(
     if !typed {
         return Some(Err(DenialKind::NotTyped { prompt: prompt.trim_end().to_string() }));
     }
-    let given = Command { by: By::Human, name: spoken.name, args: &spoken.args, at };
+    let given = Command { by: By::Human, name: spoken.name, args: &spoken.args, at, subagent: false };
     let already = draft.announced().len();
     let answer = command(world, policy, draft, &given);
     Some(answer.map(|mut told| {
@@ -193,7 +211,7 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 18] = [
+pub const COMMANDS: [&str; 22] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
@@ -212,6 +230,10 @@ pub const COMMANDS: [&str; 18] = [
     "set_mode",
     "end_session",
     "reload",
+    REGISTER,
+    "approve_program",
+    "revoke_program",
+    "safety",
 ];
 
 /// An invocation of a skill.

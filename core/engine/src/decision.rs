@@ -62,6 +62,8 @@ pub enum Gate {
     Protection,
     /// Whether a server's tool still is what it was when it was first seen.
     Pin,
+    /// Whether it registers what commands do, and who does.
+    Registry,
     /// The phases of the live runs.
     Phase,
     /// The right to give a control command.
@@ -76,6 +78,7 @@ impl Gate {
             Self::Input => "input",
             Self::Protection => "protection",
             Self::Pin => "pin",
+            Self::Registry => "registry",
             Self::Phase => "phase",
             Self::Control => "control",
         }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::analysis::Part;
+use crate::analysis::{Part, Registered};
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
 use crate::doubt::NamedLine;
@@ -182,6 +182,36 @@ pub enum DenialKind {
     },
     /// The command's arguments mean nothing.
     CommandInvalid(InvalidCommand),
+    /// What commands of a program do is not registered.
+    NotRegistered(NotRegistered),
+}
+
+/// Why what the commands of a program do is not registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRegistered {
+    /// A subagent registers nothing.
+    Subagent,
+    /// No person lets agents classify the program.
+    NotNamed {
+        /// The name of the program.
+        program: String,
+    },
+    /// The name is none of a program.
+    NoProgram {
+        /// The name that was given.
+        tool: String,
+    },
+    /// `commands` is no object of patterns with levels, and no list of pairs.
+    NoCommands,
+    /// There are too many patterns.
+    TooMany,
+    /// No pattern was accepted.
+    Rejected {
+        /// The name of the program.
+        program: String,
+        /// The patterns, each with the reason.
+        rejected: Vec<String>,
+    },
 }
 
 /// A file that is written where a phase makes an artifact: of the same ending, and none of its files. Only the layout
@@ -476,6 +506,19 @@ pub struct Denial {
     pub guidance: Guidance,
     /// What was attempted, where the skill's denials say it.
     pub attempted: Option<String>,
+    /// What is registered of the part of the call that is to blame, where that decided.
+    pub blame: Option<Box<Blame>>,
+}
+
+/// What is registered of the command that is to blame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blame {
+    /// The command, as far as its words are known.
+    pub command: String,
+    /// What is registered of it.
+    pub registered: Registered,
+    /// The patterns by which commands of the same program only read.
+    pub readers: Vec<String>,
 }
 
 /// Where the run that decided stands.
@@ -504,6 +547,7 @@ impl Denial {
             next_calls: Vec::new(),
             guidance: Guidance::None,
             attempted: None,
+            blame: None,
         }
     }
 }

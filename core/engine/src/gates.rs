@@ -5,6 +5,7 @@
 mod phase;
 mod pin;
 pub(crate) mod protection;
+mod registry;
 
 use crate::decision::{Decision, Gate};
 use crate::eval::World;
@@ -17,9 +18,10 @@ struct Row {
 }
 
 /// Every gate that a call passes. The input is checked before, where it is read.
-const GATES: [Row; 3] = [
+const GATES: [Row; 4] = [
     Row { gate: Gate::Protection, judge: protection::judge },
     Row { gate: Gate::Pin, judge: pin::judge },
+    Row { gate: Gate::Registry, judge: registry::judge },
     Row { gate: Gate::Phase, judge: phase::judge },
 ];
 

@@ -87,8 +87,10 @@ pub mod code;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 pub mod decide;
 pub mod decision;
+pub mod safety;
 pub mod pins;
 pub mod state;
+pub mod classifier;
 pub mod event;
 pub mod change;
 mod elements;
@@ -126,6 +128,7 @@ mod gates;
 mod pinning;
 mod question;
 mod approving;
+mod registering;
 mod observe;
 pub mod said;
 mod finish;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::apply::obligation_prefix;
+use crate::apply::{SAFETY_OBLIGATION, obligation_prefix};
 use crate::cause::By;
 use crate::change::Change;
 use crate::condition::Condition;
@@ -16,6 +16,7 @@ use crate::matcher::{Matcher, Use};
 use crate::phrase;
 use crate::plan::PlanProgress;
 use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
+use crate::registering;
 use crate::run_status;
 use crate::state::{Children, Obligation, Run, State, Status};
 use crate::tool::SKILL;
@@ -43,6 +44,7 @@ pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
 
 /// Brings the obligations in line with the live runs: where each stands.
 pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
+    registering::tell(policy, draft, event);
     let mut announced = draft.take_announced();
     // Of the elements of a plan one is told at a time: after one that has ended, the next.
     let ended = |id: &&String| draft.run(id).is_some_and(|run| run.status != Status::Active);
@@ -73,7 +75,9 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
         return;
     }
     let live: Vec<String> = draft.state().live_runs().map(|run| obligation_prefix(&run.id)).collect();
-    drop_those(draft, |obligation| !live.iter().any(|prefix| obligation.id.starts_with(prefix)));
+    drop_those(draft, |obligation| {
+        obligation.id != SAFETY_OBLIGATION && !live.iter().any(|prefix| obligation.id.starts_with(prefix))
+    });
 }
 
 /// The element of the same plan that the main agent does after one.

@@ -8,11 +8,13 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use crate::safety::REGISTER;
+
 /// The most tools of one server that are pinned; a tool beyond them counts as changed.
 pub const PINNED: usize = 4096;
 
 /// The tools that may be called of every server that a proxy of ours serves, beside the server's own.
-pub const OWN_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
+pub const OWN_TOOLS: [&str; 4] = ["activate_skill", "deactivate_skill", "get_skill_phase", REGISTER];
 
 /// The name under which hosts know a proxy that stands for several servers, or for none.
 pub(crate) const OWN_SERVER: &str = "phasegate";

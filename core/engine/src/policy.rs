@@ -33,6 +33,47 @@ pub struct Policy {
     /// Which calls are approved, so that the platform does not ask its user about them.
     #[serde(default, skip_serializing_if = "Approve::is_never")]
     pub approve: Approve,
+    /// What agents may register about commands.
+    #[serde(default, skip_serializing_if = "Safety::is_default")]
+    pub safety: Safety,
+}
+
+/// What agents may register about the commands of programs (rules 4.5).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Safety {
+    /// The programs whose commands an agent may classify.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// Programs of which what is registered counts over the table of programs and the never-read list.
+    #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
+    /// Whether the first pattern that selects a command wins, as in the original; else WRITE wins.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub compat: bool,
+    /// Whether the agent is not told of the tool at the beginning of a session.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub silent: bool,
+}
+
+impl Safety {
+    /// Whether nothing is said.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether an agent may classify a program.
+    #[must_use]
+    pub fn names(&self, program: &str) -> bool {
+        self.programs.iter().any(|known| known == program) || self.overrides(program)
+    }
+
+    /// Whether what is registered of a program counts over what the table of programs says.
+    #[must_use]
+    pub fn overrides(&self, program: &str) -> bool {
+        self.overrides.iter().any(|known| known == program)
+    }
 }
 
 impl Policy {

@@ -12,7 +12,7 @@ use crate::code::Code;
 use crate::event::{Event, EventKind};
 use crate::outcome::CallOutcome;
 use crate::pins;
-use crate::policy::{Mode, Policy, Spent};
+use crate::policy::{Mode, Policy, Scope, Spent};
 use crate::slash_command;
 use crate::state::{State, Status};
 
@@ -45,6 +45,24 @@ pub enum Record {
         status: Status,
         /// Who ended it; the platform, where it ended by itself or its call turned out not to have invoked the skill.
         by: By,
+    },
+    /// What commands of a program do was registered.
+    SafetyRegistered {
+        /// The name of the program.
+        tool: String,
+        /// How many patterns are registered of it now.
+        commands: usize,
+        /// For whom: one session, or the project.
+        scope: Scope,
+        /// Who registered it.
+        by: By,
+    },
+    /// A person let agents classify the commands of a program, or took that back.
+    SafetyApproved {
+        /// The name of the program.
+        program: String,
+        /// Whether they may.
+        approved: bool,
     },
     /// A run moved.
     PhaseAdvance {
@@ -154,6 +172,7 @@ fn is_recorded(change: &Change) -> bool {
         Change::ApprovalGiven { .. } | Change::ApprovalRevoked { .. } | Change::LimitSpent { .. } => true,
         Change::Approved { .. } | Change::ToolsSeen { .. } | Change::ToolAccepted { .. } => true,
         Change::QuestionAnswered { .. } => true,
+        Change::SafetyRegistered { .. } | Change::SafetyApproved { .. } => true,
         change => change.moves_a_run(),
     }
 }
@@ -215,6 +234,13 @@ fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended:
         Change::ApprovalRevoked { name, .. } => Record::ApprovalRevoked { name: name.clone() },
         Change::QuestionAnswered { name, .. } => Record::Approved { name: name.clone() },
         Change::ToolAccepted { server, tool } => Record::Approved { name: pins::approval_name(server, tool) },
+        Change::SafetyRegistered { entry, scope } => {
+            let (tool, commands, by) = (entry.tool.clone(), entry.commands.len(), entry.by);
+            Record::SafetyRegistered { tool, commands, scope: *scope, by }
+        }
+        Change::SafetyApproved { program, approved } => {
+            Record::SafetyApproved { program: program.clone(), approved: *approved }
+        }
         _ => return Vec::new(),
     };
     alloc::vec![one]

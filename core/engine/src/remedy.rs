@@ -5,10 +5,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::analysis::{Access, Invocation};
+use crate::analysis::{Access, Invocation, Verdict, Word};
+use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
-use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, Stuck, WayBack};
+use crate::denial::{Asks, Blame, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, Stuck, WayBack};
 use crate::eval::{Missing, World, texts};
 use crate::gate::Context;
 use crate::glob::path_fits;
@@ -72,7 +73,25 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         next_calls: suggested.calls,
         guidance,
         attempted: attempted(context, verdict, subject.as_deref().unwrap_or(tool)),
+        blame: blame(context, verdict),
     })
+}
+
+/// What is registered of the part of the call that broke the rule.
+fn blame(context: &Context<'_>, verdict: &RunVerdict<'_>) -> Option<Box<Blame>> {
+    let commands = &verdict.call.decided(&verdict.ruling).analysis.commands;
+    let found = commands.iter().find(|command| command.verdict != Verdict::Read && command.registered.is_some())?;
+    let registered = found.registered.clone()?;
+    let words: Vec<&str> = found
+        .words
+        .iter()
+        .map(|word| match word {
+            Word::Known(text) => text.as_str(),
+            Word::Unknown => "\u{2026}",
+        })
+        .collect();
+    let readers = Classifier::of(context.state, &context.policy.safety).readers(&registered.tool);
+    Some(Box::new(Blame { command: phrase::shortened(&words.join(" ")), registered, readers }))
 }
 
 /// The denial of a call in a run that stands still, or that another session works on.

@@ -1,6 +1,7 @@
 //! Rendering: the code, the texts and the JSON of every kind of denial. No other place writes them.
 
 mod recovery;
+mod registered;
 mod stopped;
 
 use alloc::format;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::analysis::Part;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
-use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand, Misplaced};
+use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand, Misplaced, NotRegistered};
 use crate::doubt::NamedLine;
 use crate::phrase;
 use crate::pins::approval_name;
@@ -38,6 +39,7 @@ impl Denial {
         let Rendered { gate, code, reason, recovery: general } = render(&self.kind);
         let reason = waiting(&self.kind, &self.guidance).unwrap_or(reason);
         let recovery = recovery::recovery(&self.guidance).unwrap_or(general);
+        let (reason, recovery) = registered::with_blame(self.blame.as_deref(), reason, recovery);
         let mut decision = Decision {
             effect: self.effect,
             code: Some(code),
@@ -142,6 +144,7 @@ fn render(kind: &DenialKind) -> Rendered {
         | Kind::CommandUnknown { .. }
         | Kind::CommandRefused { .. }
         | Kind::NotTyped { .. }
+        | Kind::NotRegistered(_)
         | Kind::CommandInvalid(_) => render_refusal(kind),
     }
 }
@@ -305,6 +308,11 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
         Kind::NotTyped { prompt } => {
             let reason = format!("`{prompt}` counts only where a person types it into a session in a terminal");
             refused(Code::CommandRefused, reason)
+        }
+        Kind::NotRegistered(why) => {
+            let (reason, recovery) = registered::refused(why);
+            let gate = if *why == NotRegistered::Subagent { Gate::Registry } else { Gate::Control };
+            Rendered { gate, code: Code::NotRegistered, reason, recovery }
         }
         Kind::CommandInvalid(invalid) => Rendered {
             recovery: invalid_remedy(invalid).to_string(),

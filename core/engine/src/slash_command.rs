@@ -14,6 +14,8 @@
 //! | `/phasegate plan on or off` | `activate_skill`, `deactivate_skill` of [`PLAN_MODE`] |
 //! | `/phasegate plan approve or reject` | `approve`, `reject` of [`PLAN`] |
 //! | `/phasegate reload` | `reload` |
+//! | `/phasegate safety` | `safety` |
+//! | `/phasegate safety approve or revoke PROGRAM` | `approve_program`, `revoke_program` |
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,6 +27,7 @@ use crate::analysis::Word;
 use crate::cause::By;
 use crate::denial::InvalidCommand;
 use crate::event::{Event, EventKind};
+use crate::safety;
 use crate::tool::Call;
 
 /// The first word of every command that is typed as a prompt.
@@ -37,7 +40,7 @@ const MAX_COMMAND_BYTES: usize = 1024;
 /// The syntax of the commands, for an error message.
 const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
                      `skip [SKILL or PHASE [RUN]]`, `advance [SKILL or PHASE [RUN]]`, `task retry|skip ID [RUN]`, \
-                     `mode warn|block [SKILL]`, `plan on|off|approve|reject`, `reload`";
+                     `mode warn|block [SKILL]`, `plan on|off|approve|reject`, `reload`, `safety [approve|revoke PROGRAM]`";
 
 /// The name of the skill that plan mode is.
 pub const PLAN_MODE: &str = "plan-mode";
@@ -102,6 +105,9 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["plan", "approve"] => typed("approve", &[("name", PLAN)]),
         ["plan", "reject"] => typed("reject", &[("name", PLAN)]),
         ["reload"] => typed("reload", &[]),
+        ["safety"] => typed("safety", &[]),
+        ["safety", "approve", program] => typed("approve_program", &[("program", program)]),
+        ["safety", "revoke", program] => typed("revoke_program", &[("program", program)]),
         ["mode", word] if mode(word) => typed("set_mode", &[("mode", word)]),
         ["mode", word, skill] if mode(word) => typed("set_mode", &[("mode", word), ("skill_name", skill)]),
         _ => return None,
@@ -176,6 +182,9 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
             )
         }
         ("set_mode", _) => format!("phasegate: the user set `{}` to {} mode", text("skill"), text("mode")),
+        ("approve_program", _) => format!("phasegate: the user lets agents classify `{}`", text("program")),
+        ("revoke_program", _) => format!("phasegate: the user lets agents classify `{}` no more", text("program")),
+        ("safety", _) => safety::shown(result),
         ("reload", _) => "phasegate: the user had the configs read anew".to_string(),
         (_, Some(skill)) => format!("phasegate: the user ended the skill `{skill}`"),
         (_, None) => "phasegate: no skill was active".to_string(),
@@ -208,6 +217,8 @@ pub(crate) fn word(command: &str) -> &str {
         "set_mode" => "mode",
         "end_session" => "end",
         "revoke" => "approve --revoke",
+        "approve_program" => "safety approve",
+        "revoke_program" => "safety approve --revoke",
         other => other,
     }
 }
@@ -246,6 +257,9 @@ fn prompt_instead(given: &[String]) -> Option<Option<String>> {
     let words: Vec<&str> = given.iter().map(String::as_str).collect();
     let (as_prompt, words) = match *words.as_slice() {
         ["workflow", "start", ref rest @ ..] => (true, [&["activate"], rest].concat()),
+        ["safety", "approve", "--revoke", program] => (true, ["safety", "revoke", program].to_vec()),
+        ["safety", "approve" | "register" | "import", ..] => (words.get(1) == Some(&"approve"), words.clone()),
+        ["safety", ..] => return None,
         ["workflow", act @ ("advance" | "skip"), ref rest @ ..] => (true, [&[act], rest].concat()),
         ["workflow", "tasks", act @ ("retry" | "skip"), ref rest @ ..] => (true, [&["task", act], rest].concat()),
         [first, ..] => (OF_PEOPLE.iter().find(|(name, _)| *name == first)?.1, words.clone()),

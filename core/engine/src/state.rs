@@ -16,6 +16,7 @@ use crate::pins::Pins;
 use crate::plan::PlanProgress;
 use crate::policy::{Mode, Scope, Spent};
 use crate::redacted::digest;
+use crate::safety::Registry;
 use crate::steps::Steps;
 
 /// The most names that `get_skill_phase` lists as history.
@@ -99,6 +100,12 @@ pub struct Session {
     /// A digest of the last message of the agent that was what a phase asks for: one that repeats it counts for nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
+    /// What was registered of commands in the session.
+    #[serde(skip_serializing_if = "nothing_registered")]
+    pub safety: Arc<Registry>,
+    /// Whether the agent was told how to register what commands do.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub safety_told: bool,
 }
 
 /// A call that was denied, with the same answer each time.
@@ -178,6 +185,13 @@ pub struct Project {
     /// The MCP servers that proxies of ours serve here, with their tools as first seen.
     #[serde(skip_serializing_if = "no_servers")]
     pub servers: Arc<Pins>,
+    /// What people registered of commands, and the programs that they let agents classify.
+    #[serde(skip_serializing_if = "nothing_registered")]
+    pub safety: Arc<Registry>,
+}
+
+fn nothing_registered(registry: &Arc<Registry>) -> bool {
+    registry.is_empty()
 }
 
 fn no_history(history: &VecDeque<Arc<str>>) -> bool {

@@ -177,7 +177,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
                 world,
                 policy,
                 draft,
-                &control::Command { by: *by, name, args, at: event.time },
+                &control::Command { by: *by, name, args, at: event.time, subagent: event.subagent().is_some() },
             ));
         }
         _ => {}

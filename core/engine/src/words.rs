@@ -216,6 +216,7 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         transparent: false,
         alias: false,
         tests: None,
+        registered: None,
         network: false,
     }
 }

@@ -98,7 +98,7 @@ pub(crate) fn complete<'a>(
         None => place.obeyed_by_paths(&analysis.paths, input, &shell.table),
     };
     // What a line changes its own commands may obey.
-    let runs = |readers: &Readers| judged.is_some() || *readers != Readers::Modules;
+    let runs = |readers: &Readers| judged.is_some() || !matches!(readers, Readers::Modules | Readers::Packages);
     if changed.iter().any(runs) && !labels.is_empty() {
         given.get_or_insert(labels).insert(EXECUTE.to_string());
     }

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem, Refusal};
+use phasegate_core::classifier::Classifier;
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::{Event, EventKind, Outcome, State, state};
 use phasegate_shell::Readers;
@@ -233,7 +234,8 @@ impl<'a> Driver<'a> {
         }
         let (root, logs, settings) = (&self.project.root, self.audit_logs(), &self.loaded.own.snapshot.settings);
         let protected = || self.runtime.protected(Some(root), &logs).of_client(self.client.as_deref());
-        let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted);
+        let classifier = Classifier::of(&self.state, &self.loaded.own.policy.safety);
+        let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted).with(classifier);
         self.changes = analysis::complete(&mut event, root, &shell, &protected);
         if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
             return Err(self.note_problem(event.to_value(), problem));

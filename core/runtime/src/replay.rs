@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use phasegate_core::event::{By, EventKind, SessionSource};
 use phasegate_core::import::TASK_GRAPH;
+use phasegate_core::pins::OWN_TOOLS;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{Project, Session, Status};
 use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
@@ -27,7 +28,7 @@ use crate::policy_store::made;
 use crate::timestamp::milliseconds;
 
 /// The commands that agents call as tools: the three of the original.
-const AS_TOOLS: [&str; 3] = ["activate_skill", "deactivate_skill", "get_skill_phase"];
+const AS_TOOLS: [&str; 4] = OWN_TOOLS;
 
 /// Where facts about files come from, besides the `file` lines.
 #[derive(Clone, Debug, Default)]

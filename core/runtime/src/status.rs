@@ -56,6 +56,15 @@ impl Runtime {
         self.ask(project, session, "directives")
     }
 
+    /// What is registered of commands in a session, without recording that it was asked; with `None`, for the project.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::status`].
+    pub fn safety(&self, project: &Project, session: Option<&SessionInfo>) -> Result<Value, Problem> {
+        self.ask(project, session, "safety")
+    }
+
     /// The state that a session has which is still to begin: the project's half.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! How much a policy asks for, so that one that asks for less is noticed when a session starts (rules 4).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::policy::{Approve, LeaveSkill, Mode, OnViolation, Skill, Unlisted};
 use phasegate_store::digest::sha256_hex;
@@ -21,6 +21,9 @@ pub struct Strength {
     /// The programs that shell lines may name beside the shipped table, each with the digest of what is said of it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, String>,
+    /// The programs whose commands agents may classify.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub classified: BTreeSet<String>,
     /// Whether the repository's own configuration may name programs that no person chose.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub distrust_repository: bool,
@@ -77,12 +80,14 @@ impl Strength {
     #[must_use]
     pub fn of(ready: &Ready, servers: BTreeMap<String, String>) -> Self {
         let digest = |rule: &phasegate_shell::Rule| sha256_hex(&serde_json::to_vec(rule).unwrap_or_default());
+        let safety = &ready.policy.safety;
         Self {
             mode: ready.strictest(),
             skills: ready.policy.skills.iter().map(|skill| (skill.name.clone(), SkillStrength::of(skill))).collect(),
             programs: ready.settings.programs.iter().map(|(name, rule)| (name.clone(), digest(rule))).collect(),
             distrust_repository: ready.settings.distrust_repository,
             approves_reads: ready.policy.approve == Approve::Reads,
+            classified: safety.programs.iter().chain(&safety.overrides).cloned().collect(),
             servers: Some(servers),
         }
     }
@@ -104,6 +109,8 @@ impl Strength {
         less.extend(
             self.programs.iter().filter(new).map(|(name, _)| format!("the settings trust the program `{name}`")),
         );
+        let new = self.classified.difference(&before.classified);
+        less.extend(new.map(|name| format!("the settings let agents classify `{name}`")));
         if before.distrust_repository && !self.distrust_repository {
             less.push("the repository's configuration is trusted".to_owned());
         }

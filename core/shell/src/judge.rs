@@ -7,6 +7,7 @@ mod builtin;
 mod compound;
 mod program;
 mod redirect;
+mod registered;
 pub(crate) mod said;
 mod simple;
 mod text;

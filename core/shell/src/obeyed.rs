@@ -18,6 +18,8 @@ pub enum Readers {
     /// `python3 -m` and `python3 -c`, which load modules from the working folder. So many sources have their names that a file tool which
     /// writes one runs nothing by that.
     Modules,
+    /// `npx` and other runners, which look for a program among the packages of the checkout.
+    Packages,
     /// Every program.
     Programs,
     /// Every command, those of the shell itself included.
@@ -42,7 +44,7 @@ struct Row {
     paths: &'static [&'static str],
 }
 
-const ROWS: [Row; 7] = [
+const ROWS: [Row; 8] = [
     Row {
         readers: Readers::Repository,
         text: Text::GitConfig,
@@ -88,6 +90,11 @@ const ROWS: [Row; 7] = [
         text: Text::Any,
         // Where python has modules; those of the working folder are in `modules`.
         paths: &["**/{site-packages,dist-packages}/**", "**/lib/python*/**"],
+    },
+    Row {
+        readers: Readers::Packages,
+        text: Text::Any,
+        paths: &["**/node_modules/**", "**/package.json", "**/.npmrc", "~/.npmrc"],
     },
     Row {
         readers: Readers::Programs,
@@ -254,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_change_of_what_commands_obey_is_known_by_its_path() {
-        use Readers::{Commands, Modules, Programs, Repository};
+        use Readers::{Commands, Modules, Packages, Programs, Repository};
         for (path, readers) in [
             ("/p/.git/config", Some(Repository)),
             ("/p/.GIT/Config", Some(Repository)),
@@ -284,6 +291,8 @@ mod tests {
             ("/h/.config/fish/functions/ls.fish", Some(Commands)),
             ("/h/.curlrc", Some(Programs)),
             ("/h/.config/gh/config.yml", Some(Programs)),
+            ("/p/node_modules/.bin/go-gmail", Some(Packages)),
+            ("/p/a/package.json", Some(Packages)),
             ("/p/.bashrc", None),
             ("/p/.git/info/exclude", None),
             ("/p/data/json/a.txt", None),

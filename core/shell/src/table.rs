@@ -7,6 +7,8 @@ mod source;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use phasegate_core::classifier::Classifier;
+
 pub use rule::{Check, Operands, Rule, Style, Wraps};
 pub use source::{Family, shipped_source};
 
@@ -14,6 +16,7 @@ pub use source::{Family, shipped_source};
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     own: Arc<BTreeMap<String, Rule>>,
+    registered: Arc<Classifier>,
 }
 
 impl Table {
@@ -30,7 +33,18 @@ impl Table {
         for (name, program) in programs {
             program.flatten(&name, &mut own);
         }
-        Self { own: Arc::new(own) }
+        Self { own: Arc::new(own), ..Self::default() }
+    }
+
+    /// The same table, beside what is registered of commands.
+    #[must_use]
+    pub fn registered(self, classifier: Classifier) -> Self {
+        Self { registered: Arc::new(classifier), ..self }
+    }
+
+    /// What is registered of commands.
+    pub(crate) fn classifier(&self) -> &Classifier {
+        &self.registered
     }
 
     /// The names of shipped entries that cannot be read; empty unless the generated file was edited manually.

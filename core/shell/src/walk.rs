@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use phasegate_core::analysis::{Access, SimpleCommand, Status, Verdict};
+use phasegate_core::analysis::{Access, Registered, SimpleCommand, Status, Verdict};
 
 use crate::arguments::Given;
 use crate::field::{Bit, Field};
@@ -23,6 +23,16 @@ const MAX_PARTS: usize = 2048;
 
 /// The steps of a rule that is read the first time.
 const RULE_STEPS: usize = 128;
+
+/// What a judgement that is taken back has noted.
+pub(crate) struct Mark {
+    parts: usize,
+    touches: usize,
+    worst: Finding,
+    unnamed: bool,
+    computed: bool,
+    asking: bool,
+}
 
 /// The state of a walk.
 pub(crate) struct Walk<'t> {
@@ -75,6 +85,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) alias: bool,
     /// Whether the current command talks to another machine.
     pub(crate) asking: bool,
+    /// What is registered of the current command, where that decided.
+    pub(crate) registered: Option<Registered>,
     /// How many programs that run the current command the walk is inside of.
     pub(crate) wraps: usize,
     /// Whether programs are forms of their own of those that the table knows (`busybox`).
@@ -118,6 +130,7 @@ impl<'t> Walk<'t> {
             transparent: false,
             alias: false,
             asking: false,
+            registered: None,
             wraps: 0,
             own_forms: false,
             texts: 0,
@@ -234,6 +247,7 @@ impl<'t> Walk<'t> {
         command.transparent = std::mem::take(&mut self.transparent);
         command.alias = std::mem::take(&mut self.alias);
         command.network = std::mem::take(&mut self.asking);
+        command.registered = self.registered.take();
         let number = u32::try_from(self.parts.len()).ok();
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);
         let words: Vec<Pattern> = fields.iter().map(Field::to_pattern).collect();
@@ -259,6 +273,31 @@ impl<'t> Walk<'t> {
                 self.touches.push(touch);
             }
         }
+    }
+
+    /// Where the walk stands, for a judgement that may be taken back.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            parts: self.parts.len(),
+            touches: self.touches.len(),
+            worst: self.worst.clone(),
+            unnamed: self.unnamed,
+            computed: self.computed,
+            asking: self.asking,
+        }
+    }
+
+    /// Whether commands were judged since.
+    pub(crate) fn has_parts_since(&self, mark: &Mark) -> bool {
+        self.parts.len() > mark.parts
+    }
+
+    /// Takes back what was noted since.
+    pub(crate) fn back_to_mark(&mut self, mark: &Mark) {
+        self.parts.truncate(mark.parts);
+        self.touches.truncate(mark.touches);
+        self.worst = mark.worst.clone();
+        (self.unnamed, self.computed, self.asking) = (mark.unnamed, mark.computed, mark.asking);
     }
 
     /// The paths noted so far.

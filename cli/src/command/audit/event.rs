@@ -5,7 +5,7 @@ use phasegate_core::Effect;
 use phasegate_core::Record;
 use phasegate_core::event::By;
 use phasegate_core::fact::{Fact, FactKey, FactValue};
-use phasegate_core::policy::{Mode, Spent};
+use phasegate_core::policy::{Mode, Scope, Spent};
 use phasegate_core::state::Status;
 use phasegate_runtime::audit::history::Past;
 use serde_json::Value;
@@ -160,6 +160,13 @@ pub(super) fn change(record: &Record) -> String {
         }
         Record::ToolChanged { server, tool } => format!("server `{server}` changed {tool}"),
         Record::Approved { name } => format!("`{name}` is approved"),
+        Record::SafetyRegistered { tool, commands, scope, by } => {
+            let place = if *scope == Scope::Project { "the project" } else { "the session" };
+            let who = if *by == By::Human { "a person" } else { "the agent" };
+            format!("{who} registered {commands} patterns of `{tool}` for {place}")
+        }
+        Record::SafetyApproved { program, approved: true } => format!("agents may classify `{program}`"),
+        Record::SafetyApproved { program, .. } => format!("agents may classify `{program}` no more"),
         Record::ApprovalRevoked { name } => format!("`{name}` is approved no more"),
     }
 }

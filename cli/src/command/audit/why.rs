@@ -82,6 +82,7 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
     let gate = match decision.gate {
         Some(Gate::Phase) => decision.line.map_or("the phases of the live runs", because),
         Some(Gate::Protection) => "it would change a protected path",
+        Some(Gate::Registry) => "only the main agent registers what commands do",
         Some(Gate::Pin) => "the tool's description changed since it was first seen",
         Some(Gate::Control) => "a command that was refused",
         Some(Gate::Input) => "the guard could not decide",

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::choices::{ApproveSource, Form, ModeSource, UnlistedSource};
 use super::matcher::MatcherSource;
 use super::mcp::McpSource;
+use super::safety::SafetySource;
 
 /// Settings for every skill, and the shipped skills to use.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -43,6 +44,8 @@ pub struct SettingsSource {
     /// `false`: files of the checkout may name programs that no person chose. `git status`, `cargo metadata` and other
     /// commands that obey such files are then not `read`, and a file's name may look like an option.
     pub trust_repository: Option<bool>,
+    /// What agents may register about the commands of programs.
+    pub safety: SafetySource,
     /// Settings for MCP servers and their tools.
     pub mcp: McpSource,
 }

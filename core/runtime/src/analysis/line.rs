@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use phasegate_core::analysis::{Access, PathUse, UNKNOWN, UNNAMED, Word};
+use phasegate_core::classifier::Classifier;
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
 use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, judge};
@@ -28,6 +29,13 @@ impl Shell {
         let table =
             if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
         Self { table, trust: Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh() } }
+    }
+}
+
+impl Shell {
+    /// The same, with what is registered of commands.
+    pub(crate) fn with(self, classifier: Classifier) -> Self {
+        if classifier.is_empty() { self } else { Self { table: self.table.registered(classifier), ..self } }
     }
 }
 

@@ -42,6 +42,8 @@ pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
         | Record::EvidenceSeen { .. }
         | Record::ToolChanged { .. }
         | Record::Approved { .. }
+        | Record::SafetyRegistered { .. }
+        | Record::SafetyApproved { .. }
         | Record::ApprovalRevoked { .. } => return None,
     };
     let mut line = json!({

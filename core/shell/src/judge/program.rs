@@ -296,7 +296,7 @@ impl Walk<'_> {
         }
     }
 
-    fn touch_unknown(&mut self, name: &str, args: &[Field]) {
+    pub(super) fn touch_unknown(&mut self, name: &str, args: &[Field]) {
         for field in args.iter().filter(|field| !field.start().starts_with('-')) {
             if name == "git" {
                 self.touch(&git::pathspec(field), Access::Write)

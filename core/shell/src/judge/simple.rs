@@ -6,6 +6,7 @@ use phasegate_core::analysis::{SimpleCommand, Status, Verdict};
 use super::builtin::is_builtin;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
+use crate::judge::registered::Ruled;
 use crate::obeyed::Readers;
 use crate::scope::{COMMAND_STEPS, WORD_STEPS};
 use crate::table::Rule;
@@ -160,17 +161,25 @@ impl Walk<'_> {
                 first.span,
             );
         };
-        let Some(rule) = self.rule(bare) else {
+        let registered = self.registered_of(bare, args);
+        let rule = self.rule(bare);
+        if registered.is_none() && rule.is_none() {
             return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);
-        };
+        }
         self.say(bare, args);
-        let mut worst = self.apply(bare, &rule, args, first.span);
+        let ruled = Ruled { name: bare, rule: rule.as_deref(), args, span: first.span };
+        let mut worst = self.with_registered(&ruled, registered);
+        let Some(rule) = rule else { return self.unless_lost(bare, worst, first.span) };
         if let Some(finding) = self.otherwise(bare, &rule, first.span) {
             keep_worse(&mut worst, finding);
         }
+        self.unless_lost(bare, worst, first.span)
+    }
+
+    fn unless_lost(&self, bare: &str, mut worst: Finding, span: Span) -> Finding {
         if self.is_lost(bare) {
             let because = format!("what `{bare}` runs was changed by earlier calls");
-            keep_worse(&mut worst, Finding::new(Verdict::Execute, because, first.span));
+            keep_worse(&mut worst, Finding::new(Verdict::Execute, because, span));
         }
         worst
     }
@@ -212,6 +221,7 @@ fn engine_command(
         transparent: false,
         alias: false,
         tests: None,
+        registered: None,
         network: false,
     }
 }

@@ -1,0 +1,91 @@
+//! `phasegate safety import`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use owo_colors::OwoColorize as _;
+use phasegate_config::Kind;
+use serde_json::{Value, json};
+
+use super::register::{registered, report};
+use super::suggestions::{Suggestion, of};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate safety import`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files with a section `## Plan Mode Safety Patterns`; default: each `SKILL.md` of the project and the user
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Register what is shown
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Shows what skills suggest, by program, and registers it where a person says so.
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let mut programs: BTreeMap<String, Vec<Suggestion>> = BTreeMap::new();
+    let mut unclear = Vec::new();
+    for text in texts(args, context)? {
+        let suggestions = of(&text.content);
+        unclear.extend(suggestions.unclear.into_iter().map(|line| format!("{}: {line}", text.name)));
+        for one in suggestions.found {
+            programs.entry(one.program.clone()).or_default().push(one);
+        }
+    }
+    if context.out.json && !args.yes {
+        context.out.value(&json!({"suggested": each(&programs), "unclear": unclear}));
+        return Ok(Exit::Done);
+    }
+    unclear.iter().for_each(|line| context.out.note(format_args!("{}: {line}", "warning".yellow())));
+    if programs.is_empty() {
+        context.out.note("no skill suggests patterns under `## Plan Mode Safety Patterns`");
+        return Ok(Exit::Done);
+    }
+    for (program, all) in &programs {
+        if args.yes {
+            let commands: Vec<Value> = all.iter().map(|one| json!([one.pattern, one.level.word()])).collect();
+            report(context, &registered(context, program, &commands.into(), None)?);
+            continue;
+        }
+        context.out.line(program.bold());
+        all.iter().for_each(|one| context.out.line(format_args!("  {:<11} {}", one.level.word(), one.pattern)));
+    }
+    if !args.yes {
+        context.out.note("nothing is registered yet: `phasegate safety import --yes` registers all of it for the project");
+    }
+    Ok(Exit::Done)
+}
+
+fn each(programs: &BTreeMap<String, Vec<Suggestion>>) -> Vec<Value> {
+    let of = |(program, all): (&String, &Vec<Suggestion>)| {
+        let commands: Vec<Value> =
+            all.iter().map(|one| json!({"pattern": one.pattern, "level": one.level.word()})).collect();
+        json!({"tool": program, "commands": commands})
+    };
+    programs.iter().map(of).collect()
+}
+
+/// A text that may suggest patterns.
+struct Text {
+    name: String,
+    content: String,
+}
+
+fn texts(args: &Args, context: &Context) -> Result<Vec<Text>, Failure> {
+    if args.files.is_empty() {
+        let runtime = context.runtime()?;
+        let found = runtime.discover(&context.find_project(&runtime)?);
+        let skills = found.files.into_iter().filter(|file| file.kind == Kind::SkillMd);
+        return Ok(skills.map(|file| Text { name: file.path, content: file.text }).collect());
+    }
+    let read = |path: &PathBuf| {
+        let content = fs::read_to_string(path);
+        let content = content.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        Ok(Text { name: path.display().to_string(), content })
+    };
+    args.files.iter().map(read).collect()
+}

@@ -1,0 +1,65 @@
+//! `phasegate safety register`.
+
+use phasegate_core::safety::{Level, REGISTER};
+use serde_json::{Value, json};
+
+use crate::command::control::give_project;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// The arguments of `phasegate safety register`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The name of the program, for example `gcloud`
+    pub program: String,
+    /// Patterns, each after its level: `'READ=gcloud * list *'`; they replace what was registered of the program for the
+    /// project, and none removes it
+    #[arg(value_name = "LEVEL=PATTERN")]
+    pub patterns: Vec<String>,
+    /// The level of the program's commands that no pattern selects
+    #[arg(long, value_name = "LEVEL")]
+    pub default: Option<String>,
+}
+
+/// Registers patterns for the project.
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let mut commands = Vec::new();
+    for given in &args.patterns {
+        let (level, pattern) = given.split_once('=').filter(|(level, _)| Level::named(level).is_some()).ok_or_else(
+            || {
+                let levels: Vec<&str> = Level::ALL.iter().map(|(word, _)| *word).collect();
+                Failure::new(format!("`{given}` is no level with a pattern"))
+                    .with_help(format!("write `READ=gcloud * list *`; levels: {}", levels.join(", ")))
+            },
+        )?;
+        commands.push(json!([pattern, level]));
+    }
+    if let Some(level) = args.default.as_ref().filter(|level| Level::named(level).is_none()) {
+        return Err(Failure::new(format!("`{level}` is no level")).with_help("write READ or WRITE"));
+    }
+    let answer = registered(context, &args.program, &commands.into(), args.default.as_deref())?;
+    report(context, &answer);
+    let rejected = answer.get("rejected").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    Ok(if rejected { Exit::No } else { Exit::Done })
+}
+
+/// Registers patterns of a program for the project, as a person.
+pub(super) fn registered(
+    context: &Context,
+    program: &str,
+    commands: &Value,
+    default: Option<&str>,
+) -> Result<Value, Failure> {
+    let args = json!({"tool": program, "commands": commands, "default": default, "scope": "project"});
+    give_project(context, REGISTER, args)
+}
+
+/// Prints what a registration answered.
+pub(super) fn report(context: &Context, answer: &Value) {
+    if context.out.json {
+        context.out.value(answer);
+    } else {
+        context.out.line(answer.get("text").and_then(Value::as_str).unwrap_or_default());
+    }
+}

@@ -1,0 +1,78 @@
+//! The patterns that a skill suggests, in its section `## Plan Mode Safety Patterns`.
+
+use phasegate_core::safety::{Level, SafetyPattern};
+
+/// The heading of the section.
+const HEADING: &str = "plan mode safety patterns";
+
+/// A pattern that a skill suggests.
+pub(super) struct Suggestion {
+    /// The name of the program.
+    pub(super) program: String,
+    pub(super) pattern: String,
+    pub(super) level: Level,
+}
+
+/// What a skill suggests; lines that are no pattern with a level, with the reason.
+#[derive(Default)]
+pub(super) struct Suggestions {
+    pub(super) found: Vec<Suggestion>,
+    pub(super) unclear: Vec<String>,
+}
+
+/// Reads the section of a skill's text: a list or a table, in each line a pattern in backticks and then its level.
+pub(super) fn of(text: &str) -> Suggestions {
+    let mut suggestions = Suggestions::default();
+    let mut inside: Option<usize> = None;
+    let mut fenced = false;
+    for line in text.lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        let depth = line.chars().take_while(|letter| *letter == '#').count();
+        if depth > 0 && !fenced {
+            let is_it = line.trim_start_matches('#').trim().to_lowercase() == HEADING;
+            inside = if is_it { Some(depth) } else { inside.filter(|outer| depth > *outer) };
+            continue;
+        }
+        let (Some(_), Some((pattern, rest))) = (inside, quoted(line)) else { continue };
+        let words = rest.split(|letter: char| !letter.is_ascii_uppercase()).filter(|word| word.len() > 1);
+        let level = words.filter_map(Level::named).next();
+        let read = SafetyPattern::read(pattern);
+        match (level, read.as_ref().ok().and_then(SafetyPattern::program), read.as_ref().err()) {
+            (Some(level), Some(program), _) => {
+                let (program, pattern) = (program.to_owned(), pattern.to_owned());
+                suggestions.found.push(Suggestion { program, pattern, level });
+            }
+            (_, _, Some(fault)) => suggestions.unclear.push(format!("`{pattern}`: {}", fault.words())),
+            _ => suggestions.unclear.push(format!("`{pattern}`: no level follows it")),
+        }
+    }
+    suggestions
+}
+
+/// The first text in backticks, and what follows it.
+fn quoted(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once('`')?;
+    let (pattern, rest) = rest.split_once('`')?;
+    Some((pattern.trim(), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_section_alone_is_read() {
+        let text = "# Mail\n- `rm *` \u{2192} READ\n## Plan Mode Safety Patterns\nUse these:\n- `npx go-gmail * search *` \u{2192} \
+                    READ\n| `npx go-gmail * send *` | DESTRUCTIVE |\n- `gcloud x; rm` -> READ\n- `gcloud *`\n### More\n- `gcloud * \
+                    list *`: READ\n## Other\n- `ls *` \u{2192} READ\n";
+        let Suggestions { found, unclear } = of(text);
+        let found: Vec<_> = found.iter().map(|one| (one.program.as_str(), one.pattern.as_str(), one.level)).collect();
+        let wanted = [
+            ("go-gmail", "npx go-gmail * search *", Level::Read),
+            ("go-gmail", "npx go-gmail * send *", Level::Destructive),
+            ("gcloud", "gcloud * list *", Level::Read),
+        ];
+        assert_eq!(found, wanted);
+        assert_eq!(unclear.len(), 2, "{unclear:?}");
+    }
+}

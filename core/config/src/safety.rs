@@ -1,0 +1,51 @@
+//! What the settings of all levels say together of the registry of command safety.
+
+use phasegate_core::Code;
+use phasegate_core::policy::Safety;
+use phasegate_core::safety::{SafetyPattern, is_never_read};
+
+use crate::node::Node;
+use crate::report::Finding;
+use crate::source::safety::SafetySource;
+
+/// The settings of all levels combined.
+pub(crate) fn combine<'s>(levels: impl Iterator<Item = &'s SafetySource>) -> Safety {
+    let mut all = Safety::default();
+    let (mut compat, mut strict) = (false, false);
+    for level in levels {
+        all.programs.extend(level.programs.iter().cloned());
+        all.overrides.extend(level.overrides.iter().cloned());
+        compat |= level.compat == Some(true);
+        strict |= level.compat == Some(false);
+        all.silent |= level.prompt == Some(false);
+    }
+    for list in [&mut all.programs, &mut all.overrides] {
+        list.sort();
+        list.dedup();
+    }
+    Safety { compat: compat && !strict, ..all }
+}
+
+/// Reports names that mean no program, and programs of which no agent may register a READ.
+pub(crate) fn check(source: &SafetySource, node: &Node, findings: &mut Vec<Finding>) {
+    let Some(own) = node.entry("safety").map(|entry| &entry.node) else { return };
+    for (key, names) in [("programs", &source.programs), ("override", &source.overrides)] {
+        for (name, item) in names.iter().zip(own.items_of(key)) {
+            let fault = SafetyPattern::read(name).err().map(|fault| fault.words());
+            let fault = fault.or_else(|| name.contains(['*', ' ', '\'', '"']).then(|| "it has more than a name".to_owned()));
+            if let Some(fault) = fault {
+                findings.push(
+                    Finding::error(Code::ConfigValue, item.span, format!("`{name}` is no name of a program"))
+                        .cause(fault)
+                        .suggest("write the bare name: `gcloud`; of `npx go-gmail`, `go-gmail`"),
+                );
+            } else if key == "programs" && is_never_read(name) && !source.overrides.contains(name) {
+                findings.push(
+                    Finding::warning(Code::ConfigValue, item.span, format!("no agent registers a command of `{name}` as READ"))
+                        .cause("it runs or writes what it is given, so it is on the never-read list")
+                        .suggest(format!("remove it, or name it under `override` too: `override: [{name}]`")),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The classifier: what all that is registered says of a command.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::analysis::{Registered, Word};
+use crate::cause::By;
+use crate::policy::Safety;
+use crate::redacted::Fit;
+use crate::safety::{Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program};
+use crate::state::State;
+
+/// All that is registered where a call is judged, and how much of it counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classifier {
+    /// What people registered for the project, and then what was registered in the session.
+    registries: [Arc<Registry>; 2],
+    settings: Safety,
+}
+
+impl Classifier {
+    /// What counts in a state, under these settings.
+    #[must_use]
+    pub fn of(state: &State, settings: &Safety) -> Self {
+        let registries = [Arc::clone(&state.project.safety), Arc::clone(&state.session.safety)];
+        Self { registries, settings: settings.clone() }
+    }
+
+    /// Whether nothing is registered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.registries.iter().all(|registry| registry.entries.is_empty())
+    }
+
+    /// Whether a person lets agents classify a program.
+    #[must_use]
+    pub fn is_named(&self, program: &str) -> bool {
+        let approved = self.registries.first().is_some_and(|project| project.approved.iter().any(|one| one == program));
+        approved || self.settings.names(program)
+    }
+
+    /// Whether a READ of this entry counts: that of an agent only while a person lets agents classify the program.
+    fn counts(&self, entry: &Entry) -> bool {
+        entry.by == By::Human || (self.is_named(&entry.tool) && !is_never_read(&entry.tool))
+            || self.settings.overrides(&entry.tool)
+    }
+
+    /// Whether what is registered of a program counts over what the table of programs says.
+    #[must_use]
+    pub fn overrides(&self, program: &str) -> bool {
+        self.settings.overrides(program)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.registries.iter().flat_map(|registry| &registry.entries)
+    }
+
+    /// The patterns by which commands of a program only read.
+    pub fn readers(&self, program: &str) -> Vec<String> {
+        let of_program = self.entries().filter(|entry| entry.tool == program && self.counts(entry));
+        let read = of_program.flat_map(|entry| &entry.commands).filter(|one| one.level.reads());
+        read.map(|one| one.pattern.clone()).collect()
+    }
+
+    /// What is registered of a command, whose first word is the bare name of its program.
+    ///
+    /// A pattern in doubt selects nothing as READ, and all that it may be as WRITE. Where patterns disagree, WRITE wins; in
+    /// the compat form the first that selects the command does.
+    #[must_use]
+    pub fn judge(&self, words: &[Word]) -> Option<Registered> {
+        if self.is_empty() {
+            return None;
+        }
+        let program = program(words)?;
+        let mut read: Option<Registered> = None;
+        let mut default: Option<(Level, &str)> = None;
+        for entry in self.entries().filter(|entry| entry.tool == program) {
+            let counts = self.counts(entry);
+            for one in entry.commands.iter().filter(|one| counts || !one.level.reads()) {
+                let Ok(pattern) = SafetyPattern::read(&one.pattern) else { continue };
+                let fit = pattern.fits(words, one.level.reads());
+                let selects = if one.level.reads() { fit == Fit::Yes } else { fit != Fit::No };
+                if !selects {
+                    continue;
+                }
+                let found = Registered {
+                    tool: entry.tool.clone(),
+                    pattern: Some(one.pattern.clone()),
+                    level: one.level.word().to_string(),
+                    changes: None,
+                };
+                if !one.level.reads() || self.settings.compat {
+                    return Some(found);
+                }
+                read = read.or(Some(found));
+            }
+            let given = entry.default.filter(|level| counts || !level.reads());
+            default = default.filter(|(level, _)| !level.reads()).or(given.map(|level| (level, entry.tool.as_str())));
+        }
+        read.or_else(|| default.map(|(level, tool)| by_default(level, tool, words)))
+    }
+}
+
+/// What a program's default says of a command that no pattern selects. Nothing that changes things is READ by default.
+fn by_default(level: Level, tool: &str, words: &[Word]) -> Registered {
+    let unsure = words.contains(&Word::Unknown);
+    let word = changing(arguments(words)).map(ToString::to_string);
+    let level = if level.reads() && (unsure || word.is_some()) { Level::Write } else { level };
+    Registered { tool: tool.to_string(), pattern: None, level: level.word().to_string(), changes: word }
+}

@@ -1,0 +1,18 @@
+//! The registry of command safety: only the main agent registers what commands do (rules 4.5).
+
+use crate::cause::SessionSource;
+use crate::decision::Effect;
+use crate::denial::{Denial, DenialKind, NotRegistered};
+use crate::eval::World;
+use crate::gate::Context;
+use crate::safety::REGISTER;
+
+pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
+    let tool = &context.call.tool.name;
+    let child = context.state.session.source == Some(SessionSource::Child);
+    if tool != REGISTER || !(child || context.caller.agent.is_some()) {
+        return None;
+    }
+    let kind = DenialKind::NotRegistered(NotRegistered::Subagent);
+    Some(Denial { tool: tool.clone(), ..Denial::new(kind, Effect::Deny) })
+}

@@ -1,0 +1,253 @@
+//! Registering what commands do: who may, and which patterns are accepted (rules 4.5).
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::cause::{By, SessionSource};
+use crate::change::Change;
+use crate::classifier::Classifier;
+use crate::denial::{DenialKind, NotRegistered};
+use crate::draft::Draft;
+use crate::event::{Event, EventKind};
+use crate::policy::{Policy, Safety, Scope};
+use crate::safety::{Classified, Entry, Level, MAX_PATTERNS, Registry, SafetyPattern, is_never_read, is_runner};
+use crate::state::State;
+
+/// Who registers something, and when.
+pub(crate) struct Registrar {
+    pub(crate) by: By,
+    pub(crate) subagent: bool,
+    pub(crate) at: Option<i64>,
+}
+
+/// Registers what the commands of a program do.
+///
+/// # Errors
+///
+/// `not-registered`: who asks may not, the program is not one that agents may classify, or no pattern is accepted.
+pub(crate) fn register(policy: &Policy, draft: &mut Draft, who: &Registrar, args: &Arguments<'_>) -> Result<Value, DenialKind> {
+    let Registrar { by, subagent, at } = *who;
+    let tool = args.required("tool")?;
+    let scope = args.scope()?.unwrap_or(Scope::Session);
+    let refused = |why| Err(DenialKind::NotRegistered(why));
+    let state = draft.state();
+    let person = by == By::Human;
+    if !person && (subagent || scope == Scope::Project || state.session.source == Some(SessionSource::Child)) {
+        return refused(NotRegistered::Subagent);
+    }
+    let Some(program) = program_of(tool) else { return refused(NotRegistered::NoProgram { tool: tool.to_string() }) };
+    if !person && !Classifier::of(state, &policy.safety).is_named(program) {
+        return refused(NotRegistered::NotNamed { program: program.to_string() });
+    }
+    let Some(given) = pairs(args.value("commands")) else { return refused(NotRegistered::NoCommands) };
+    if given.len() > MAX_PATTERNS {
+        return refused(NotRegistered::TooMany);
+    }
+    let asked = Asked { program, person, overrides: policy.safety.overrides(program), state };
+    let (mut commands, mut rejected) = (asked.kept(), Vec::new());
+    let mut accepted = 0_usize;
+    for pair in given {
+        match asked.accepted(&pair) {
+            Ok(level) => {
+                commands.retain(|known| known.pattern != pair.pattern);
+                commands.push(Classified { pattern: pair.pattern, level });
+                accepted = accepted.saturating_add(1);
+            }
+            Err(why) => rejected.push(format!("\"{}\": {why}", pair.pattern)),
+        }
+    }
+    let default = asked.default(args.value("default"), &mut rejected);
+    if accepted == 0 && !rejected.is_empty() {
+        return refused(NotRegistered::Rejected { program: program.to_string(), rejected });
+    }
+    let entry = Entry { tool: program.to_string(), commands, default, by, at };
+    let text = told(program, accepted, &rejected);
+    draft.change(Change::SafetyRegistered { scope, entry });
+    Ok(json!({
+        "status": "registered", "tool": program, "accepted": accepted, "rejected": rejected,
+        "default": default.map(Level::word), "text": text,
+    }))
+}
+
+/// What a registration says to the agent.
+fn told(program: &str, accepted: usize, rejected: &[String]) -> String {
+    let mut text = format!("Registered {accepted} safety pattern(s) for \"{program}\".");
+    if !rejected.is_empty() {
+        text.push_str(&format!("\nRejected {} pattern(s):", rejected.len()));
+        rejected.iter().for_each(|line| text.push_str(&format!("\n  - {line}")));
+    }
+    text
+}
+
+/// Lets agents classify a program, or no more.
+pub(crate) fn approve(draft: &mut Draft, program: &str, approved: bool) -> Result<Value, DenialKind> {
+    let Some(name) = program_of(program).map(ToString::to_string) else {
+        return Err(DenialKind::NotRegistered(NotRegistered::NoProgram { tool: program.to_string() }));
+    };
+    draft.change(Change::SafetyApproved { program: name.clone(), approved });
+    let never = approved && is_never_read(&name);
+    Ok(json!({"status": if approved { "approved" } else { "revoked" }, "program": name, "never_read": never}))
+}
+
+/// All that is registered.
+pub(crate) fn list(policy: &Policy, state: &State) -> Value {
+    let entries = |registry: &Registry, scope: &str| {
+        let each = registry.entries.iter().map(|entry| {
+            let commands: Vec<Value> = entry
+                .commands
+                .iter()
+                .map(|one| json!({"pattern": one.pattern, "level": one.level.word()}))
+                .collect();
+            let (default, by) = (entry.default.map(Level::word), entry.by);
+            json!({"tool": entry.tool, "scope": scope, "by": by, "default": default, "commands": commands})
+        });
+        each.collect::<Vec<_>>()
+    };
+    let mut all = entries(&state.project.safety, "project");
+    all.extend(entries(&state.session.safety, "session"));
+    let Safety { programs, overrides, .. } = &policy.safety;
+    json!({
+        "programs": programs, "override": overrides, "approved": state.project.safety.approved, "registered": all,
+    })
+}
+
+/// Tells the agent once how to register what commands do, where a person lets it classify some.
+pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event) {
+    let begins = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::Prompt { .. });
+    let session = &draft.state().session;
+    let programs = &policy.safety.programs;
+    let child = session.source == Some(SessionSource::Child);
+    if !begins || policy.safety.silent || programs.is_empty() || session.safety_told || child {
+        return;
+    }
+    let names: Vec<String> = programs.iter().map(|name| format!("`{name}`")).collect();
+    draft.change(Change::SafetyTold { text: instruction(&names.join(", ")) });
+}
+
+fn instruction(names: &str) -> String {
+    format!(
+        "phasegate: when you read a skill that says which operations of {names} only read and which change things, call \
+         plan_skill_safety once for each program, with patterns of its command lines: {{\"gcloud * list *\": \"READ\", \
+         \"gcloud * delete *\": \"DESTRUCTIVE\"}}. A pattern is about the words of one command; `*` stands for any words. \
+         Levels: READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY, FORBIDDEN; all but READ count as WRITE. If in doubt, say \
+         WRITE."
+    )
+}
+
+/// The program that a name of a tool means: the name itself, or what follows a runner (`npx go-gmail`).
+fn program_of(tool: &str) -> Option<&str> {
+    let words: Vec<&str> = tool.split_whitespace().collect();
+    let name = match *words.as_slice() {
+        [name] => name,
+        [runner, name] if is_runner(runner) => name,
+        _ => return None,
+    };
+    SafetyPattern::read(name).ok().filter(|_| !name.contains(['*', '\'', '"']) && !is_runner(name)).map(|_| name)
+}
+
+/// A pattern and a level, as given.
+struct Pair {
+    pattern: String,
+    level: Value,
+}
+
+/// The patterns with their levels: an object, or a list of pairs or of objects. An object has no order: in it what writes
+/// comes first.
+fn pairs(commands: &Value) -> Option<Vec<Pair>> {
+    let pair = |pattern: &str, level: &Value| Pair { pattern: pattern.trim().to_string(), level: level.clone() };
+    match commands {
+        Value::Object(fields) => {
+            let mut all: Vec<Pair> = fields.iter().map(|(pattern, level)| pair(pattern, level)).collect();
+            all.sort_by_key(|pair| pair.level.as_str() == Some(Level::Read.word()));
+            Some(all)
+        }
+        Value::Array(items) => items
+            .iter()
+            .map(|item| match item {
+                Value::Array(two) => match two.as_slice() {
+                    [Value::String(pattern), level] => Some(pair(pattern, level)),
+                    _ => None,
+                },
+                Value::Object(fields) => Some(pair(fields.get("pattern")?.as_str()?, fields.get("level")?)),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    }
+}
+
+/// For which program something is to be registered, and by whom.
+struct Asked<'a> {
+    program: &'a str,
+    person: bool,
+    /// Whether the settings let what is registered count over the never-read list.
+    overrides: bool,
+    state: &'a State,
+}
+
+impl Asked<'_> {
+    /// What stays of an earlier registration: to an agent, all that does not read. What a person registers replaces all.
+    fn kept(&self) -> Vec<Classified> {
+        let before = self.state.session.safety.entry(self.program).filter(|_| !self.person);
+        let writes = before.into_iter().flat_map(|entry| &entry.commands).filter(|one| !one.level.reads());
+        writes.cloned().collect()
+    }
+
+    /// The level of a pattern, if it is accepted.
+    fn accepted(&self, pair: &Pair) -> Result<Level, String> {
+        let level = pair.level.as_str().and_then(Level::named).ok_or_else(|| {
+            let shown = pair.level.as_str().map_or_else(|| pair.level.to_string(), ToString::to_string);
+            let known: Vec<&str> = Level::ALL.iter().map(|(word, _)| *word).collect();
+            format!("invalid level \"{shown}\" (one of {})", known.join(", "))
+        })?;
+        let pattern = SafetyPattern::read(&pair.pattern).map_err(|fault| fault.words())?;
+        let program = self.program;
+        if pattern.program() != Some(program) {
+            return Err(format!("a pattern of \"{program}\" begins with `{program}`, or with a runner such as `npx {program}`"));
+        }
+        if !level.reads() || self.person {
+            return Ok(level);
+        }
+        self.may_read(&pair.pattern, &pattern).map(|()| level)
+    }
+
+    /// Whether an agent may register a pattern as READ.
+    fn may_read(&self, text: &str, pattern: &SafetyPattern) -> Result<(), String> {
+        let program = self.program;
+        if is_never_read(program) && !self.overrides {
+            return Err(format!("`{program}` runs or writes what it is given: no agent registers a command of it as READ"));
+        }
+        if let Some(word) = pattern.changing() {
+            return Err(format!("`{word}` changes things: only a person registers it as READ"));
+        }
+        let writes = |entry: &Entry| entry.commands.iter().any(|one| one.pattern == text && !one.level.reads());
+        let registries = [&self.state.project.safety, &self.state.session.safety];
+        if registries.iter().filter_map(|registry| registry.entry(program)).any(writes) {
+            return Err("it is registered as WRITE already".to_string());
+        }
+        Ok(())
+    }
+
+    /// The default: WRITE where it is no level. An agent's never lifts one that was WRITE.
+    fn default(&self, given: &Value, rejected: &mut Vec<String>) -> Option<Level> {
+        let asked = match given {
+            Value::Null => None,
+            given => Some(given.as_str().and_then(Level::named).unwrap_or(Level::Write)),
+        };
+        let before = self.state.session.safety.entry(self.program).and_then(|entry| entry.default);
+        let before = before.filter(|level| !self.person && !level.reads());
+        let never = !self.person && is_never_read(self.program) && !self.overrides;
+        match asked {
+            Some(Level::Read) if before.is_some() || never => {
+                rejected.push("default: it stays WRITE".to_string());
+                before.or(Some(Level::Write))
+            }
+            Some(level) => Some(level),
+            None => before,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The texts about what is registered of commands.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use crate::denial::{Blame, NotRegistered};
+use crate::phrase;
+
+/// Why something is not registered, and what to do about it.
+pub(super) fn refused(why: &NotRegistered) -> (String, String) {
+    match why {
+        NotRegistered::Subagent => (
+            "a subagent registers no patterns".to_string(),
+            "Leave it to the main agent, which reads the skill too.".to_string(),
+        ),
+        NotRegistered::NotNamed { program } => (
+            format!("no person has said that agents may classify `{program}`"),
+            format!(
+                "Ask the user to run `phasegate safety approve {program}`, or to name it in the settings: `safety: \
+                 {{programs: [{program}]}}`."
+            ),
+        ),
+        NotRegistered::NoProgram { tool } => (
+            format!("`{tool}` is no name of a program"),
+            "Give `tool` as the program's name, as in `gcloud` or `go-gmail`.".to_string(),
+        ),
+        NotRegistered::NoCommands => (
+            "`commands` is an object of patterns, each with a level, or a list of such pairs".to_string(),
+            "Write for example `{\"gcloud * list *\": \"READ\", \"gcloud * delete *\": \"WRITE\"}`.".to_string(),
+        ),
+        NotRegistered::TooMany => (
+            format!("a program has at most {} patterns", crate::safety::MAX_PATTERNS),
+            "Register fewer patterns, with stars.".to_string(),
+        ),
+        NotRegistered::Rejected { program, rejected } => (
+            format!("no pattern of `{program}` is registered: {}", rejected.join("; ")),
+            "Correct the patterns. What is not registered is judged as before.".to_string(),
+        ),
+    }
+}
+
+/// The texts of a denial, with what is registered of the command that is to blame and what may be run in its place.
+pub(super) fn with_blame(blame: Option<&Blame>, reason: String, recovery: String) -> (String, String) {
+    let Some(Blame { command, registered, readers }) = blame else { return (reason, recovery) };
+    let reason = format!("{reason}: `{command}`: {}", registered.because());
+    if readers.is_empty() {
+        return (reason, recovery);
+    }
+    let readers: Vec<String> = readers.iter().map(|pattern| format!("`{pattern}`")).collect();
+    (reason, format!("{recovery} Commands of `{}` that only read: {}.", registered.tool, phrase::listed(&readers)))
+}
