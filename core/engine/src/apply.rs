@@ -17,8 +17,8 @@ use crate::pins::Pin;
 use crate::plan::PlanProgress;
 use crate::policy::Scope;
 use crate::state::{
-    AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project, QUESTIONS,
-    Provisional, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
+    AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
+    Provisional, QUESTIONS, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
 };
 
 impl State {
@@ -51,7 +51,9 @@ impl Project {
                 }
             }
             Change::ToolAccepted { server, tool } => self.accept_tool(server, tool),
-            Change::SafetyRegistered { scope: Scope::Project, entry } => Arc::make_mut(&mut self.safety).register(entry),
+            Change::SafetyRegistered { scope: Scope::Project, entry } => {
+                Arc::make_mut(&mut self.safety).register(entry)
+            }
             Change::SafetyApproved { program, approved } => Arc::make_mut(&mut self.safety).approve(program, *approved),
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
@@ -241,7 +243,9 @@ impl Session {
             Change::MessageHeard { digest } => self.said = Some(digest.clone()),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
             Change::NoticeDue { run, about, text } => self.notice(run, about, text),
-            Change::SafetyRegistered { scope: Scope::Session, entry } => Arc::make_mut(&mut self.safety).register(entry),
+            Change::SafetyRegistered { scope: Scope::Session, entry } => {
+                Arc::make_mut(&mut self.safety).register(entry)
+            }
             Change::SafetyTold { text } => self.tell_of_safety(text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { call } => {

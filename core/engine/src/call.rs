@@ -42,7 +42,8 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         found = reach(world, policy, draft, &call, caller);
     }
     let judge = |world: &mut World<'_>, draft: &Draft, verdicts: &[RunVerdict<'_>]| {
-        let denied = gates::judge(world, &Context { policy, state: draft.state(), call: &call, caller, is_own, verdicts });
+        let denied =
+            gates::judge(world, &Context { policy, state: draft.state(), call: &call, caller, is_own, verdicts });
         question::answered(draft, &call, event, denied)
     };
     let mut denied = judge(world, draft, &found.verdicts);

@@ -42,7 +42,8 @@ impl Classifier {
 
     /// Whether a READ of this entry counts: that of an agent only while a person lets agents classify the program.
     fn counts(&self, entry: &Entry) -> bool {
-        entry.by == By::Human || (self.is_named(&entry.tool) && !is_never_read(&entry.tool))
+        entry.by == By::Human
+            || (self.is_named(&entry.tool) && !is_never_read(&entry.tool))
             || self.settings.overrides(&entry.tool)
     }
 

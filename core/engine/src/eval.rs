@@ -12,11 +12,10 @@ use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
 use crate::input::Instance;
-use crate::matcher::Use;
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::plan::{Plan, PlanFault, PlanFile};
-use crate::policy::{Optional, Phase, Skill};
+use crate::policy::{Optional, Phase};
 use crate::state::{Approval, Children, Evidence, OpenCall, Run, State};
 use crate::steps::{self, Steps, StepsFile};
 use crate::tool::Call;
@@ -191,7 +190,9 @@ impl<'a> World<'a> {
             (Children::None, _) if phase.run.is_some() => Done::No,
             (Children::None, _) if self.fails(run, phase) => Done::No,
             // The steps of a plan are done whatever else is asked for.
-            (Children::None, _) if phase.steps.is_some() && !run.steps.as_ref().is_some_and(Steps::are_done) => Done::No,
+            (Children::None, _) if phase.steps.is_some() && !run.steps.as_ref().is_some_and(Steps::are_done) => {
+                Done::No
+            }
             (Children::None, None) if phase.steps.is_some() => Done::Yes,
             (Children::None, None) => Done::NotAsked,
             (Children::None, Some(condition)) => {
@@ -539,32 +540,6 @@ fn since(files: &str, unchanged: Truth) -> String {
             format!(", as it cannot be told whether `{files}` changed since the last one (it is too much to look at)")
         }
     }
-}
-
-/// Calls `visit` with every call test that a call decided in phase `here` can prove.
-pub(crate) fn each_call<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut(&'s CallTest, Use)) {
-    conditions(skill, here).for_each(|condition| condition.each_use(Use::Permit, visit));
-}
-
-/// The conditions that are asked while the run is in phase `here`: the phase's own `done_when`, and those that look at the
-/// whole run.
-pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Condition> {
-    skill.phases.iter().enumerate().flat_map(move |(index, phase)| {
-        let optional = match &phase.optional {
-            Optional::When(condition) => Some(&**condition),
-            Optional::No | Optional::Yes => None,
-        };
-        let own = phase.done_when.iter().chain(&phase.failed_when).filter(move |_| index == here);
-        let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
-        let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-        let lines = phase.line_requires.iter().map(|line| &line.condition);
-        lines.chain(&phase.requires).chain(own).chain(optional).chain(edges).chain(backs)
-    })
-}
-
-/// The conditions that a phase's own visit is asked for.
-pub(crate) fn own_conditions(skill: &Skill, phase: usize) -> impl Iterator<Item = &Condition> {
-    skill.phases.get(phase).into_iter().flat_map(|phase| phase.done_when.iter().chain(&phase.failed_when))
 }
 
 /// The texts of a list of matchers.

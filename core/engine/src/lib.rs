@@ -89,6 +89,7 @@ pub mod decide;
 pub mod decision;
 pub mod safety;
 pub mod pins;
+pub mod open_call;
 pub mod state;
 pub mod classifier;
 pub mod event;
@@ -97,6 +98,7 @@ mod elements;
 mod apply;
 pub mod record;
 mod draft;
+mod asked_conditions;
 mod eval;
 mod graph;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]

@@ -29,7 +29,12 @@ pub(crate) struct Registrar {
 /// # Errors
 ///
 /// `not-registered`: who asks may not, the program is not one that agents may classify, or no pattern is accepted.
-pub(crate) fn register(policy: &Policy, draft: &mut Draft, who: &Registrar, args: &Arguments<'_>) -> Result<Value, DenialKind> {
+pub(crate) fn register(
+    policy: &Policy,
+    draft: &mut Draft,
+    who: &Registrar,
+    args: &Arguments<'_>,
+) -> Result<Value, DenialKind> {
     let Registrar { by, subagent, at } = *who;
     let tool = args.required("tool")?;
     let scope = args.scope()?.unwrap_or(Scope::Session);
@@ -97,11 +102,8 @@ pub(crate) fn approve(draft: &mut Draft, program: &str, approved: bool) -> Resul
 pub(crate) fn list(policy: &Policy, state: &State) -> Value {
     let entries = |registry: &Registry, scope: &str| {
         let each = registry.entries.iter().map(|entry| {
-            let commands: Vec<Value> = entry
-                .commands
-                .iter()
-                .map(|one| json!({"pattern": one.pattern, "level": one.level.word()}))
-                .collect();
+            let commands: Vec<Value> =
+                entry.commands.iter().map(|one| json!({"pattern": one.pattern, "level": one.level.word()})).collect();
             let (default, by) = (entry.default.map(Level::word), entry.by);
             json!({"tool": entry.tool, "scope": scope, "by": by, "default": default, "commands": commands})
         });
@@ -207,7 +209,9 @@ impl Asked<'_> {
         let pattern = SafetyPattern::read(&pair.pattern).map_err(|fault| fault.words())?;
         let program = self.program;
         if pattern.program() != Some(program) {
-            return Err(format!("a pattern of \"{program}\" begins with `{program}`, or with a runner such as `npx {program}`"));
+            return Err(format!(
+                "a pattern of \"{program}\" begins with `{program}`, or with a runner such as `npx {program}`"
+            ));
         }
         if !level.reads() || self.person {
             return Ok(level);
@@ -219,7 +223,9 @@ impl Asked<'_> {
     fn may_read(&self, text: &str, pattern: &SafetyPattern) -> Result<(), String> {
         let program = self.program;
         if is_never_read(program) && !self.overrides {
-            return Err(format!("`{program}` runs or writes what it is given: no agent registers a command of it as READ"));
+            return Err(format!(
+                "`{program}` runs or writes what it is given: no agent registers a command of it as READ"
+            ));
         }
         if let Some(word) = pattern.changing() {
             return Err(format!("`{word}` changes things: only a person registers it as READ"));

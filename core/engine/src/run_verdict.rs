@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::asked_conditions::{each_call, own_conditions};
 use crate::branch_start::BranchStart;
 use crate::cause::By;
 use crate::change::Change;
@@ -10,7 +11,7 @@ use crate::code::Code;
 use crate::condition::CallTest;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
-use crate::eval::{World, each_call, own_conditions};
+use crate::eval::World;
 use crate::graph::{Here, can_finish};
 use crate::holding;
 use crate::judge::{Caller, Ruling, SkillCall};

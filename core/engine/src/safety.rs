@@ -14,8 +14,8 @@ use crate::cause::By;
 
 pub use lists::{is_never_read, is_runner, runners};
 pub use pattern::{PatternFault, SafetyPattern};
-pub use verb::changes;
 pub(crate) use pattern::{arguments, program};
+pub use verb::changes;
 pub(crate) use verb::changing;
 
 /// The name of the tool by which an agent registers what the commands of a program do.

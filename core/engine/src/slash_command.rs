@@ -289,7 +289,10 @@ mod tests {
         assert_eq!(read("/phasegate advance"), Some(Some(("advance", args("{}")))));
         assert_eq!(read("/phasegate advance a p1"), Some(Some(("advance", args(r#"{"name":"a","run":"p1"}"#)))));
         assert_eq!(read("/phasegate task skip T1"), Some(Some(("skip_element", args(r#"{"id":"T1"}"#)))));
-        assert_eq!(read("/phasegate plan off"), Some(Some(("deactivate_skill", args(r#"{"skill_name":"plan-mode"}"#)))));
+        assert_eq!(
+            read("/phasegate plan off"),
+            Some(Some(("deactivate_skill", args(r#"{"skill_name":"plan-mode"}"#))))
+        );
         assert!(read("/phasegate mode warn s").unwrap().is_some());
         assert!(read("/phasegate activate s block").unwrap().is_some());
         for wrong in [

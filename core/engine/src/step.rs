@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::asked_conditions::conditions;
 use crate::call;
 use crate::cause::By;
 use crate::change::Change;
@@ -19,7 +20,7 @@ use crate::denied;
 use crate::deprecated;
 use crate::directive;
 use crate::draft::{Draft, Parts};
-use crate::eval::{World, conditions};
+use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
 use crate::finish::{self, Stopped};

@@ -71,7 +71,9 @@ impl PatternFault {
         match self {
             Self::Empty => "empty pattern".to_owned(),
             Self::OnlyStars => "pattern is only wildcards".to_owned(),
-            Self::NoProgram => "a pattern begins with the name of a program, without `*` and without a folder".to_owned(),
+            Self::NoProgram => {
+                "a pattern begins with the name of a program, without `*` and without a folder".to_owned()
+            }
             Self::OpenQuote => "a quotation mark is not closed".to_owned(),
             Self::Line(letter) => {
                 alloc::format!("`{letter}` belongs to a line of the shell; a pattern is about one simple command")

@@ -1,0 +1,174 @@
+//! Calls that were let through and have not ended, and what they would prove.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::condition::Wanted;
+use crate::redacted::digest;
+
+/// A call that was let through and has not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenCall {
+    /// The number of the event that it was decided with; no other call of the session has it.
+    #[serde(skip)]
+    pub number: u64,
+    /// The platform's id, where it gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The subagent that called; `None` is the main agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The tool's canonical name.
+    pub tool: String,
+    /// A digest of the arguments.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input: String,
+    /// Whether the call runs programs, so that only exit status 0 is `ok`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub executes: bool,
+    /// Whether it may run programs: it does, or its tool has no labels.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub may_execute: bool,
+    /// When it was decided, in milliseconds since 1970-01-01 UTC, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// Whether its outcome so far is `launched`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub launched: bool,
+    /// Whether the subagent that it started has ended already.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub ended: bool,
+    /// Whether a person was asked about it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub asked: bool,
+    /// The name by which a person answers, where the guard has them asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The subagent it started, once known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// How the platform names that subagent when it begins, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_as: Option<String>,
+    /// The visits in which it was decided, one of each run that judged it, and what it would prove there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visits: Vec<CallVisit>,
+    /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
+    #[serde(default, rename = "proves", skip_serializing)]
+    pub(crate) older_proofs: Vec<OlderProof>,
+}
+
+impl OpenCall {
+    /// Whether the call was decided with these arguments. The digest tells calls apart and notices a change by chance or
+    /// by another program; it is no proof against one who chooses both arguments.
+    #[must_use]
+    pub fn has_input(&self, input: &Value) -> bool {
+        self.input == digest(input)
+    }
+}
+
+/// The visit of a phase in which a call was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallVisit {
+    /// The id of the run that judged the call.
+    pub run: String,
+    /// The index, from 0, of the phase the run was in after the decision.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub phase: usize,
+    /// The number of that visit of the phase.
+    pub visit: u32,
+    /// Whether the phase lists the call; one that merely passed ends no provisional stay.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub listed: bool,
+    /// Whether the call is a result of the phase: the phase failed if the newest of them did.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub result: bool,
+    /// The places of the steps of the plan that it uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<usize>,
+    /// What the call would prove in this visit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proves: Vec<Proof>,
+    /// The conditions that it is about and cannot prove, as the exit status of its line is not its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_own: Vec<u32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+pub(crate) fn is_first(index: &usize) -> bool {
+    *index == 0
+}
+
+/// What an open call would prove in a visit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    /// The number of the condition within the run's skill, as compiled.
+    pub atom: u32,
+    /// The outcomes that prove it.
+    #[serde(default, skip_serializing_if = "Wanted::is_ok")]
+    pub wanted: Wanted,
+    /// Whether another outcome of a later call does not take it back: under `not` a match may be in doubt.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub lasting: bool,
+    /// As [`Evidence::as_of`](crate::state::Evidence::as_of), when the call was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "stated")]
+    pub as_of: Option<Value>,
+    /// As [`Evidence::about`](crate::state::Evidence::about).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<Vec<String>>,
+}
+
+/// What an open call would prove, as states of format 1 hold it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OlderProof {
+    run: String,
+    atom: u32,
+    wanted: Wanted,
+}
+
+impl OpenCall {
+    /// The call under its number, in the form of this version.
+    fn numbered(mut self, number: u64) -> Self {
+        self.number = number;
+        for OlderProof { run, atom, wanted } in core::mem::take(&mut self.older_proofs) {
+            let visit = self.visits.iter_mut().find(|visit| visit.run == run);
+            visit.into_iter().for_each(|visit| {
+                visit.proves.push(Proof { atom, wanted, lasting: false, as_of: None, about: Vec::new() })
+            });
+        }
+        self
+    }
+}
+
+/// Open calls as they are stored: an object, each call under its number.
+pub(crate) mod open_calls {
+    use alloc::collections::BTreeMap;
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::OpenCall;
+
+    pub(crate) fn serialize<S: Serializer>(calls: &[Arc<OpenCall>], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(calls.iter().map(|call| (call.number, call.as_ref())))
+    }
+
+    /// Reads the calls back, in the order of their numbers.
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<OpenCall>>, D::Error> {
+        let calls = BTreeMap::<u64, OpenCall>::deserialize(deserializer)?;
+        Ok(calls.into_iter().map(|(number, call)| Arc::new(call.numbered(number))).collect())
+    }
+}
+
+/// A value that is written, `null` too.
+pub(crate) fn stated<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
