@@ -44,14 +44,17 @@ impl Input {
     /// whatever the pattern says.
     #[must_use]
     pub fn takes(&self, value: &str) -> bool {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/@+:=".contains(&byte);
-        let parts = || value.split('/');
-        value.len() <= LONGEST_VALUE
-            && value.bytes().all(plain)
-            && !value.starts_with('-')
-            && parts().all(|part| !matches!(part, "" | "." | ".."))
-            && whole(&self.pattern).is_some_and(|pattern| pattern.is_match(value))
+        is_word(value) && whole(&self.pattern).is_some_and(|pattern| pattern.is_match(value))
     }
+}
+
+/// Whether a value is one word of a command and one path, whatever the expression of its input says.
+pub(crate) fn is_word(value: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/@+:=".contains(&byte);
+    value.len() <= LONGEST_VALUE
+        && value.bytes().all(plain)
+        && !value.starts_with('-')
+        && value.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 /// The expression that asks for a whole value; `None`: it is not valid.

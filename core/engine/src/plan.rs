@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::condition::Content;
 use crate::fact::FactKey;
-use crate::input::{Input, Values};
+use crate::input::{Input, Values, is_word};
 
 /// The most elements of a plan.
 pub const MAX_ELEMENTS: usize = 1000;
@@ -183,6 +183,9 @@ impl PlanFile {
     fn values(&self, id: &str, one: &Value) -> Result<Values, String> {
         let value = |input: &Input| {
             let value = one.get(&input.name).and_then(text);
+            if value.as_deref().is_some_and(|value| !is_word(value)) {
+                return Err(format!("`{}` of `{id}` is not one word of letters, digits and `._-/@+:=`", input.name));
+            }
             let taken = value.filter(|value| input.takes(value)).map(|value| (input.name.clone(), value));
             taken.ok_or_else(|| format!("`{id}` has no `{}` that matches `{}`", input.name, input.pattern))
         };
@@ -346,6 +349,7 @@ mod tests {
             (json!([{"wave": 1}]), "element 1 has no `id`"),
             (json!([{"id": "T 1", "wave": 1}]), "element 1 has no `id`"),
             (json!([{"id": "t1", "wave": 1}]), "`t1` has no `id` that matches"),
+            (json!([{"id": "T\u{c4}", "wave": 1}]), "is not one word"),
             (json!([{"id": "T1", "wave": 1}, {"id": "T1", "wave": 1}]), "`T1` stands there twice"),
             (json!([{"id": "T1"}]), "`wave` of element 1 is not a number"),
             (json!([{"id": "T1", "wave": 1, "after": ["T9"]}]), "after `T9`, which is not there"),
