@@ -159,6 +159,12 @@ impl ReportWanted {
         }
     }
 
+    /// Whether a failed test is wanted, and the tests could not be built or collected.
+    pub(crate) fn only_broken(self, reports: &[TestReport]) -> bool {
+        let counted = Counted::of(self.runner, reports);
+        self.result == TestsResult::Failed && counted.broken && counted.failed == 0
+    }
+
     /// Whether the reports of a later call say that it does not hold any more.
     fn undone_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
         let counted = Counted::of(self.runner, reports);

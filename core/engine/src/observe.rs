@@ -273,6 +273,7 @@ fn uncounted(
     let otherwise = place.proves.iter().filter(|proof| !proof.wanted.proven_by(outcome, tests));
     let why = |proof: &Proof| match proof.wanted {
         Wanted::Report(report) if report.part && proof.wanted.accepts(outcome) => Why::Part,
+        Wanted::Report(report) if proof.wanted.accepts(outcome) && report.only_broken(tests) => Why::Broken,
         Wanted::Report(_) if proof.wanted.accepts(outcome) => Why::Report,
         _ => Why::Outcome(outcome),
     };

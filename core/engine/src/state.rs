@@ -507,6 +507,8 @@ pub enum Why {
     Report,
     /// The run of tests left out some that have to pass.
     Part,
+    /// Its tests could not be built or collected, and a failed test is asked for.
+    Broken,
 }
 
 /// That a person approved something in a run.

@@ -111,6 +111,11 @@ pub(crate) fn uncounted(why: Why) -> String {
                               before a pipe, write `set -o pipefail;`."
             .to_string(),
         Why::Report => "The last one does not count: its output has no report of tests that ended so.".to_string(),
+        Why::Broken => {
+            "The last one does not count: its tests could not be built or collected (`broken`), and a failed test \
+                        is asked for."
+                .to_string()
+        }
         Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.".to_string(),
         Why::Outcome(CallOutcome::Unknown) => "The last one does not count: its outcome was not seen.".to_string(),
         Why::Outcome(outcome) => format!("The last one does not count: its outcome was `{}`.", outcome.word()),
