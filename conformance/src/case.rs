@@ -74,6 +74,7 @@ pub const EXPECTABLE: &[&str] = &[
     "result",
     "policy_version",
     "error",
+    "branches",
 ];
 
 impl Case {

@@ -150,7 +150,11 @@ fn readable(output: &Value) -> String {
     let (before, phase) = (text("phase_before"), text("phase"));
     let place = if before == phase { phase.to_string() } else { format!("{before} -> {phase}") };
     let number = output.get("seq").and_then(Value::as_u64).unwrap_or_default();
-    let mut line = format!("{number:>4} {decision} {:<14} {}", text("event"), place.cyan());
+    let branches = output.get("branches").and_then(Value::as_object).into_iter().flatten();
+    let each: Vec<String> =
+        branches.map(|(name, phase)| format!("{name} {}", phase.as_str().unwrap_or_default())).collect();
+    let branches = if each.is_empty() { String::new() } else { format!("  [{}]", each.join(", ")) };
+    let mut line = format!("{number:>4} {decision} {:<14} {}{branches}", text("event"), place.cyan());
     for (key, label) in [("code", ""), ("reason", ""), ("recovery", "recovery: ")] {
         if !text(key).is_empty() {
             line.push_str(&format!("\n             {label}{}", text(key)));

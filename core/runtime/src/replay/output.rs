@@ -24,7 +24,7 @@ pub(super) fn object(line: &Line<'_>) -> Value {
     let before = stands.map(|run| line.before.run(&run.id).unwrap_or(run).phase.clone());
     let no_run = decision.is_none_or(|decision| decision.skill.is_none());
     let either = |of: Option<String>, or: Option<String>| if no_run { or } else { of };
-    json!({
+    let mut output = json!({
         "seq": line.seq,
         "event": line.event,
         "decision": decision.map(|decision| decision.effect.word()),
@@ -46,7 +46,21 @@ pub(super) fn object(line: &Line<'_>) -> Value {
         "records": line.records,
         "result": line.outcome.result,
         "policy_version": line.policy_version,
-    })
+    });
+    let branches = branches(line.after);
+    if let (Value::Object(fields), false) = (&mut output, branches.is_empty()) {
+        fields.insert("branches".into(), Value::Object(branches));
+    }
+    output
+}
+
+/// The phase of each live run that is a task of a plan or a branch, by its name.
+fn branches(state: &State) -> Map<String, Value> {
+    state.live_runs().filter_map(|run| Some((branch(run)?.to_string(), json!(run.phase)))).collect()
+}
+
+fn branch(run: &Run) -> Option<&str> {
+    run.branch.as_ref().map(|branch| branch.name.as_str()).filter(|name| !name.is_empty())
 }
 
 fn all_runs(state: &State) -> impl Iterator<Item = &Run> {
@@ -55,7 +69,7 @@ fn all_runs(state: &State) -> impl Iterator<Item = &Run> {
 
 fn run_object(run: &Run, before: &State) -> Value {
     let phase_before = before.run(&run.id).map_or(&run.phase, |run| &run.phase);
-    json!({
+    let mut object = json!({
         "id": run.id,
         "skill": run.skill,
         "scope": run.scope,
@@ -65,7 +79,11 @@ fn run_object(run: &Run, before: &State) -> Value {
         "status": run.status,
         "skipped": run.skipped,
         "parent": run.parent,
-    })
+    });
+    if let (Value::Object(fields), Some(branch)) = (&mut object, branch(run)) {
+        fields.insert("branch".into(), json!(branch));
+    }
+    object
 }
 
 fn open_calls(state: &State) -> Vec<Value> {
