@@ -13,11 +13,12 @@ pub(crate) struct Draft {
     state: State,
     changes: Vec<Change>,
     announced: Vec<String>,
+    under_way: Vec<String>,
 }
 
 impl Draft {
     pub(crate) fn new(state: &State) -> Self {
-        Self { state: state.clone(), changes: Vec::new(), announced: Vec::new() }
+        Self { state: state.clone(), changes: Vec::new(), announced: Vec::new(), under_way: Vec::new() }
     }
 
     /// The state as it stands after the changes so far.
@@ -49,6 +50,17 @@ impl Draft {
     /// Makes the host report the phase of the run after the event.
     pub(crate) fn announce(&mut self, run: &str) {
         self.announced.push(run.to_string());
+    }
+
+    /// Makes the host report that a prompt begins no other run, because this one is under way.
+    pub(crate) fn note_under_way(&mut self, run: &str) {
+        self.announce(run);
+        self.under_way.push(run.to_string());
+    }
+
+    /// Whether a prompt began no other run because of this one.
+    pub(crate) fn is_under_way(&self, run: &str) -> bool {
+        self.under_way.iter().any(|known| known == run)
     }
 
     /// The runs to announce so far, in the order in which they were named.

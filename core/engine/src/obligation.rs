@@ -60,6 +60,7 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
                 return None;
             }
             let text = announce(skill, run, parent);
+            let text = if draft.is_under_way(&id) { format!("{text} {}", under_way(skill)) } else { text };
             let text = other.map_or(text.clone(), |session| format!("{text} {}", held_elsewhere(session)));
             Some(Change::ObligationDue { run: run.id.clone(), visit: run.visit, text })
         });
@@ -136,6 +137,15 @@ fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
     if !ids.is_empty() {
         draft.change(Change::ObligationsDropped { ids });
     }
+}
+
+/// That a prompt began nothing, and how a person makes room for another run.
+fn under_way(skill: &Skill) -> String {
+    format!(
+        "The prompt begins no other run of {0}, as this one is under way: tell the user, who ends it by `/phasegate deactivate \
+         {0}` if the new one is to begin.",
+        skill.name
+    )
 }
 
 /// Where a run stands, in short lists. What finishes the phase stands there once.

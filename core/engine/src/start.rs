@@ -34,10 +34,10 @@ pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft
     mode_left(policy, draft);
     for skill in &policy.skills {
         let mut reasons = skill.start.iter().filter(|start| is_asked(start, skill, draft, event));
-        if let Some(reason) = reasons.next()
-            && live(draft.state(), skill).is_none()
-        {
-            begin(draft, skill, reason, By::Platform);
+        match (reasons.next(), live(draft.state(), skill)) {
+            (Some(reason), None) => begin(draft, skill, reason, By::Platform),
+            (Some(Start::Prompt(_)), Some(run)) => draft.note_under_way(&run),
+            (_, _) => {}
         }
     }
 }
