@@ -215,12 +215,14 @@ impl Marks {
     }
 }
 
-/// The files that are new or changed: those of `now` that were not there before as they are. `null` if it is not known.
+/// The files that are new or changed: those of `now` whose bytes were not there before, under their name or another one.
+/// `null` if it is not known.
 pub(crate) fn new_or_changed(now: Value, before: Option<&Value>) -> Value {
     match (now, before) {
         (Value::Object(_), None) => Value::Object(Map::new()),
         (Value::Object(now), Some(Value::Object(before))) => {
-            now.into_iter().filter(|(path, digest)| before.get(path) != Some(digest)).collect()
+            let known = |digest: &Value| before.values().any(|known| known == digest);
+            now.into_iter().filter(|(path, digest)| before.get(path) != Some(digest) && !known(digest)).collect()
         }
         _ => Value::Null,
     }
