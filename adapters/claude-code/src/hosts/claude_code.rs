@@ -168,7 +168,7 @@ pub(crate) static HOST: Host = Host {
         limits: &[
             LimitRow {
                 way: "the agent ends its turn while a skill with `finish: required` is not done",
-                then: "it is kept once a prompt, or three times where nobody sits at the session; then the turn ends and the user is told what is missing; a subagent is not kept",
+                then: "it is kept once a prompt, or three times where nobody sits at the session; then the turn ends and the user is told what is missing; a subagent that does a phase (`done_by`) is kept three times",
                 shown: &[],
             },
             LimitRow {
