@@ -10,8 +10,8 @@ use crate::report::Finding;
 use crate::suggestion::did_you_mean;
 
 /// The skills that agent hosts have without a file.
-const HOST_SKILLS: [&str; 9] =
-    ["batch", "claude-api", "code-review", "debug", "init", "loop", "review", "security-review", "simplify"];
+const HOST_SKILLS: [&str; 8] =
+    ["batch", "code-review", "debug", "init", "loop", "review", "security-review", "simplify"];
 
 /// Reports them, as warnings, because a teammate's folder may have one: each that a condition asks for, and those of all
 /// lists together. What `forbidden` and `unlisted` name need not be there.
