@@ -10,6 +10,10 @@ use crate::trial::Mismatch;
 pub const MAX_CHARS: usize = 600;
 /// A part of a text that is repeated counts from this length, in characters.
 const MIN_REPEATED_CHARS: usize = 20;
+/// What stands before the text of a file that describes a phase.
+const PAGE: &str = "\n\nThe text of the phase:\n\n";
+/// What stands between two texts of ours.
+const NEXT: &str = "\n\nphasegate: ";
 /// How a text of ours begins.
 const HEADS: [&str; 6] =
     ["Phase violation: ", "Phase warning: ", "phasegate [", "phasegate: ", "BLOCKED: ", "WARNING: "];
@@ -57,7 +61,15 @@ fn each_text(value: &Value, visit: &mut dyn FnMut(&str)) {
     }
 }
 
+/// Checks a text. The page of a phase is the author's; what stands beside it are texts of their own.
 fn of_text(place: &str, text: &str) -> Vec<Mismatch> {
+    let Some((before, page)) = text.split_once(PAGE) else { return of_ours(place, text) };
+    let after = page.split_once(NEXT).map(|(_, after)| after).unwrap_or_default();
+    let ours = before.split(NEXT).flat_map(|text| of_ours(place, text));
+    ours.chain(of_text(place, after)).collect()
+}
+
+fn of_ours(place: &str, text: &str) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
     let count = text.chars().count();
     if count > MAX_CHARS {
@@ -96,6 +108,9 @@ mod tests {
         assert_eq!(fields(&format!("a\n\n{sentence}\n\n{}", json!({"reason": sentence}))), ["wording.twice"]);
         assert_eq!(fields(&format!("a\n\n{sentence}. {sentence}.")), ["wording.twice"]);
         assert_eq!(fields(&"x".repeat(MAX_CHARS)), ["wording.length"]);
+        let page = format!("a{PAGE}{}{NEXT}b", "y".repeat(MAX_CHARS));
+        assert_eq!(fields(&page), Vec::<String>::new());
+        assert_eq!(fields(&page.replace("a\n", &"x".repeat(MAX_CHARS))), ["wording.length"]);
         assert_eq!(fields("call {\"file_path\":\"{file}\"}"), ["wording.contains"]);
         assert_eq!(fields("No call would be allowed now. Allowed tools: [a]"), ["wording.stuck"]);
     }

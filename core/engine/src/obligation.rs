@@ -22,6 +22,8 @@ use crate::state::{Children, Obligation, Run, State, Status};
 use crate::tool::SKILL;
 use crate::tree;
 
+/// What stands before the text of a file that a phase is described by.
+const PAGE: &str = "\n\nThe text of the phase:\n\n";
 /// The most characters of what began a run.
 const MAX_BEGAN_CHARS: usize = 48;
 
@@ -179,8 +181,28 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
         text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
     }
     text.push_str(&of_runs(run, phase));
+    // A page says itself what its subagent has to leave.
+    if page.is_empty() || phase.done_by.is_none() {
+        text.push_str(&asked(skill, run, phase, &others));
+    }
+    let next = phase.next.first().and_then(|edge| skill.phases.get(edge.to));
+    let approved = approved(run, phase.done_when.iter().chain(next.and_then(|next| next.requires.as_ref())));
+    if !approved.is_empty() {
+        text.push_str(&format!(" The user has approved {}.", approved.join(" and ")));
+    }
+    text.push_str(&to_skip(run, index));
+    if let Some(next) = next {
+        text.push_str(&format!(" Next phase: \"{}\".", next.name));
+    }
+    text.push_str(&page);
+    text
+}
+
+/// The calls of a phase, those that it forbids, and what finishes it.
+fn asked(skill: &Skill, run: &Run, phase: &Phase, others: &[Matcher]) -> String {
+    let mut text = String::new();
     if !others.is_empty() {
-        text.push_str(&format!(" Allowed: {}.", phrase::lines(&others)));
+        text.push_str(&format!(" Allowed: {}.", phrase::lines(others)));
     }
     // Where other runs judge, their lines are what counts; a call that is forbidden says so.
     let forbidden = run_status::forbidden(skill, phase);
@@ -197,16 +219,6 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
         let what = if gate { "passes the gate" } else { "finishes the phase" };
         text.push_str(&format!(" {alone} {what}: {}.", phrase::wanted(condition)));
     }
-    let next = phase.next.first().and_then(|edge| skill.phases.get(edge.to));
-    let approved = approved(run, phase.done_when.iter().chain(next.and_then(|next| next.requires.as_ref())));
-    if !approved.is_empty() {
-        text.push_str(&format!(" The user has approved {}.", approved.join(" and ")));
-    }
-    text.push_str(&to_skip(run, index));
-    if let Some(next) = next {
-        text.push_str(&format!(" Next phase: \"{}\".", next.name));
-    }
-    text.push_str(&page);
     text
 }
 
@@ -214,7 +226,7 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
 fn description(phase: &Phase) -> (String, String) {
     match phase.description.as_str() {
         "" => (String::new(), String::new()),
-        page if page.contains('\n') => (String::new(), format!("\n\n{page}")),
+        page if page.contains('\n') => (String::new(), format!("{PAGE}{page}")),
         sentence => (format!(" {}.", sentence.trim_end_matches('.')), String::new()),
     }
 }

@@ -264,7 +264,7 @@ impl PolicyStore {
         Ok(Arc::new(policy))
     }
 
-    /// Stores a skill, for the runs that begin with it.
+    /// Stores a skill and those that it runs, for the runs that begin with them.
     ///
     /// # Errors
     ///
@@ -273,8 +273,7 @@ impl PolicyStore {
         if self.has_skill(&skill.version) {
             return Ok(());
         }
-        let written = packed(skill).and_then(|bytes| self.write("skills", &skill.version, &bytes));
-        written.map_err(|error| {
+        self.write_skill(skill).map_err(|error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))
         })
     }
@@ -315,14 +314,18 @@ impl PolicyStore {
 
     /// Stores what was compiled, and notes the digest of the policy's file.
     fn save(&self, digest: &str, ready: &mut Ready) -> io::Result<()> {
-        for skill in &ready.policy.skills {
-            self.write("skills", &skill.version, &packed(skill)?)?;
-        }
+        ready.policy.skills.iter().try_for_each(|skill| self.write_skill(skill))?;
         let policy = packed(&ready.policy)?;
         ready.digest = sha256_hex(&policy);
         self.write("policies", &ready.digest, &policy)?;
         let entry = CacheEntry { policy: ready.digest.clone(), settings: ready.settings.clone() };
         self.write("cache", digest, &packed(entry)?)
+    }
+
+    /// Writes a skill, after those that it runs.
+    fn write_skill(&self, skill: &Skill) -> io::Result<()> {
+        skill.children.iter().try_for_each(|child| self.write_skill(child))?;
+        self.write("skills", &skill.version, &packed(skill)?)
     }
 
     fn write(&self, kind: &str, name: &str, bytes: &[u8]) -> io::Result<()> {

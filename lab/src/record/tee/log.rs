@@ -21,7 +21,7 @@ pub(super) fn keep(log: &mut File, frame: &Frame) -> std::io::Result<()> {
 }
 
 /// The folders of documents that are the agent's own in the hidden folders of clients.
-const DOCUMENTS: [&str; 2] = ["specs", "plans"];
+const DOCUMENTS: [&str; 3] = ["specs", "plans", "memory"];
 
 /// The texts of the project's files, without those of the guard, of clients and of version control.
 pub(super) fn own_files(rest: &[String]) -> BTreeMap<String, String> {
