@@ -12,7 +12,7 @@ use xtask::root::{read, root, target};
 use super::case::{Call, Case};
 use super::outcome::Outcome;
 use super::player::Player;
-use super::run::{Run, Stands, TASK};
+use super::run::{Run, Stands, TASK, memory_file};
 
 const FIXTURES: &str = "xtask/cases/003-fixtures.json";
 /// The verdict of a validation that found nothing.
@@ -125,12 +125,12 @@ fn machine(case: &Case) -> Result<Outcome> {
             "fsm.transition" => {
                 let verified = call.args.get("verified").and_then(Value::as_bool).unwrap_or(false);
                 for agent in skill.agents(&here).into_iter().filter(|agent| !failed.contains(agent)) {
-                    run.work(&agent, verified.then(|| memory(&agent, number, PASSED)).as_deref());
+                    run.work(&agent, verified.then(|| memory(&agent, number, PASSED)).as_deref())?;
                 }
             }
             "fsm.branch_fail" => {
                 let agent = skill.branch_agent(call).unwrap_or_default();
-                run.work(&agent, None);
+                run.work(&agent, None)?;
                 failed.push(agent);
             }
             "fsm.halt" => run.halt(call.text("reason").unwrap_or_default()),
@@ -161,7 +161,7 @@ fn evidence(case: &Case) -> Result<Outcome> {
     let skill = format!("orchestrate-{agent}");
     let player = Player::new(&skill, "strict")?;
     let mut run = Run::begun(&player, &skill);
-    run.work(&agent, text);
+    run.work(&agent, text)?;
     let got = run.stands()?.is_some_and(|stands| stands.state == "COMPLETED");
     let wanted = ["passed", "valid"].iter().find_map(|key| case.expect.get(key)?.as_bool()).unwrap_or(false);
     Ok(Outcome::of(&wanted, &got))
@@ -219,8 +219,8 @@ fn advance(case: &Case) -> Result<Outcome> {
                     let times = call.args.get("value").and_then(Value::as_u64).unwrap_or_default();
                     for time in 0..times {
                         let step = format!("Time {time}.");
-                        run.work("validation", Some(&memory("validation", number, &format!("{step} {verdict}"))));
-                        run.work("generation", Some(&memory("generation", number, &step)));
+                        run.work("validation", Some(&memory("validation", number, &format!("{step} {verdict}"))))?;
+                        run.work("generation", Some(&memory("generation", number, &step)))?;
                     }
                 }
                 _ => return Ok(Outcome::not_supported("no step of a run asks this")),
@@ -228,10 +228,10 @@ fn advance(case: &Case) -> Result<Outcome> {
             "skill.advance" => {
                 let here = run.stands()?.map(|stands| stands.phase).unwrap_or_default();
                 for agent in skill.agents(&here) {
-                    let file = format!(".claude/memory/{TASK}-{agent}-memory.md");
+                    let file = memory_file(&agent)?;
                     if let Some(at) = written.iter().position(|path| *path == file) {
                         written.remove(at);
-                        run.work(&agent, Some(&memory(&agent, number, verdict)));
+                        run.work(&agent, Some(&memory(&agent, number, verdict)))?;
                     }
                 }
                 let result = case.expect.get("results").and_then(|results| results.get(number)).cloned();

@@ -1,10 +1,13 @@
 //! A run of a composite skill, played as a transcript: who works, and where the run stands after each step.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
-use xtask::failure::Result;
+use xtask::failure::{Failure, Result};
 
 use super::player::Player;
 
+/// Where memory files lie.
+const PLACES: &str = include_str!("../../cases/protocols.toml");
 /// The task of the cases.
 pub(super) const TASK: &str = "t1";
 
@@ -52,12 +55,12 @@ impl<'p> Run<'p> {
     }
 
     /// A subagent does its work, if it leaves a memory file; else it ends without one.
-    pub(super) fn work(&mut self, agent: &str, output: Option<&str>) {
+    pub(super) fn work(&mut self, agent: &str, output: Option<&str>) -> Result {
         let start = self.start(agent);
         let id = format!("{agent}-{start}");
         let own = json!({"id": id, "type": agent});
         if let Some(text) = output {
-            let path = format!(".claude/memory/{TASK}-{agent}-memory.md");
+            let path = memory_file(agent)?;
             let call = self.id();
             let input = json!({"file_path": path, "content": text});
             self.lines.push(json!({"event": "tool_call", "id": call, "tool": "Write", "input": input, "agent": own}));
@@ -66,6 +69,7 @@ impl<'p> Run<'p> {
         }
         self.lines.push(json!({"event": "subagent_stop", "id": id, "type": agent, "can_hold": false}));
         self.lines.push(json!({"event": "tool_result", "id": start, "ok": true}));
+        Ok(())
     }
 
     /// The main agent starts a subagent; gives the id of the call.
@@ -115,6 +119,17 @@ impl<'p> Run<'p> {
         let answer = self.decision("Write", &json!({"file_path": "src/a.py", "content": "x"}), None)?;
         Ok(answer.get("code").and_then(Value::as_str) == Some("stopped"))
     }
+}
+
+/// The path of the memory file of an agent.
+pub(super) fn memory_file(agent: &str) -> Result<String> {
+    let places: Places = toml::from_str(PLACES).map_err(|error| Failure::new(format!("protocols.toml: {error}")))?;
+    Ok(places.memory.replace("{task}", TASK).replace("{agent}", agent))
+}
+
+#[derive(Deserialize)]
+struct Places {
+    memory: String,
 }
 
 /// The id that a phase has in the original.

@@ -1,5 +1,6 @@
 //! `phasegate skill new`: a skill that passes `check`, with comments that explain it.
 
+mod quoted;
 mod registry;
 mod steps;
 
@@ -11,6 +12,7 @@ use owo_colors::OwoColorize as _;
 use phasegate_config::{Kind, Level, Severity, SourceFile, compile};
 use phasegate_runtime::locations::CONFIG_FOLDER;
 
+use self::quoted::plain;
 use self::steps::Steps;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -132,11 +134,6 @@ fn write(context: &Context, name: &str, text: &str) -> Result<Exit, Failure> {
 
 fn filled(template: &str, name: &str, description: &str) -> String {
     template.replace("@NAME@", name).replace("@DESCRIPTION@", &plain(description))
-}
-
-/// A text as it may stand between quotation marks.
-fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\\', "").replace('"', "'")
 }
 
 /// A skill with a phase for each step.

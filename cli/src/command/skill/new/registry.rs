@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::plain;
+use super::quoted::plain;
 
 /// How often a verdict leads back, where the table does not say it.
 const MAX_REMEDIATION: u64 = 2;
