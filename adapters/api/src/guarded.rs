@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use phasegate_core::event::{By, CallOutcome, SessionSource};
+use phasegate_core::event::{By, CallOutcome, PermissionOutcome, SessionSource};
 use phasegate_core::policy::Mode;
 use phasegate_core::{Code, Decision, Effect, Event, EventKind, Outcome};
 use serde_json::{Value, json};
@@ -282,8 +282,22 @@ impl GuardedCalls {
         }
     }
 
-    /// Decides a call. Whatever keeps it from being decided denies it.
+    /// Decides a call. Whatever keeps it from being decided denies it, and so does a question: nobody can be asked here.
     pub async fn decide(&self, session: &GuardedSession, proposed: Proposed) -> Ruled {
+        let id = match &proposed.event {
+            EventKind::ToolCall { id: Some(id), .. } => id.clone(),
+            _ => String::new(),
+        };
+        let ruled = self.propose(session, proposed).await;
+        if matches!(&ruled.ruling, Ruling::Denied(Denial::Decision(decision)) if decision.effect == Effect::Ask) {
+            self.refused(session, &id).await;
+        }
+        ruled
+    }
+
+    /// Decides a call for a server that can have a person asked: the call of a question stays open. If nobody is asked
+    /// after all, or the answer is no, [`GuardedCalls::refused`] ends it.
+    pub async fn propose(&self, session: &GuardedSession, proposed: Proposed) -> Ruled {
         let Proposed { event, host_ids } = proposed;
         let (id, tool) = match &event {
             EventKind::ToolCall { id, tool, .. } => (id.clone().unwrap_or_default(), tool.clone()),
@@ -308,6 +322,13 @@ impl GuardedCalls {
             Ok(None) => Ruled { ruling: Ruling::Unguarded, step: None },
             Err(problem) => Ruled { ruling: Ruling::Denied(Denial::Problem(problem)), step: None },
         }
+    }
+
+    /// Records that the call of a question does not run. A person can still answer by its name.
+    pub async fn refused(&self, session: &GuardedSession, id: &str) {
+        let event = EventKind::Permission { id: Some(id.to_owned()), outcome: PermissionOutcome::Refused };
+        // The call is denied whether that is recorded or not.
+        drop(self.handle(session, event).await);
     }
 
     /// Records how a call ended. Its answer has gone out or goes out all the same.

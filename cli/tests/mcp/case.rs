@@ -59,6 +59,8 @@ enum Step {
     SendLong { id: i64, bytes: usize },
     /// A message that the client gets; order does not matter.
     Expect(Value),
+    /// A request that the client gets, and its answer.
+    Answer { asked: Value, result: Value },
     /// A result whose first text has so many bytes.
     ExpectLong { id: i64, bytes: usize },
     /// The client initializes and gets its answer.
@@ -273,6 +275,11 @@ fn play(step: &Step, client: &mut Client) -> Result<(), String> {
             client.send(format!("{call}\n").as_bytes());
         }
         Step::Expect(expected) => drop(client.expect(expected)?),
+        Step::Answer { asked, result } => {
+            let request = client.expect(asked)?;
+            let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+            client.send(format!("{answer}\n").as_bytes());
+        }
         Step::ExpectLong { id, bytes } => {
             let message = client.expect(&json!({"id": id}))?;
             let text = message["result"]["content"][0]["text"].as_str().unwrap_or_default();

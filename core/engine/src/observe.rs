@@ -175,7 +175,9 @@ fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
 fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[TestReport]) {
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
-    if let Some(name) = call.question.clone().filter(|_| outcome != CallOutcome::Unknown) {
+    // A call that did not run can still be answered by its name.
+    let open = matches!(outcome, CallOutcome::Unknown | CallOutcome::Refused);
+    if let Some(name) = call.question.clone().filter(|_| !open) {
         draft.change(Change::QuestionClosed { name });
     }
     draft.change(Change::CallOutcome { call: number, outcome });

@@ -3,7 +3,7 @@
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{Denial, Proposed, Ruling};
 use phasegate_core::matcher::same_server;
-use phasegate_core::{Code, Decision};
+use phasegate_core::{Code, Decision, Effect};
 
 use super::act::{Act, Asked};
 use super::elicitation;
@@ -61,7 +61,7 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
         event: events::tool_call(&call.name, std::mem::take(&mut call.input), named),
         host_ids: call.host_ids,
     };
-    let ruled = shared.calls.decide(&session, proposed).await;
+    let ruled = shared.calls.propose(&session, proposed).await;
     let open = match ruled.ruling {
         Ruling::DecidedByHost => OpenCall { guarded: None, warning: None },
         Ruling::Unguarded => {
@@ -83,6 +83,12 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
                 Denial::Decision(decision) if is_new && elicitation::can_ask(shared, &decision) => {
                     let asked = Asked { message, id, call: call_id, session, decision, tool: call.name, form };
                     return Act::Question(Box::new(asked));
+                }
+                Denial::Decision(decision) => {
+                    if decision.effect == Effect::Ask {
+                        shared.calls.refused(&session, &call_id).await;
+                    }
+                    Denial::Decision(decision)
                 }
                 why => why,
             };

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use phasegate_adapter::guarded::Denial;
-use phasegate_core::event::{By, PermissionOutcome};
+use phasegate_core::event::By;
 use phasegate_core::{Decision, Effect, EventKind};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -68,9 +68,7 @@ pub(super) async fn put(shared: &Shared, asked: Box<Asked>) -> Answer {
     if answer == Some(true) && allowed(shared, &asked).await {
         return Answer::Yes(asked);
     }
-    let event = EventKind::Permission { id: Some(asked.call.clone()), outcome: PermissionOutcome::Refused };
-    // The call is denied whether that is recorded or not.
-    let _ = shared.give(&asked.session, event).await;
+    shared.calls.refused(&asked.session, &asked.call).await;
     let Asked { mut decision, id, tool, form, .. } = *asked;
     if answer.is_some() {
         decision.recovery = "The user said no to this call: go on without it.".to_owned();
