@@ -133,7 +133,8 @@ fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
         Err(fault) => context.out.line(format_args!("  it has no steps, so it permits nothing: {fault}")),
         Ok(steps) => {
             for step in steps {
-                let after = if step.after.is_empty() { String::new() } else { format!(", after {}", step.after.join(", ")) };
+                let after =
+                    if step.after.is_empty() { String::new() } else { format!(", after {}", step.after.join(", ")) };
                 let text = if step.text.is_empty() { String::new() } else { format!(" {}", step.text) };
                 let permits = match permits(step) {
                     Some(calls) => format!("permits one call: {calls}"),

@@ -27,8 +27,13 @@ pub fn plan_steps(document: &str, at: &str) -> Result<Vec<Step>, String> {
 }
 
 fn step(number: usize, value: &Value) -> Result<Step, String> {
-    let mut step =
-        Step { id: number.to_string(), text: String::new(), lines: Vec::new(), after: Vec::new(), state: StepState::Open };
+    let mut step = Step {
+        id: number.to_string(),
+        text: String::new(),
+        lines: Vec::new(),
+        after: Vec::new(),
+        state: StepState::Open,
+    };
     let wrong = |what: &str| format!("step {number}: {what}");
     let fields = match value {
         Value::String(text) => return Ok(Step { text: text.clone(), ..step }),
@@ -48,8 +53,11 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         }
         Some(name) => vec![plain(name).ok_or_else(|| wrong("`after` lists names"))?],
     };
-    let call: Map<String, Value> =
-        fields.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str())).map(|(key, value)| (key.clone(), value.clone())).collect();
+    let call: Map<String, Value> = fields
+        .iter()
+        .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     if !call.is_empty() {
         step.lines = lines(call).map_err(|what| wrong(&what))?;
     }
@@ -61,14 +69,16 @@ fn lines(call: Map<String, Value>) -> Result<Vec<phasegate_core::matcher::Matche
     let written = Value::Object(call);
     let object: MatcherObject = serde_json::from_value(written.clone()).map_err(|error| error.to_string())?;
     let tool = object.tool.clone().unwrap_or_default();
-    let alone = object == MatcherObject { tool: object.tool.clone(), server: object.server.clone(), ..Default::default() };
+    let alone =
+        object == MatcherObject { tool: object.tool.clone(), server: object.server.clone(), ..Default::default() };
     if alone && (tool.is_empty() || tool == "Bash" || tool.contains(['*', '@', '|'])) {
         return Err("it does not say which call it permits: name a command, arguments or a path".to_owned());
     }
     let text = written.to_string();
     let mut findings = Vec::new();
     let node = read(&Text::whole(&text), &mut findings).ok_or("it is no line of `allowed`")?;
-    let matchers = matcher::each(&mut Builder::new(&mut findings, false), &MatcherSource::Object(Box::new(object)), &node);
+    let matchers =
+        matcher::each(&mut Builder::new(&mut findings, false), &MatcherSource::Object(Box::new(object)), &node);
     match findings.into_iter().map(|finding| finding.in_file("")).find(|found| found.severity == Severity::Error) {
         Some(found) => Err(found.message),
         None if matchers.is_empty() => Err("it permits nothing".to_owned()),

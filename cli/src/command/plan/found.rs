@@ -106,7 +106,9 @@ fn plan(path: String, told: Value, modified: Option<SystemTime>, among: &Among<'
     let proposed = among.follows.iter().rev().find(researching);
     let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == digest);
     let is_live = |one: &Follows<'_>| one.run.status == Status::Active;
-    let rejects = |run: &Run| run.rejected.iter().any(|no| no.content.as_ref().and_then(|files| files.get(&path)) == Some(&json!(digest)));
+    let rejects = |run: &Run| {
+        run.rejected.iter().any(|no| no.content.as_ref().and_then(|files| files.get(&path)) == Some(&json!(digest)))
+    };
     let (status, one) = match (carried, proposed) {
         (Some(one), _) if is_live(one) => (executing(one), Some(one)),
         (_, Some(one)) if rejects(one.run) => ("rejected", Some(one)),
@@ -116,7 +118,8 @@ fn plan(path: String, told: Value, modified: Option<SystemTime>, among: &Among<'
         _ => ("draft", None),
     };
     let old = modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > STALE_AFTER);
-    let live_steps = one.and_then(|one| one.run.steps.as_ref()).filter(|_| status != "proposed" && status != "rejected");
+    let live_steps =
+        one.and_then(|one| one.run.steps.as_ref()).filter(|_| status != "proposed" && status != "rejected");
     let changed = live_steps.is_some_and(|steps| steps.digest != digest);
     let steps = match live_steps {
         Some(steps) => Ok(steps.each.clone()),

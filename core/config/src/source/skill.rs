@@ -6,7 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::artifact::ArtifactSource;
-use super::choices::{DenialTextSource, FinishSource, Form, LeaveSkillSource, ModeSource, OnViolationSource, ScopeSource};
+use super::choices::{
+    DenialTextSource, FinishSource, Form, LeaveSkillSource, ModeSource, OnViolationSource, ScopeSource,
+};
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
 use super::unlisted::UnlistedRuleSource;
