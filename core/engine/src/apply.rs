@@ -18,8 +18,9 @@ use crate::plan::PlanProgress;
 use crate::policy::Scope;
 use crate::state::{
     AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
-    Provisional, QUESTIONS, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
+    Provisional, QUESTIONS, Question, Run, SaidDone, Session, Skipped, State, Status, Uncounted, Yes,
 };
+use crate::steps::StepState;
 
 impl State {
     /// Applies one change. Total: a change of an unknown run or call changes nothing.
@@ -86,10 +87,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
             change_run(runs, run, |run| run.plan = Some(PlanProgress::new(plan.clone())));
         }
         Change::StepsRead { run, steps } => change_run(runs, run, |run| run.steps = Some(steps.clone())),
-        Change::StepIs { run, step, state } => change_run(runs, run, |run| {
-            let steps = run.steps.as_mut().and_then(|steps| steps.each.get_mut(*step));
-            steps.into_iter().for_each(|step| step.state = *state);
-        }),
+        Change::StepIs { run, step, state } => change_run(runs, run, |run| run.set_step(*step, *state)),
         Change::GateReached { run } => change_run(runs, run, |run| {
             run.begin_wave_visit();
             run.children = Children::Gate;
@@ -222,16 +220,8 @@ impl Session {
             }
             Change::CallOutcome { call, .. } => self.calls.retain(|open| open.number != *call),
             Change::StopHeld { held, agent } => self.hold(*held, agent.as_deref()),
-            Change::QuestionAsked(question) => {
-                self.questions.retain(|known| known.name != question.name);
-                self.questions.push(question.clone());
-                let surplus = self.questions.len().saturating_sub(QUESTIONS);
-                self.questions.drain(..surplus);
-            }
-            Change::QuestionAnswered { name, yes } => {
-                let asked = self.questions.iter_mut().filter(|question| question.name == *name);
-                asked.for_each(|question| question.yes = Some(yes.clone()));
-            }
+            Change::QuestionAsked(question) => self.ask(question),
+            Change::QuestionAnswered { name, yes } => self.answer(name, yes),
             Change::QuestionClosed { name } => self.questions.retain(|question| question.name != *name),
             Change::CallDenied(denied) => {
                 self.denied.retain(|known| known.digest != denied.digest);
@@ -256,6 +246,18 @@ impl Session {
             }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }
+    }
+
+    fn ask(&mut self, question: &Question) {
+        self.questions.retain(|known| known.name != question.name);
+        self.questions.push(question.clone());
+        let surplus = self.questions.len().saturating_sub(QUESTIONS);
+        self.questions.drain(..surplus);
+    }
+
+    fn answer(&mut self, name: &str, yes: &Yes) {
+        let asked = self.questions.iter_mut().filter(|question| question.name == name);
+        asked.for_each(|question| question.yes = Some(yes.clone()));
     }
 
     fn begin_agent(&mut self, id: &str, kind: &str, call: Option<u64>) {
@@ -321,6 +323,11 @@ pub(crate) fn obligation_prefix(run: &str) -> String {
 }
 
 impl Run {
+    fn set_step(&mut self, place: usize, state: StepState) {
+        let step = self.steps.as_mut().and_then(|steps| steps.each.get_mut(place));
+        step.into_iter().for_each(|step| step.state = state);
+    }
+
     fn remember(&mut self, tool: &str) {
         let history = Arc::make_mut(&mut self.history);
         history.push_back(tool.into());

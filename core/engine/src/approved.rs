@@ -47,9 +47,7 @@ fn stays_here(command: &SimpleCommand, analysis: &CallAnalysis) -> bool {
 /// path that the analysis knows is looked at there.
 fn may_leave(word: &str) -> bool {
     let option = word.starts_with('-') && word.contains('/');
-    let leaves = |piece: &str| {
-        piece.starts_with(['/', '~']) || piece.split('/').any(|part| part == "..")
-    };
+    let leaves = |piece: &str| piece.starts_with(['/', '~']) || piece.split('/').any(|part| part == "..");
     option || word.split(['=', ':', ',']).any(leaves)
 }
 

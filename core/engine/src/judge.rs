@@ -403,6 +403,11 @@ impl<'a> SkillPart<'a> {
         (passes, false)
     }
 
+    /// What a line of the table leads to, and whether a person is asked.
+    fn violation(&self, line: Line, phase: &Phase) -> Ruling {
+        Ruling { asks: self.asks(line, phase), ..Ruling::of(line) }
+    }
+
     /// Whether a person is asked about a violation by this line of the table.
     fn asks(&self, line: Line, phase: &Phase) -> bool {
         let by_line = || self.unlisted_line(phase).is_some_and(|line| line.asks);
@@ -410,7 +415,9 @@ impl<'a> SkillPart<'a> {
         match line {
             Line::NotDone | Line::Forbidden => everywhere,
             Line::UnlistedDenied => everywhere || by_line(),
-            _ => false,
+            Line::GlobalForbidden | Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted => {
+                false
+            }
         }
     }
 
@@ -423,13 +430,12 @@ impl<'a> SkillPart<'a> {
     }
 
     fn judge(&self, world: &mut World<'_>, run: &Run, place: Place<'_>) -> Ruling {
-        let Place { index: here, phase, planned } = place;
-        let skill = self.skill;
-        let listed = if planned { Listed::Yes } else { self.listed(world, run, phase) };
+        let (skill, here, phase) = (self.skill, place.index, place.phase);
+        let listed = if place.planned { Listed::Yes } else { self.listed(world, run, phase) };
         let reserved = self.is_reserved(phase);
         let allowed = listed == Listed::Yes && !reserved;
-        let forbidden = self.any(&phase.forbidden, Use::Forbid);
-        let global_forbidden = self.any(&skill.global_forbidden, Use::Forbid);
+        let [forbidden, global_forbidden] =
+            [&phase.forbidden, &skill.global_forbidden].map(|matchers| self.any(matchers, Use::Forbid));
         if !(global_forbidden || forbidden || allowed) && self.reads_beside(world, run, phase) {
             return Ruling::of(Line::Unlisted);
         }
@@ -485,8 +491,7 @@ impl<'a> SkillPart<'a> {
             Some(unmet) => self.unmet_line(unmet),
             None => self.decided_by(line, phase, transition.as_ref()),
         };
-        let denied = by_line && line == Line::UnlistedDenied;
-        Ruling { transition, by, denied, asks: self.asks(line, phase), unmet, ..Ruling::of(line) }
+        Ruling { transition, by, denied: by_line && line == Line::UnlistedDenied, unmet, ..self.violation(line, phase) }
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.
