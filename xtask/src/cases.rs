@@ -6,6 +6,7 @@ mod player;
 mod planner;
 mod run;
 mod protocols;
+mod registry;
 mod play;
 
 use std::collections::BTreeMap;
@@ -38,12 +39,14 @@ impl Args {
     /// The files that are kept beside the tables of differences.
     pub(crate) fn kept() -> Self {
         let folder = root().join("xtask/cases");
-        Self { files: KEPT.iter().map(|name| folder.join(name)).collect(), only: String::new(), json: false }
+        let corpus = root().join("conformance/shell/registry.jsonl");
+        let own = KEPT.iter().map(|name| folder.join(name));
+        Self { files: own.chain([corpus]).collect(), only: String::new(), json: false }
     }
 }
 
 /// The files that are kept.
-const KEPT: [&str; 2] = ["001-task-planner.json", "003-skill-protocols.json"];
+const KEPT: [&str; 3] = ["001-task-planner.json", "002-skill-safety-registry.json", "003-skill-protocols.json"];
 
 /// How a case came out, as one JSON object.
 #[derive(Serialize)]

@@ -626,11 +626,33 @@ const OWN = decodeURIComponent(import.meta.url).replace(/^file:\/\//, "");
 const TAIL = 2048;
 /** The entries of a session that say which tools are hidden. */
 const HIDDEN = "phasegate-hidden";
+/** The tool by which an agent says what the commands of a program do. The guard says where it is offered. */
+const REGISTER = {
+	name: "plan_skill_safety",
+	label: "Register what commands do",
+	description:
+		"Say which command lines of a program only read and which change things, as the skill that you read classifies them. " +
+		"Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail * send *` is DESTRUCTIVE; `*` stands " +
+		"for any words. All levels but READ count as WRITE; if in doubt, say WRITE. Call it once for each program.",
+	parameters: {
+		type: "object",
+		properties: {
+			tool: { type: "string", description: "The name of the program, for example gcloud or go-gmail" },
+			commands: {
+				type: "object",
+				additionalProperties: { type: "string" },
+				description: "Patterns of command lines, each with READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY or FORBIDDEN",
+			},
+			default: { type: "string", description: "The level of the program's commands that no pattern selects" },
+		},
+		required: ["tool", "commands"],
+	},
+};
 /** The commands that a person types. */
 const COMMANDS = {
 	phasegate: "Give phasegate a command: approve, skip, mode, activate, deactivate, reload",
 	phase: "Show the skill and the phase that phasegate enforces, or give it a command",
-	safety: "Show how phasegate guards this session, or give it a command",
+	safety: "Show what is registered of commands and whether the guard answers, or give phasegate a command",
 };
 
 type Fields = Record<string, unknown>;
@@ -652,6 +674,8 @@ export default function phasegate(pi: ExtensionAPI): void {
 	/** The last prompt that is the guard's own. */
 	let reminder: string | undefined;
 	let bridge: Bridge | undefined;
+	/** Whether the agent has the tool by which it registers what commands do. */
+	let registers = false;
 
 	shared.everywhere ||= isUsers();
 	const mine = (): boolean => (shared.owner ??= self) === self;
@@ -681,6 +705,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 			status = stands;
 			ctx.ui.setStatus("phasegate", status === "" ? undefined : status);
 		}
+		if (reply?.registers === true) offer();
 		const told = text("tell");
 		if (told) notify(told, "info", ctx);
 		return text("context");
@@ -745,6 +770,20 @@ export default function phasegate(pi: ExtensionAPI): void {
 			const handler = (args: string, ctx: ExtensionCommandContext): Promise<void> => command(name, args, ctx);
 			pi.registerCommand(name, { description, handler });
 		}
+	};
+
+	/** Offers the agent the tool by which it registers what commands do. */
+	const offer = (): void => {
+		if (registers) return;
+		registers = true;
+		const execute = async (_id: string, input: Fields, ...rest: unknown[]) => {
+			// Versions differ in the place of the context.
+			const ctx = rest.find((one) => typeof one === "object" && one !== null && "sessionManager" in one) as ExtensionContext;
+			const { deny, reply } = await guard(ctx).ask(frame({ type: "command", name: REGISTER.name, input }, ctx));
+			if (deny !== undefined) throw new Error(deny);
+			return { content: [{ type: "text", text: String(reply?.tell ?? "") } as Block], details: undefined };
+		};
+		pi.registerTool({ ...REGISTER, execute } as unknown as Parameters<ExtensionAPI["registerTool"]>[0]);
 	};
 
 	const command = async (name: string, args: string, ctx: ExtensionCommandContext): Promise<void> => {

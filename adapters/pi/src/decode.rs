@@ -3,6 +3,7 @@
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::safety::REGISTER;
 use phasegate_core::test_report::TestReport;
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
@@ -171,10 +172,14 @@ fn input(given: wire::Input, message: &Told<'_>) -> Vec<EventKind> {
     kinds
 }
 
-/// One of the extension's own commands: what is typed after it is as if typed after the word that all platforms know;
+/// A call of the extension's own tool; or one of its own commands: what is typed after it is as if typed after the word that all platforms know;
 /// nothing asks where the session stands.
 fn command(command: &wire::Command, message: &Told<'_>) -> EventKind {
+    if let Some(input) = command.input.as_ref().filter(|_| command.name == REGISTER) {
+        return EventKind::Command { by: By::Agent, name: REGISTER.into(), args: input.clone() };
+    }
     match command.args.trim() {
+        "" if command.name == "safety" => EventKind::Command { by: By::Agent, name: "safety".into(), args: Value::Null },
         "" => EventKind::Command { by: By::Agent, name: "get_skill_phase".into(), args: Value::Null },
         args => EventKind::Prompt { text: format!("{TYPED} {args}"), interactive: Some(message.head.in_terminal()) },
     }

@@ -6,6 +6,7 @@
 //! | `ends` | beside `deny`: also has the client end the turn |
 //! | `ask` | asks its user before it obeys `deny`; a yes lets the call go on |
 //! | `go_on` | has the agent go on with this text as its next prompt |
+//! | `registers` | offers the agent the tool `plan_skill_safety` |
 //! | `context` | puts the text where the agent reads it next |
 //! | `tell` | shows the text to the user |
 //! | `status` | shows where the runs stand in the client's status line; empty: nothing |
@@ -14,6 +15,7 @@ use std::fmt::Write as _;
 
 use phasegate_adapter::{Message, Problem, Received, Reply, Verdict, text};
 use phasegate_core::policy::Mode;
+use phasegate_core::safety::SAFETY_OBLIGATION;
 use phasegate_core::{Code, Decision, Effect, RunPosition};
 use serde::Serialize;
 use serde_json::Value;
@@ -39,6 +41,8 @@ struct Output {
     ends: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     go_on: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    registers: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,6 +54,7 @@ pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
     let mut output =
         Output { status: status(verdict), context: text::context(verdict, tools::NATIVE), ..Output::default() };
     let hook = Hook::named(&message.event);
+    output.registers = verdict.obligations.iter().any(|owed| owed.id == SAFETY_OBLIGATION);
     match verdict.denial() {
         Some(decision) if hook == Some(Hook::AgentEnd) => match decision.code {
             Some(Code::Unfinished) => output.go_on = Some(text::held(decision, verdict, tools::NATIVE)),

@@ -3,6 +3,8 @@
 use phasegate_adapter::text::Renamed;
 use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::event::builtin_labels;
+use phasegate_core::pins::OWN_SERVER;
+use phasegate_core::safety::REGISTER;
 use phasegate_core::tool::{AGENT, Labels, SKILL};
 use serde_json::Value;
 
@@ -32,6 +34,11 @@ pub(crate) fn canonical(native: String, everywhere: bool, configured: Option<&st
         };
         let labels = if unguarded { Some(Labels::from(["delegate".to_owned()])) } else { own() };
         return Named { tool: row.canonical.to_owned(), native: Some(native), server: None, labels };
+    }
+    // The extension's own tool, whose call it hands on as a command.
+    if native == REGISTER {
+        let server = Some(OWN_SERVER.to_owned());
+        return Named { tool: native.clone(), native: Some(native), server, labels: None };
     }
     let split = native.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
     if let Some((server, tool)) = split.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()) {

@@ -189,10 +189,15 @@ pub(crate) struct SessionShutdown {
     pub(crate) reason: String,
 }
 
-/// `command`: one of the extension's own commands, typed with a slash.
+/// `command`: one of the extension's own commands, typed with a slash; or a call of the tool that the extension offers,
+/// which has an `input`.
 #[derive(Deserialize)]
 pub(crate) struct Command {
+    #[serde(default)]
+    pub(crate) name: String,
+    #[serde(default)]
     pub(crate) args: String,
+    pub(crate) input: Option<Value>,
 }
 
 /// `permission`: the extension has asked its user about a call.

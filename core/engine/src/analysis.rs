@@ -186,6 +186,9 @@ pub struct Registered {
     pub pattern: Option<String>,
     /// The level's word.
     pub level: String,
+    /// Whether a word is not known that decides whether the pattern means the command.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub doubt: bool,
     /// The word that no READ pattern passes over, where that is why none selects the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
@@ -201,8 +204,11 @@ impl Registered {
     /// Why it does what it does, as a lower-case fragment.
     #[must_use]
     pub fn because(&self) -> String {
-        let Self { tool, pattern, level, changes } = self;
+        let Self { tool, pattern, level, doubt, changes } = self;
         match (pattern, changes) {
+            (Some(pattern), _) if *doubt => {
+                format!("it may be what `{pattern}` means, which is registered as {level}")
+            }
             (Some(pattern), _) => format!("it is registered as {level} by `{pattern}`"),
             (None, Some(word)) => {
                 format!("`{word}` changes things, so no READ pattern of `{tool}` means it")

@@ -16,6 +16,7 @@ use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::plan::PlanProgress;
 use crate::policy::Scope;
+use crate::safety::SAFETY_OBLIGATION;
 use crate::state::{
     AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
     Provisional, QUESTIONS, Question, Run, SaidDone, Session, Skipped, State, Status, Uncounted, Yes,
@@ -302,6 +303,7 @@ impl Session {
 
     fn tell_of_safety(&mut self, text: &str) {
         self.safety_told = true;
+        self.obligations.retain(|owed| owed.id != SAFETY_OBLIGATION);
         let (id, kind) = (SAFETY_OBLIGATION.to_owned(), ObligationKind::Context(text.to_owned()));
         self.obligations.push(Obligation { id, kind, given: 0, call: None });
     }
@@ -313,9 +315,6 @@ impl Session {
         self.obligations.push(Obligation { id, kind: ObligationKind::Context(text.to_owned()), given: 0, call: None });
     }
 }
-
-/// The id of the obligation to tell the agent how to register what commands do.
-pub(crate) const SAFETY_OBLIGATION: &str = "safety";
 
 /// What the ids of all obligations about a run begin with.
 pub(crate) fn obligation_prefix(run: &str) -> String {

@@ -23,7 +23,12 @@ impl Classifier {
     /// What counts in a state, under these settings.
     #[must_use]
     pub fn of(state: &State, settings: &Safety) -> Self {
-        let registries = [Arc::clone(&state.project.safety), Arc::clone(&state.session.safety)];
+        Self::with([Arc::clone(&state.project.safety), Arc::clone(&state.session.safety)], settings)
+    }
+
+    /// What counts of the registry of a project and that of a session, under these settings.
+    #[must_use]
+    pub fn with(registries: [Arc<Registry>; 2], settings: &Safety) -> Self {
         Self { registries, settings: settings.clone() }
     }
 
@@ -75,6 +80,7 @@ impl Classifier {
         }
         let program = program(words)?;
         let mut read: Option<Registered> = None;
+        let mut doubtful: Option<Registered> = None;
         let mut default: Option<(Level, &str)> = None;
         for entry in self.entries().filter(|entry| entry.tool == program) {
             let counts = self.counts(entry);
@@ -89,8 +95,13 @@ impl Classifier {
                     tool: entry.tool.clone(),
                     pattern: Some(one.pattern.clone()),
                     level: one.level.word().to_string(),
+                    doubt: fit == Fit::Doubt,
                     changes: None,
                 };
+                if found.doubt && !self.settings.compat {
+                    doubtful = doubtful.or(Some(found));
+                    continue;
+                }
                 if !one.level.reads() || self.settings.compat {
                     return Some(found);
                 }
@@ -99,7 +110,7 @@ impl Classifier {
             let given = entry.default.filter(|level| counts || !level.reads());
             default = default.filter(|(level, _)| !level.reads()).or(given.map(|level| (level, entry.tool.as_str())));
         }
-        read.or_else(|| default.map(|(level, tool)| by_default(level, tool, words)))
+        doubtful.or(read).or_else(|| default.map(|(level, tool)| by_default(level, tool, words)))
     }
 }
 
@@ -108,5 +119,5 @@ fn by_default(level: Level, tool: &str, words: &[Word]) -> Registered {
     let unsure = words.contains(&Word::Unknown);
     let word = changing(arguments(words)).map(ToString::to_string);
     let level = if level.reads() && (unsure || word.is_some()) { Level::Write } else { level };
-    Registered { tool: tool.to_string(), pattern: None, level: level.word().to_string(), changes: word }
+    Registered { tool: tool.to_string(), pattern: None, level: level.word().to_string(), doubt: false, changes: word }
 }

@@ -513,8 +513,6 @@ pub struct Denial {
 /// What is registered of the command that is to blame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blame {
-    /// The command, as far as its words are known.
-    pub command: String,
     /// What is registered of it.
     pub registered: Registered,
     /// The patterns by which commands of the same program only read.

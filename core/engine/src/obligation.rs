@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::apply::{SAFETY_OBLIGATION, obligation_prefix};
+use crate::apply::obligation_prefix;
 use crate::cause::By;
 use crate::change::Change;
 use crate::condition::Condition;
@@ -18,6 +18,7 @@ use crate::plan::PlanProgress;
 use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
 use crate::registering;
 use crate::run_status;
+use crate::safety::SAFETY_OBLIGATION;
 use crate::state::{Children, Obligation, Run, State, Status};
 use crate::tool::SKILL;
 use crate::tree;

@@ -17,7 +17,7 @@ pub const PINNED: usize = 4096;
 pub const OWN_TOOLS: [&str; 4] = ["activate_skill", "deactivate_skill", "get_skill_phase", REGISTER];
 
 /// The name under which hosts know a proxy that stands for several servers, or for none.
-pub(crate) const OWN_SERVER: &str = "phasegate";
+pub const OWN_SERVER: &str = "phasegate";
 
 /// What a tool was when it was first seen, or last accepted by a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

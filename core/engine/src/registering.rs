@@ -14,7 +14,7 @@ use crate::denial::{DenialKind, NotRegistered};
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::policy::{Policy, Safety, Scope};
-use crate::safety::{Classified, Entry, Level, MAX_PATTERNS, Registry, SafetyPattern, is_never_read, is_runner};
+use crate::safety::{Classified, Entry, Level, MAX_PATTERNS, Registry, SafetyPattern, is_never_read, is_runner, shown};
 use crate::state::State;
 
 /// Who registers something, and when.
@@ -112,18 +112,26 @@ pub(crate) fn list(policy: &Policy, state: &State) -> Value {
     let mut all = entries(&state.project.safety, "project");
     all.extend(entries(&state.session.safety, "session"));
     let Safety { programs, overrides, .. } = &policy.safety;
-    json!({
+    let mut answer = json!({
         "programs": programs, "override": overrides, "approved": state.project.safety.approved, "registered": all,
-    })
+    });
+    let text = shown(&answer);
+    if let Value::Object(fields) = &mut answer {
+        fields.insert("text".to_string(), text.into());
+    }
+    answer
 }
 
-/// Tells the agent once how to register what commands do, where a person lets it classify some.
+/// Tells the agent, once each time that its client starts, how to register what commands do, where a person lets it classify some.
 pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event) {
-    let begins = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::Prompt { .. });
     let session = &draft.state().session;
+    let due = match event.kind {
+        EventKind::SessionStart { source, .. } => source != SessionSource::Compact,
+        EventKind::Prompt { .. } => !session.safety_told,
+        _ => false,
+    };
     let programs = &policy.safety.programs;
-    let child = session.source == Some(SessionSource::Child);
-    if !begins || policy.safety.silent || programs.is_empty() || session.safety_told || child {
+    if !due || policy.safety.silent || programs.is_empty() || session.source == Some(SessionSource::Child) {
         return;
     }
     let names: Vec<String> = programs.iter().map(|name| format!("`{name}`")).collect();

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::analysis::{Access, Invocation, Verdict, Word};
+use crate::analysis::{Access, Invocation, SimpleCommand, Word};
 use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
@@ -54,6 +54,8 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let several = verdict.skill.named_servers().len() > 1;
     let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty() || several);
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
+    let blamed = blamed(verdict);
+    let subject = subject.or_else(|| blamed.map(|command| format!("`{}`", phrase::shortened(&words_of(command)))));
     let guidance = match typed {
         Some(typed) => Guidance::OfPeople(typed),
         None if meant.is_empty() => guidance(world, context.caller, run, verdict, blocking.as_ref(), &suggested),
@@ -73,25 +75,30 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         next_calls: suggested.calls,
         guidance,
         attempted: attempted(context, verdict, subject.as_deref().unwrap_or(tool)),
-        blame: blame(context, verdict),
+        blame: blamed.and_then(|command| blame(context, command)),
     })
 }
 
-/// What is registered of the part of the call that broke the rule.
-fn blame(context: &Context<'_>, verdict: &RunVerdict<'_>) -> Option<Box<Blame>> {
+/// The command that broke the rule by what is registered of it.
+fn blamed<'v>(verdict: &'v RunVerdict<'_>) -> Option<&'v SimpleCommand> {
     let commands = &verdict.call.decided(&verdict.ruling).analysis.commands;
-    let found = commands.iter().find(|command| command.verdict != Verdict::Read && command.registered.is_some())?;
-    let registered = found.registered.clone()?;
-    let words: Vec<&str> = found
-        .words
-        .iter()
-        .map(|word| match word {
-            Word::Known(text) => text.as_str(),
-            Word::Unknown => "\u{2026}",
-        })
-        .collect();
+    commands.iter().find(|command| command.registered.as_ref().is_some_and(|found| !found.reads()))
+}
+
+/// What is registered of a command, and which commands of its program only read.
+fn blame(context: &Context<'_>, command: &SimpleCommand) -> Option<Box<Blame>> {
+    let registered = command.registered.clone()?;
     let readers = Classifier::of(context.state, &context.policy.safety).readers(&registered.tool);
-    Some(Box::new(Blame { command: phrase::shortened(&words.join(" ")), registered, readers }))
+    Some(Box::new(Blame { registered, readers }))
+}
+
+/// The words of a command, as far as they are known.
+fn words_of(command: &SimpleCommand) -> String {
+    let words = command.words.iter().map(|word| match word {
+        Word::Known(text) => text.as_str(),
+        Word::Unknown => "\u{2026}",
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The denial of a call in a run that stands still, or that another session works on.

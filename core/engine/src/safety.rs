@@ -20,6 +20,8 @@ pub(crate) use verb::changing;
 
 /// The name of the tool by which an agent registers what the commands of a program do.
 pub const REGISTER: &str = "plan_skill_safety";
+/// The id of the obligation to tell the agent how to register what commands do.
+pub const SAFETY_OBLIGATION: &str = "safety";
 /// The most entries of a session or of a project.
 pub const MAX_ENTRIES: usize = 64;
 /// The most patterns of one entry.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use phasegate_core::classifier::Classifier;
 use phasegate_core::event::{By, EventKind, SessionSource};
 use phasegate_core::import::TASK_GRAPH;
 use phasegate_core::pins::OWN_TOOLS;
@@ -139,7 +140,8 @@ impl Replay {
         if let EventKind::File { path, content, sha256, .. } = &event.kind {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }
-        let of_line = read_line(&mut event, &Shell::default(), self.files.root()).is_some();
+        let shell = self.shell(&event.session);
+        let of_line = read_line(&mut event, &shell, self.files.root()).is_some();
         self.files.read_paths(&mut event, of_line);
         invoked::read(&mut event);
         let Begun { state: before, mut records } = self.begun(&event)?;
@@ -170,6 +172,12 @@ impl Replay {
         self.sessions.insert(event.session, after.session);
         self.project = after.project;
         Ok(output)
+    }
+
+    /// The shipped table, beside what is registered in a session and for the project.
+    fn shell(&self, session: &str) -> Shell {
+        let of_session = self.sessions.get(session).map(|session| Arc::clone(&session.safety)).unwrap_or_default();
+        Shell::default().with(Classifier::with([Arc::clone(&self.project.safety), of_session], &self.policy.safety))
     }
 
     /// Appends the audit events among `records` to the log, if there is one.

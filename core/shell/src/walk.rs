@@ -91,6 +91,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) wraps: usize,
     /// Whether programs are forms of their own of those that the table knows (`busybox`).
     pub(crate) own_forms: bool,
+    /// Whether the command runs with the rights of another user.
+    pub(crate) raised: bool,
     /// How many texts the walk is inside of.
     pub(crate) texts: usize,
     /// The shell that the text is for.
@@ -133,6 +135,7 @@ impl<'t> Walk<'t> {
             registered: None,
             wraps: 0,
             own_forms: false,
+            raised: false,
             texts: 0,
             dialect: Dialect::Bash,
             base: None,

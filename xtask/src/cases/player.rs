@@ -27,12 +27,12 @@ impl Player {
         Ok(Self { project })
     }
 
-    /// A project of this name with a skill of its own.
-    pub(super) fn with_skill(name: &str, skill: &str, text: &str) -> Result<Self> {
+    /// A project of this name with these settings and a skill of its own.
+    pub(super) fn with_skill(name: &str, settings: &str, skill: &str, text: &str) -> Result<Self> {
         let project = target().join("cases").join(name);
         let config = project.join(".phasegate");
         let written = fs::create_dir_all(config.join("skills"))
-            .and_then(|()| fs::write(config.join("config.yaml"), "mode: block\n"))
+            .and_then(|()| fs::write(config.join("config.yaml"), settings))
             .and_then(|()| fs::write(config.join("skills").join(format!("{skill}.yaml")), text));
         written.map_err(|error| Failure::new(format!("{}: {error}", config.display())))?;
         Ok(Self { project })

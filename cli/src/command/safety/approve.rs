@@ -10,7 +10,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate safety approve`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The name of the program, for example `gcloud`
     pub program: String,
     /// Let agents classify it no more; what they registered as READ counts no more either

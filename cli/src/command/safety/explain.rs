@@ -14,7 +14,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate safety explain`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The command, as one argument
     #[arg(value_name = "LINE", allow_hyphen_values = true)]
     pub line: String,

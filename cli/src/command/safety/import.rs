@@ -16,7 +16,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate safety import`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Files with a section `## Plan Mode Safety Patterns`; default: each `SKILL.md` of the project and the user
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,

@@ -1,8 +1,8 @@
 //! `phasegate safety list`.
 
-use phasegate_core::safety::shown;
 use phasegate_runtime::Project;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
+use serde_json::Value;
 
 use crate::command::control::in_full;
 use crate::context::Context;
@@ -11,7 +11,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate safety list`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The session; default: the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -24,9 +24,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let session = chosen(&project, args.session.as_ref())?;
     let answer = runtime.safety(&project, session.as_ref())?;
     if context.out.json {
-        context.out.value(&answer);
+        let mut fields = answer.as_object().cloned().unwrap_or_default();
+        fields.remove("text");
+        context.out.value(&fields.into());
     } else {
-        context.out.line(shown(&answer).trim_start_matches("phasegate: "));
+        let text = answer.get("text").and_then(Value::as_str).unwrap_or_default();
+        context.out.line(text.trim_start_matches("phasegate: "));
     }
     Ok(Exit::Done)
 }

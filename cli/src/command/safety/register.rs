@@ -10,7 +10,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate safety register`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The name of the program, for example `gcloud`
     pub program: String,
     /// Patterns, each after its level: `'READ=gcloud * list *'`; they replace what was registered of the program for the

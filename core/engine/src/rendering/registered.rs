@@ -5,7 +5,9 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::denial::{Blame, NotRegistered};
-use crate::phrase;
+
+/// The most patterns that a denial names.
+const MAX_READERS: usize = 3;
 
 /// Why something is not registered, and what to do about it.
 pub(super) fn refused(why: &NotRegistered) -> (String, String) {
@@ -42,11 +44,12 @@ pub(super) fn refused(why: &NotRegistered) -> (String, String) {
 
 /// The texts of a denial, with what is registered of the command that is to blame and what may be run in its place.
 pub(super) fn with_blame(blame: Option<&Blame>, reason: String, recovery: String) -> (String, String) {
-    let Some(Blame { command, registered, readers }) = blame else { return (reason, recovery) };
-    let reason = format!("{reason}: `{command}`: {}", registered.because());
+    let Some(Blame { registered, readers }) = blame else { return (reason, recovery) };
+    let reason = format!("{reason}: {}", registered.because());
     if readers.is_empty() {
         return (reason, recovery);
     }
-    let readers: Vec<String> = readers.iter().map(|pattern| format!("`{pattern}`")).collect();
-    (reason, format!("{recovery} Commands of `{}` that only read: {}.", registered.tool, phrase::listed(&readers)))
+    let shown: Vec<String> = readers.iter().take(MAX_READERS).map(|pattern| format!("`{pattern}`")).collect();
+    let more = if readers.len() > MAX_READERS { " and others" } else { "" };
+    (reason, format!("{recovery} What only reads: {}{more}.", shown.join(", ")))
 }

@@ -25,9 +25,10 @@ impl Walk<'_> {
         if classifier.is_empty() {
             return None;
         }
+        let counts = |found: &Registered| !(self.raised && found.reads());
         let words: Vec<Word> =
             std::iter::once(Word::Known(name.to_owned())).chain(args.iter().map(Field::to_word)).collect();
-        classifier.judge(&words)
+        classifier.judge(&words).filter(counts)
     }
 
     /// What a command does by its rule and by what is registered of it.

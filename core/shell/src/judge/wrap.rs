@@ -16,6 +16,8 @@ use crate::walk::Walk;
 
 /// Commands of the shell itself that no shell evaluates the words of.
 const ALIKE: [&str; 6] = [":", "cd", "echo", "false", "pwd", "true"];
+/// Programs that run a command with the rights of another user. What is registered as READ is so for the user's own.
+const RAISING: [&str; 6] = ["doas", "pkexec", "run0", "runuser", "su", "sudo"];
 /// Programs that run a command as it is given and end as it ends, if with 0.
 const TRANSPARENT: [&str; 5] = ["time", "timeout", "nice", "ionice", "stdbuf"];
 
@@ -64,8 +66,10 @@ impl Walk<'_> {
         }
         let outer = self.own_forms;
         self.own_forms |= wraps.own;
+        let before = self.raised;
+        self.raised |= RAISING.contains(&name);
         let inner = self.wrapped(&fields, span);
-        self.own_forms = outer;
+        (self.own_forms, self.raised) = (outer, before);
         self.scope.folders = folders;
         self.status = status;
         self.transparent = transparent;
