@@ -38,7 +38,7 @@ pub struct Policy {
     pub safety: Safety,
 }
 
-/// What agents may register about the commands of programs (rules 4.5).
+/// What agents may register about the commands of programs (rules 4.6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Safety {

@@ -1,4 +1,4 @@
-//! Registering what commands do: who may, and which patterns are accepted (rules 4.5).
+//! Registering what commands do: who may, and which patterns are accepted (rules 4.6).
 
 use alloc::format;
 use alloc::string::{String, ToString};

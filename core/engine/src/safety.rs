@@ -1,4 +1,4 @@
-//! The registry of command safety: what registered patterns say of the words of one simple command (rules 4.5).
+//! The registry of command safety: what registered patterns say of the words of one simple command (rules 4.6).
 
 mod lists;
 mod pattern;

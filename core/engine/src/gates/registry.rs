@@ -1,4 +1,4 @@
-//! The registry of command safety: only the main agent registers what commands do (rules 4.5).
+//! The registry of command safety: only the main agent registers what commands do (rules 4.6).
 
 use crate::cause::SessionSource;
 use crate::decision::Effect;
