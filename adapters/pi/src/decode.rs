@@ -179,7 +179,9 @@ fn command(command: &wire::Command, message: &Told<'_>) -> EventKind {
         return EventKind::Command { by: By::Agent, name: REGISTER.into(), args: input.clone() };
     }
     match command.args.trim() {
-        "" if command.name == "safety" => EventKind::Command { by: By::Agent, name: "safety".into(), args: Value::Null },
+        "" if command.name == "safety" => {
+            EventKind::Command { by: By::Agent, name: "safety".into(), args: Value::Null }
+        }
         "" => EventKind::Command { by: By::Agent, name: "get_skill_phase".into(), args: Value::Null },
         args => EventKind::Prompt { text: format!("{TYPED} {args}"), interactive: Some(message.head.in_terminal()) },
     }

@@ -32,7 +32,8 @@ pub(crate) fn check(source: &SafetySource, node: &Node, findings: &mut Vec<Findi
     for (key, names) in [("programs", &source.programs), ("override", &source.overrides)] {
         for (name, item) in names.iter().zip(own.items_of(key)) {
             let fault = SafetyPattern::read(name).err().map(|fault| fault.words());
-            let fault = fault.or_else(|| name.contains(['*', ' ', '\'', '"']).then(|| "it has more than a name".to_owned()));
+            let fault =
+                fault.or_else(|| name.contains(['*', ' ', '\'', '"']).then(|| "it has more than a name".to_owned()));
             if let Some(fault) = fault {
                 findings.push(
                     Finding::error(Code::ConfigValue, item.span, format!("`{name}` is no name of a program"))
@@ -41,9 +42,13 @@ pub(crate) fn check(source: &SafetySource, node: &Node, findings: &mut Vec<Findi
                 );
             } else if key == "programs" && is_never_read(name) && !source.overrides.contains(name) {
                 findings.push(
-                    Finding::warning(Code::ConfigValue, item.span, format!("no agent registers a command of `{name}` as READ"))
-                        .cause("it runs or writes what it is given, so it is on the never-read list")
-                        .suggest(format!("remove it, or name it under `override` too: `override: [{name}]`")),
+                    Finding::warning(
+                        Code::ConfigValue,
+                        item.span,
+                        format!("no agent registers a command of `{name}` as READ"),
+                    )
+                    .cause("it runs or writes what it is given, so it is on the never-read list")
+                    .suggest(format!("remove it, or name it under `override` too: `override: [{name}]`")),
                 );
             }
         }

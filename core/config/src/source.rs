@@ -23,11 +23,11 @@ pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
 };
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
-pub use safety::SafetySource;
 pub use phase::{
     BackSource, BranchObject, BranchSource, DescriptionFile, DescriptionSource, EachSource, EdgeSource, NextSource,
     OptionalSource, OptionalWhen, ParallelSource, PhaseSource, RunSource,
 };
+pub use safety::SafetySource;
 pub use settings::{SettingsSource, UseObject, UseSource};
 pub use skill::{SkillSource, StartObject, StartSource, StartWord, ToolSource};
 pub use unlisted::{UnlistedCalls, UnlistedLineSource, UnlistedRuleSource};

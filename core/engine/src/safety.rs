@@ -5,6 +5,7 @@ mod pattern;
 mod verb;
 
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -149,6 +150,11 @@ impl Registry {
             self.approved.push(program.to_string());
         }
     }
+}
+
+/// Whether nothing is in a registry.
+pub(crate) fn is_nothing(registry: &Arc<Registry>) -> bool {
+    registry.is_empty()
 }
 
 /// What is registered, as the command `safety` answers it, in lines of text.

@@ -16,7 +16,7 @@ use crate::outcome::CallOutcome;
 use crate::pins::Pins;
 use crate::plan::PlanProgress;
 use crate::policy::{Mode, Scope, Spent};
-use crate::safety::Registry;
+use crate::safety::{self, Registry};
 use crate::steps::Steps;
 
 /// The most names that `get_skill_phase` lists as history.
@@ -101,7 +101,7 @@ pub struct Session {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
     /// What was registered of commands in the session.
-    #[serde(skip_serializing_if = "nothing_registered")]
+    #[serde(skip_serializing_if = "safety::is_nothing")]
     pub safety: Arc<Registry>,
     /// Whether the agent was told how to register what commands do.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -186,12 +186,8 @@ pub struct Project {
     #[serde(skip_serializing_if = "no_servers")]
     pub servers: Arc<Pins>,
     /// What people registered of commands, and the programs that they let agents classify.
-    #[serde(skip_serializing_if = "nothing_registered")]
+    #[serde(skip_serializing_if = "safety::is_nothing")]
     pub safety: Arc<Registry>,
-}
-
-fn nothing_registered(registry: &Arc<Registry>) -> bool {
-    registry.is_empty()
 }
 
 fn no_history(history: &VecDeque<Arc<str>>) -> bool {

@@ -70,9 +70,9 @@ fn is_known(tool: &str) -> bool {
 /// What comes of every call, beside what is to come of it.
 fn decisions(case: &Case) -> Result<Outcome> {
     let entries = at(&case.setup, "/registry").as_array().cloned().unwrap_or_default();
-    let registered = entries.iter().map(|entry| {
-        register(at(entry, "/tool").as_str().unwrap_or_default(), at(entry, "/commands"), &Value::Null)
-    });
+    let registered = entries
+        .iter()
+        .map(|entry| register(at(entry, "/tool").as_str().unwrap_or_default(), at(entry, "/commands"), &Value::Null));
     let session = Session::of(case, registered.collect());
     let calls: Vec<Value> = case.calls.iter().map(line).collect();
     let answers = session.answers(&calls)?;
@@ -125,8 +125,7 @@ fn registrations(case: &Case, wanted: &Value, session: &Session, answers: &[Valu
             json!({"tool": at(entry, "/tool"), "patterns": patterns, "default": default})
         })
         .collect();
-    let wanted =
-        json!({"registrations": wanted, "levels": at(&case.expect, "/levels"), "registry": at(&case.expect, "/registry")});
+    let wanted = json!({"registrations": wanted, "levels": at(&case.expect, "/levels"), "registry": at(&case.expect, "/registry")});
     Ok(Outcome::of(&wanted, &json!({"registrations": got, "levels": levels, "registry": registry})))
 }
 

@@ -57,7 +57,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 fn of_part(part: &Part, classifier: &Classifier) -> Value {
     let registered = part.command.registered.as_ref();
     let readers = registered.map(|found| classifier.readers(&found.tool)).unwrap_or_default();
-    let level = registered.map_or(if part.command.verdict == Verdict::Read { "READ" } else { "WRITE" }, |found| &found.level);
+    let level =
+        registered.map_or(if part.command.verdict == Verdict::Read { "READ" } else { "WRITE" }, |found| &found.level);
     json!({
         "command": words(part), "verdict": part.command.verdict, "level": level, "because": because(part),
         "pattern": registered.and_then(|found| found.pattern.clone()), "readers": readers,

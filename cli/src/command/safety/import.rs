@@ -55,7 +55,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         all.iter().for_each(|one| context.out.line(format_args!("  {:<11} {}", one.level.word(), one.pattern)));
     }
     if !args.yes {
-        context.out.note("nothing is registered yet: `phasegate safety import --yes` registers all of it for the project");
+        context
+            .out
+            .note("nothing is registered yet: `phasegate safety import --yes` registers all of it for the project");
     }
     Ok(Exit::Done)
 }

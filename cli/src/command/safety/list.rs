@@ -41,8 +41,10 @@ pub(super) fn chosen(project: &Project, named: Option<&String>) -> Result<Option
     known.sort_by_key(|session| session.state.session.ended);
     let found = known.into_iter().find(|session| wanted.as_ref().is_none_or(|id| session.id == *id));
     match (wanted, found) {
-        (Some(id), None) => Err(Failure::new(format!("no session `{id}` is known"))
-            .with_help("`phasegate status` lists known sessions")),
+        (Some(id), None) => {
+            Err(Failure::new(format!("no session `{id}` is known"))
+                .with_help("`phasegate status` lists known sessions"))
+        }
         (_, found) => Ok(found),
     }
 }

@@ -26,13 +26,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut commands = Vec::new();
     for given in &args.patterns {
-        let (level, pattern) = given.split_once('=').filter(|(level, _)| Level::named(level).is_some()).ok_or_else(
-            || {
+        let (level, pattern) =
+            given.split_once('=').filter(|(level, _)| Level::named(level).is_some()).ok_or_else(|| {
                 let levels: Vec<&str> = Level::ALL.iter().map(|(word, _)| *word).collect();
                 Failure::new(format!("`{given}` is no level with a pattern"))
                     .with_help(format!("write `READ=gcloud * list *`; levels: {}", levels.join(", ")))
-            },
-        )?;
+            })?;
         commands.push(json!([pattern, level]));
     }
     if let Some(level) = args.default.as_ref().filter(|level| Level::named(level).is_none()) {
