@@ -101,25 +101,30 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let mode = mode_of(args.required("mode")?)?;
             set_mode(policy, draft, args.text("skill_name")?, mode)
         }
-        REGISTER => {
-            let args = only(&["tool", "commands", "default", "scope"])?;
-            let who = Registrar { by, subagent: command.subagent, at };
-            registering::register(policy, draft, &who, &args)
-        }
-        "approve_program" | "revoke_program" => {
-            let args = only(&["program"])?;
-            human(by, name)?;
-            registering::approve(draft, args.required("program")?, name == "approve_program")
-        }
-        "safety" => {
-            only(&[])?;
-            Ok(registering::list(policy, draft.state()))
-        }
+        REGISTER | "approve_program" | "revoke_program" | "safety" => safety(policy, draft, command),
         "get_skill_phase" | "runs" | "approvals" | "directives" | "end_session" | "reload" => {
             only(&[])?;
             without_arguments(world, policy, draft, by, name)
         }
         _ => Err(DenialKind::CommandUnknown { name: name.to_string() }),
+    }
+}
+
+/// What is registered of commands: one registers, lists, or lets agents classify a program.
+fn safety(policy: &Policy, draft: &mut Draft, command: &Command<'_>) -> Answer {
+    let Command { by, name, args, at, subagent } = *command;
+    let only = |known: &[&str]| arguments(name, args, known);
+    match name {
+        REGISTER => {
+            let args = only(&["tool", "commands", "default", "scope"])?;
+            registering::register(policy, draft, &Registrar { by, subagent, at }, &args)
+        }
+        "safety" => only(&[]).map(|_| registering::list(policy, draft.state())),
+        _ => {
+            let args = only(&["program"])?;
+            human(by, name)?;
+            registering::approve(draft, args.required("program")?, name == "approve_program")
+        }
     }
 }
 

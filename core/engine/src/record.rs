@@ -234,16 +234,23 @@ fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended:
         Change::ApprovalRevoked { name, .. } => Record::ApprovalRevoked { name: name.clone() },
         Change::QuestionAnswered { name, .. } => Record::Approved { name: name.clone() },
         Change::ToolAccepted { server, tool } => Record::Approved { name: pins::approval_name(server, tool) },
-        Change::SafetyRegistered { entry, scope } => {
-            let (tool, commands, by) = (entry.tool.clone(), entry.commands.len(), entry.by);
-            Record::SafetyRegistered { tool, commands, scope: *scope, by }
-        }
-        Change::SafetyApproved { program, approved } => {
-            Record::SafetyApproved { program: program.clone(), approved: *approved }
-        }
-        _ => return Vec::new(),
+        change => return of_safety(change).into_iter().collect(),
     };
     alloc::vec![one]
+}
+
+/// The record of a change to what is registered of commands.
+fn of_safety(change: &Change) -> Option<Record> {
+    match change {
+        Change::SafetyRegistered { entry, scope } => {
+            let (tool, commands, by) = (entry.tool.clone(), entry.commands.len(), entry.by);
+            Some(Record::SafetyRegistered { tool, commands, scope: *scope, by })
+        }
+        Change::SafetyApproved { program, approved } => {
+            Some(Record::SafetyApproved { program: program.clone(), approved: *approved })
+        }
+        _ => None,
+    }
 }
 
 fn advance(state: &State, run: &str, to: Option<&String>, cause: &str) -> Vec<Record> {

@@ -115,9 +115,7 @@ fn render(kind: &DenialKind) -> Rendered {
                 approval_name(server, tool)
             ),
         },
-        Kind::PolicyGone { skill } => {
-            by_remedy(Gate::Phase, Code::PolicyMissing, format!("the policy that skill \"{skill}\" began with is gone"))
-        }
+        Kind::PolicyGone { skill } => policy_gone(skill),
         Kind::SkillMissing { skill } => Rendered {
             gate: Gate::Phase,
             code: Code::PolicyMissing,
@@ -147,6 +145,10 @@ fn render(kind: &DenialKind) -> Rendered {
         | Kind::NotRegistered(_)
         | Kind::CommandInvalid(_) => render_refusal(kind),
     }
+}
+
+fn policy_gone(skill: &str) -> Rendered {
+    by_remedy(Gate::Phase, Code::PolicyMissing, format!("the policy that skill \"{skill}\" began with is gone"))
 }
 
 fn held_elsewhere(tool: &str, skill: &str, session: &str) -> Rendered {

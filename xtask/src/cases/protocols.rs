@@ -63,7 +63,12 @@ impl Skill {
         if !output.status.success() {
             return Err(Failure::new(format!("{}: {}", self.name, String::from_utf8_lossy(&output.stderr))));
         }
-        Player::with_skill(&format!("protocols-{}", self.name), "mode: block\n", &self.name, &String::from_utf8_lossy(&output.stdout))
+        Player::with_skill(
+            &format!("protocols-{}", self.name),
+            "mode: block\n",
+            &self.name,
+            &String::from_utf8_lossy(&output.stdout),
+        )
     }
 
     /// The agents of a phase, in order.
