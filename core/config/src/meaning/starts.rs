@@ -13,7 +13,8 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
     let skill = &built.skill;
     let before = skill.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None });
     for (matcher, span) in before.zip(&built.places.start) {
-        if only_reads(&Sample::of(matcher, skill).labels) {
+        // What starts a subagent or invokes a skill begins a run, whatever else it does.
+        if matcher.invokes.is_none() && only_reads(&Sample::of(matcher, skill).labels) {
             let message = format!("`before: {}` begins nothing", matcher.text);
             findings.push(
                 Finding::warning(Code::MatcherNeverMatches, *span, message)

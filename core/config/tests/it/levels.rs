@@ -4,13 +4,23 @@ use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, fin
 use phasegate_core::policy::{LeaveSkill, Mode, Unlisted};
 
 /// The skills that are shipped, by name.
-const SKILLS: [&str; 14] = [
+const SKILLS: [&str; 24] = [
     "careful-feature",
+    "develop-command",
+    "develop-learnings",
+    "develop-skill",
     "lsp-refactor",
     "lsp-rename",
     "lsp-safe-edit",
     "lsp-verify",
     "migration",
+    "orchestrate-analysis",
+    "orchestrate-clarification",
+    "orchestrate-generation",
+    "orchestrate-memory",
+    "orchestrate-research",
+    "orchestrate-synthesis",
+    "orchestrate-validation",
     "plan-mode",
     "planned-feature",
     "planned-task",
