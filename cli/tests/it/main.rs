@@ -40,6 +40,7 @@ mod servers;
 mod outer;
 mod sessions;
 mod skill_files;
+mod skill;
 mod status;
 mod store;
 mod stress;
