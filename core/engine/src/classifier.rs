@@ -5,11 +5,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::analysis::{Registered, Word};
-use crate::cause::By;
+use crate::cause::{By, SessionSource};
 use crate::policy::Safety;
 use crate::redacted::Fit;
 use crate::safety::{Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program};
-use crate::state::State;
+use crate::state::{Session, State};
 
 /// All that is registered where a call is judged, and how much of it counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,4 +120,10 @@ fn by_default(level: Level, tool: &str, words: &[Word]) -> Registered {
     let word = changing(arguments(words)).map(ToString::to_string);
     let level = if level.reads() && (unsure || word.is_some()) { Level::Write } else { level };
     Registered { tool: tool.to_string(), pattern: None, level: level.word().to_string(), doubt: false, changes: word }
+}
+
+/// Whether a session is that of a program that another session's agent started, as a subagent's can be. One without a
+/// parent is a client's own: of a client of a relay nothing shows who started it.
+pub(crate) fn is_child(session: &Session) -> bool {
+    session.source == Some(SessionSource::Child) && session.parent.is_some()
 }

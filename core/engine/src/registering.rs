@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::arguments::Arguments;
 use crate::cause::{By, SessionSource};
 use crate::change::Change;
-use crate::classifier::Classifier;
+use crate::classifier::{Classifier, is_child};
 use crate::denial::{DenialKind, NotRegistered};
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
@@ -41,7 +41,7 @@ pub(crate) fn register(
     let refused = |why| Err(DenialKind::NotRegistered(why));
     let state = draft.state();
     let person = by == By::Human;
-    if !person && (subagent || scope == Scope::Project || state.session.source == Some(SessionSource::Child)) {
+    if !person && (subagent || scope == Scope::Project || is_child(&state.session)) {
         return refused(NotRegistered::Subagent);
     }
     let Some(program) = program_of(tool) else { return refused(NotRegistered::NoProgram { tool: tool.to_string() }) };
@@ -131,7 +131,7 @@ pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event) {
         _ => false,
     };
     let programs = &policy.safety.programs;
-    if !due || policy.safety.silent || programs.is_empty() || session.source == Some(SessionSource::Child) {
+    if !due || policy.safety.silent || programs.is_empty() || is_child(session) {
         return;
     }
     let names: Vec<String> = programs.iter().map(|name| format!("`{name}`")).collect();

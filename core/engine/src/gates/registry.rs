@@ -1,6 +1,6 @@
 //! The registry of command safety: only the main agent registers what commands do (rules 4.6).
 
-use crate::cause::SessionSource;
+use crate::classifier::is_child;
 use crate::decision::Effect;
 use crate::denial::{Denial, DenialKind, NotRegistered};
 use crate::eval::World;
@@ -9,7 +9,7 @@ use crate::safety::REGISTER;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let tool = &context.call.tool.name;
-    let child = context.state.session.source == Some(SessionSource::Child);
+    let child = is_child(&context.state.session);
     if tool != REGISTER || !(child || context.caller.agent.is_some()) {
         return None;
     }
