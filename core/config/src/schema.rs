@@ -13,7 +13,9 @@ use crate::source::{SettingsSource, SkillSource};
 pub fn all() -> Vec<(&'static str, Value)> {
     let mut settings = schema::<SettingsSource>("settings", "phasegate settings");
     // No list of the settings has lines with a condition.
-    tidy::without_key(&mut settings, "MatcherObject", "requires");
+    for key in ["requires", "from", "at"] {
+        tidy::without_key(&mut settings, "MatcherObject", key);
+    }
     vec![
         ("event.schema.json", schema::<event::EventLine>("event", "A line of a neutral transcript")),
         ("settings.schema.json", settings),
