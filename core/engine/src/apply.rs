@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use crate::asked::{DENIED, QUESTIONS, Question, Yes};
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
 use crate::elements;
@@ -18,8 +19,8 @@ use crate::plan::PlanProgress;
 use crate::policy::Scope;
 use crate::safety::SAFETY_OBLIGATION;
 use crate::state::{
-    AgentInfo, Children, DENIED, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
-    Provisional, QUESTIONS, Question, Run, SaidDone, Session, Skipped, State, Status, Uncounted, Yes,
+    AgentInfo, Children, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
+    Provisional, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
 };
 use crate::steps::StepState;
 

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
+use crate::asked::{Question, Yes};
 use crate::cause::By;
 use crate::change::Change;
 use crate::condition::Gate;
@@ -17,7 +18,7 @@ use crate::graph::{self, Here};
 use crate::pinning;
 use crate::policy::{Phase, Policy, Skill};
 use crate::question;
-use crate::state::{Approval, Question, Run, State, Yes};
+use crate::state::{Approval, Run, State};
 
 /// What a run may do next, as far as an approval can change it.
 #[derive(PartialEq)]

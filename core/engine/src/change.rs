@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::asked::{DeniedCall, Question, Yes};
 use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::input::Values;
@@ -15,9 +16,7 @@ use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
 use crate::safety::Entry;
-use crate::state::{
-    Approval, Children, DeniedCall, DeprecatedFile, Held, OpenCall, Question, Run, SpentEdge, Status, Uncounted, Yes,
-};
+use crate::state::{Approval, Children, DeprecatedFile, Held, OpenCall, Run, SpentEdge, Status, Uncounted};
 use crate::steps::{StepState, Steps};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.

@@ -5,6 +5,7 @@ use alloc::string::ToString as _;
 
 use serde_json::json;
 
+use crate::asked::DeniedCall;
 use crate::change::Change;
 use crate::decision::Decision;
 use crate::draft::Draft;
@@ -13,7 +14,7 @@ use crate::finish;
 use crate::policy::Policy;
 use crate::redacted::digest;
 use crate::rendering;
-use crate::state::{DeniedCall, OpenCall, Run};
+use crate::state::{OpenCall, Run};
 
 /// From this time on the same denial says what else there is to do.
 const TOLD: u32 = 3;

@@ -16,8 +16,8 @@ use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::plan::{Plan, PlanFault, PlanFile};
 use crate::policy::{Optional, Phase};
-use crate::state::{Approval, Children, Evidence, OpenCall, Run, State};
-use crate::steps::{self, Steps, StepsFile};
+use crate::state::{Children, Evidence, OpenCall, Run, State};
+use crate::steps::Steps;
 use crate::tool::Call;
 
 /// What is said of files of which nobody knows which there are.
@@ -281,24 +281,6 @@ impl<'a> World<'a> {
             None | Some(FactValue::Unknown) => return None,
         };
         Some(file.read(&files, &elements))
-    }
-
-    /// The steps of the plan that a phase carries out; `None`: not known yet, or unknown. They are those that a person
-    /// approved in this run.
-    pub(crate) fn steps(&mut self, run: &Run, file: &StepsFile) -> Option<Result<Steps, String>> {
-        let of_plan = |approval: &&Approval| {
-            approval.gate.content.as_ref().is_some_and(|content| content.fact == file.content.fact)
-        };
-        let approved = run.approvals.iter().rev().find(of_plan).and_then(|approval| approval.content.clone());
-        let Some(Value::Object(files)) = approved else {
-            return Some(Err("no person approved the plan".to_string()));
-        };
-        let told = match self.fact(&file.fact) {
-            Some(FactValue::Known(told)) => told,
-            Some(FactValue::Absent) => Value::Null,
-            None | Some(FactValue::Unknown) => return None,
-        };
-        Some(steps::read(&files, &told))
     }
 
     /// Whether the condition of a line holds for the call that the line lists.

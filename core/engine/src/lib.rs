@@ -90,6 +90,7 @@ pub mod decision;
 pub mod safety;
 pub mod pins;
 pub mod open_call;
+pub mod asked;
 pub mod state;
 pub mod classifier;
 pub mod event;

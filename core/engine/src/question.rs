@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::json;
 
+use crate::asked::{Question, Yes};
 use crate::cause::By;
 use crate::change::Change;
 use crate::decision::{Decision, Effect};
@@ -18,7 +19,7 @@ use crate::event::Event;
 use crate::phrase;
 use crate::redacted::digest;
 use crate::rendering;
-use crate::state::{Question, Session, Yes};
+use crate::state::Session;
 use crate::tool::Call;
 
 /// What the name of a call begins with that a person is asked about.

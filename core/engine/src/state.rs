@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::asked::{DeniedCall, Question};
 use crate::cause::{By, SessionSource};
 use crate::condition::Gate;
 use crate::input::Values;
@@ -25,10 +26,6 @@ pub const HISTORY: usize = 64;
 pub const KEPT: usize = 64;
 /// The most calls a condition that are kept where it compares what calls are about; the oldest go first.
 pub const OBJECTS: usize = 256;
-/// The most questions that are kept; the oldest go first.
-pub const QUESTIONS: usize = 8;
-/// The most denied calls that are kept; the one that was denied least recently goes first.
-pub const DENIED: usize = 8;
 
 /// All state a decision depends on. Each half has its own journal (rules 8).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,10 +88,10 @@ pub struct Session {
     /// How often the agent was kept from ending its turn; `None`: not since the last prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
-    /// The calls that were denied since the last prompt, each with how often; the latest last, at most [`DENIED`].
+    /// The calls that were denied since the last prompt, each with how often; the latest last, at most [`DENIED`](crate::asked::DENIED).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<DeniedCall>,
-    /// The calls that a person is asked about, the latest last, at most [`QUESTIONS`].
+    /// The calls that a person is asked about, the latest last, at most [`QUESTIONS`](crate::asked::QUESTIONS).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
     /// A digest of the last message of the agent that was what a phase asks for: one that repeats it counts for nothing.
@@ -106,53 +103,6 @@ pub struct Session {
     /// Whether the agent was told how to register what commands do.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub safety_told: bool,
-}
-
-/// A call that was denied, with the same answer each time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeniedCall {
-    /// The canonical name of its tool.
-    pub tool: String,
-    /// A digest of the call, of who made it, and of the answer.
-    pub digest: String,
-    /// How often since the last prompt.
-    pub times: u32,
-}
-
-/// A call that a person is asked about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Question {
-    /// Its name, by which a person answers.
-    pub name: String,
-    /// The canonical name of its tool.
-    pub tool: String,
-    /// The call, in short.
-    pub of: String,
-    /// The skill of the run that asks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skill: Option<String>,
-    /// The phase of that run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
-    /// When it was asked, in milliseconds since 1970-01-01 UTC, where known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<i64>,
-    /// The yes, where a person gave it by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub yes: Option<Yes>,
-}
-
-/// A yes to a question. It lets one call run, and lasts for ten minutes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Yes {
-    /// Who gave it.
-    pub by: By,
-    /// When, in milliseconds since 1970-01-01 UTC; where that is not known, it lets nothing run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<i64>,
 }
 
 /// How often the agent was kept from ending its turn.

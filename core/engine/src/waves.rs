@@ -1,16 +1,20 @@
 //! Waves: the elements of a plan that a phase runs, as far as they are due, and the gate at the end of each wave.
 
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+
+use serde_json::Value;
 
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::eval::World;
+use crate::fact::FactValue;
 use crate::inputs;
 use crate::new_run::Place;
 use crate::plan::PlanProgress;
 use crate::policy::{ChildRun, ChildRuns, Phase, Policy, Skill};
-use crate::state::{Children, Run, State, Status};
+use crate::state::{Approval, Children, Run, State, Status};
+use crate::steps::{self, Steps, StepsFile};
 use crate::tree;
 
 /// A run, and the plan whose elements its phase runs.
@@ -61,7 +65,7 @@ fn next(world: &mut World<'_>, policy: &Policy, state: &State, run: &Run) -> Opt
     let phase = skill.phases.get(skill.phase_index(&run.phase)?)?;
     let id = || run.id.clone();
     if let (Some(file), None) = (&phase.steps, &run.steps) {
-        let steps = world.steps(run, file)?.ok()?;
+        let steps = steps_of(world, run, file)?.ok()?;
         return Some(Change::StepsRead { run: id(), steps });
     }
     let file = phase.plan()?;
@@ -91,4 +95,21 @@ fn onward(run: &Run, progress: &PlanProgress) -> Change {
         Some(wave) => Change::WaveBegan { run: run.id.clone(), wave },
         None => Change::ChildrenEnded { run: run.id.clone(), children: Children::Finished },
     }
+}
+
+/// The steps of the plan that a phase carries out; `None`: not known yet, or unknown. They are those that a person
+/// approved in this run.
+fn steps_of(world: &mut World<'_>, run: &Run, file: &StepsFile) -> Option<Result<Steps, String>> {
+    let of_plan =
+        |approval: &&Approval| approval.gate.content.as_ref().is_some_and(|content| content.fact == file.content.fact);
+    let approved = run.approvals.iter().rev().find(of_plan).and_then(|approval| approval.content.clone());
+    let Some(Value::Object(files)) = approved else {
+        return Some(Err("no person approved the plan".to_string()));
+    };
+    let told = match world.fact(&file.fact) {
+        Some(FactValue::Known(told)) => told,
+        Some(FactValue::Absent) => Value::Null,
+        None | Some(FactValue::Unknown) => return None,
+    };
+    Some(steps::read(&files, &told))
 }

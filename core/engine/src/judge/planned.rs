@@ -7,17 +7,19 @@ use crate::matcher::Use;
 use crate::policy::Phase;
 use crate::state::Run;
 
-/// For each part of a call the place of the step that permits it. A step permits one part.
-pub(super) fn by_steps(parts: &[&SkillPart<'_>], run: &Run, phase: &Phase) -> Vec<Option<usize>> {
-    let steps = run.steps.as_ref().filter(|_| phase.steps.is_some() && run.phase == phase.name);
-    let mut used: Vec<usize> = Vec::new();
-    let step = |part: &&SkillPart<'_>| {
-        let mut ready = steps?.ready().filter(|(at, _)| !used.contains(at));
-        let (at, _) = ready.find(|(_, lines)| part.any(lines, Use::Permit))?;
-        used.push(at);
-        Some(at)
-    };
-    parts.iter().map(step).collect()
+impl SkillPart<'_> {
+    /// For each part of a call the place of the step that permits it. A step permits one part.
+    pub(super) fn by_steps(parts: &[&SkillPart<'_>], run: &Run, phase: &Phase) -> Vec<Option<usize>> {
+        let steps = run.steps.as_ref().filter(|_| phase.steps.is_some() && run.phase == phase.name);
+        let mut used: Vec<usize> = Vec::new();
+        let step = |part: &&SkillPart<'_>| {
+            let mut ready = steps?.ready().filter(|(at, _)| !used.contains(at));
+            let (at, _) = ready.find(|(_, lines)| part.any(lines, Use::Permit))?;
+            used.push(at);
+            Some(at)
+        };
+        parts.iter().map(step).collect()
+    }
 }
 
 impl SkillCall<'_> {
@@ -25,6 +27,6 @@ impl SkillCall<'_> {
     pub(crate) fn steps(&self, run: &Run) -> Vec<usize> {
         let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
         let Some(phase) = phase.filter(|_| run.steps.is_some()) else { return Vec::new() };
-        by_steps(&self.judged(phase), run, phase).into_iter().flatten().collect()
+        SkillPart::by_steps(&self.judged(phase), run, phase).into_iter().flatten().collect()
     }
 }

@@ -1,0 +1,59 @@
+//! Calls that did not simply run: those that a person is asked about, and those that were denied.
+
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::By;
+
+/// The most questions that are kept; the oldest go first.
+pub const QUESTIONS: usize = 8;
+/// The most denied calls that are kept; the one that was denied least recently goes first.
+pub const DENIED: usize = 8;
+
+/// A call that a person is asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Its name, by which a person answers.
+    pub name: String,
+    /// The canonical name of its tool.
+    pub tool: String,
+    /// The call, in short.
+    pub of: String,
+    /// The skill of the run that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The phase of that run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// When it was asked, in milliseconds since 1970-01-01 UTC, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<i64>,
+    /// The yes, where a person gave it by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yes: Option<Yes>,
+}
+
+/// A yes to a question. It lets one call run, and lasts for ten minutes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yes {
+    /// Who gave it.
+    pub by: By,
+    /// When, in milliseconds since 1970-01-01 UTC; where that is not known, it lets nothing run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<i64>,
+}
+
+/// A call that was denied, with the same answer each time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeniedCall {
+    /// The canonical name of its tool.
+    pub tool: String,
+    /// A digest of the call, of who made it, and of the answer.
+    pub digest: String,
+    /// How often since the last prompt.
+    pub times: u32,
+}
