@@ -3,7 +3,7 @@
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{Denial, Proposed, Ruling};
 use phasegate_core::matcher::same_server;
-use phasegate_core::{Code, Decision, Effect};
+use phasegate_core::{Code, Decision};
 
 use super::act::{Act, Asked};
 use super::elicitation;
@@ -79,19 +79,11 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
                 _ => shared.observe(ruled.step.as_ref()),
             }
             let form = shared.form(Some(target.server), &target.tool, call.modern);
-            let why = match why {
-                Denial::Decision(decision) if is_new && elicitation::can_ask(shared, &decision) => {
-                    let asked = Asked { message, id, call: call_id, session, decision, tool: call.name, form };
-                    return Act::Question(Box::new(asked));
-                }
-                Denial::Decision(decision) => {
-                    if decision.effect == Effect::Ask {
-                        shared.calls.refused(&session, &call_id).await;
-                    }
-                    Denial::Decision(decision)
-                }
-                why => why,
-            };
+            if is_new && let Some(decision) = elicitation::question(shared, &why) {
+                let asked = Asked { message, id, call: call_id, session, decision, tool: call.name, form };
+                return Act::Question(Box::new(asked));
+            }
+            elicitation::unasked(shared, &session, &why, &call_id).await;
             let denied = denial::of(&why, &call.name, &|tool, server| shared.name_of(tool, server));
             return Act::Answer(id.clone(), encode::answered(&id, &denied.result(form)));
         }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use phasegate_adapter::guarded::Denial;
+use phasegate_adapter::guarded::{Denial, GuardedSession};
 use phasegate_core::event::By;
 use phasegate_core::{Decision, Effect, EventKind};
 use serde_json::{Value, json};
@@ -31,9 +31,18 @@ pub(super) fn is_offered(initialize: &Message) -> bool {
     }
 }
 
-/// Whether the answer to a call is a question that can be put to the client's user.
-pub(super) fn can_ask(shared: &Shared, decision: &Decision) -> bool {
-    decision.effect == Effect::Ask && decision.question.is_some() && shared.table().elicits
+/// The question that the answer to a call is, where it can be put to the client's user.
+pub(super) fn question(shared: &Shared, why: &Denial) -> Option<Box<Decision>> {
+    let Denial::Decision(decision) = why else { return None };
+    let can_ask = decision.effect == Effect::Ask && decision.question.is_some() && shared.table().elicits;
+    can_ask.then(|| decision.clone())
+}
+
+/// Ends the call of a question that is put to nobody.
+pub(super) async fn unasked(shared: &Shared, session: &GuardedSession, why: &Denial, call: &str) {
+    if matches!(why, Denial::Decision(decision) if decision.effect == Effect::Ask) {
+        shared.calls.refused(session, call).await;
+    }
 }
 
 /// Takes the client's answer to a question of ours; `false`: it is not one.
