@@ -52,6 +52,7 @@ impl Recorded {
             transparent: false,
             alias: false,
             network: false,
+            registered: None,
             tests: None,
         };
         let Some(run) = runner::started(&command).filter(|run| run.runner.reports_as(of)) else {
