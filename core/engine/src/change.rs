@@ -566,70 +566,32 @@ impl Change {
     /// Whether the change must be on the disk before the answer goes out.
     #[must_use]
     pub fn durability(&self) -> Durability {
-        if self.scope() == Scope::Project {
-            return Durability::Synced;
-        }
+        if self.scope() == Scope::Session && self.may_be_lost() { Durability::Written } else { Durability::Synced }
+    }
+
+    /// Whether the guard decides no call more freely without the change.
+    fn may_be_lost(&self) -> bool {
         match self {
-            Self::Seen { .. }
-            | Self::SessionStarted { .. }
-            | Self::SessionJoined { .. }
-            | Self::SessionEnded {}
-            | Self::AgentStarted { .. }
-            | Self::AgentEnded { .. }
-            | Self::AgentsCleared {}
-            | Self::CallOpened(_)
-            | Self::CallAsked { .. }
-            | Self::CallAgentEnded { .. }
-            | Self::CallOutcome { .. }
-            | Self::Judged { .. }
-            | Self::CallDenied(_)
-            | Self::DenialsForgotten {}
-            | Self::ObligationsGiven { .. } => Durability::Written,
             // No later decision depends on what did not count.
-            Self::Proved(proved) if proved.atoms.is_empty() && proved.visit_is.is_none() => Durability::Written,
-            Self::Proved(_)
-            | Self::RunBegun(_)
-            | Self::SkillInForce { .. }
-            | Self::SkillNotInForce { .. }
-            | Self::RunEnded { .. }
-            | Self::BranchBound { .. }
-            | Self::RunsHeld { .. }
-            | Self::RunTaken { .. }
-            | Self::RunUnfinished { .. }
-            | Self::StopHeld { .. }
-            | Self::MessageHeard { .. }
-            | Self::QuestionAsked(_)
-            | Self::QuestionAnswered { .. }
-            | Self::QuestionClosed { .. }
-            | Self::ChildrenEnded { .. }
-            | Self::PlanRead { .. }
-            | Self::StepsRead { .. }
-            | Self::StepIs { .. }
-            | Self::GateReached { .. }
-            | Self::WaveBegan { .. }
-            | Self::ElementRetried { .. }
-            | Self::ElementSkipped { .. }
-            | Self::RunMode { .. }
-            | Self::PhaseEntered { .. }
-            | Self::PhaseSkipped { .. }
-            | Self::PhaseBack { .. }
-            | Self::LimitSpent { .. }
-            | Self::RunHalted { .. }
-            | Self::PhaseReturned { .. }
-            | Self::ApprovalGiven { .. }
-            | Self::Rejected { .. }
-            | Self::ApprovalRevoked { .. }
-            | Self::VisitBegan { .. }
-            | Self::Approved { .. }
-            | Self::ToolsSeen { .. }
-            | Self::ToolAccepted { .. }
-            | Self::SafetyRegistered { .. }
-            | Self::SafetyApproved { .. }
-            | Self::SafetyTold { .. }
-            | Self::DeprecatedUsed { .. }
-            | Self::ObligationDue { .. }
-            | Self::NoticeDue { .. }
-            | Self::ObligationsDropped { .. } => Durability::Synced,
+            Self::Proved(proved) => proved.atoms.is_empty() && proved.visit_is.is_none(),
+            change => matches!(
+                change,
+                Self::Seen { .. }
+                    | Self::SessionStarted { .. }
+                    | Self::SessionJoined { .. }
+                    | Self::SessionEnded {}
+                    | Self::AgentStarted { .. }
+                    | Self::AgentEnded { .. }
+                    | Self::AgentsCleared {}
+                    | Self::CallOpened(_)
+                    | Self::CallAsked { .. }
+                    | Self::CallAgentEnded { .. }
+                    | Self::CallOutcome { .. }
+                    | Self::Judged { .. }
+                    | Self::CallDenied(_)
+                    | Self::DenialsForgotten {}
+                    | Self::ObligationsGiven { .. }
+            ),
         }
     }
 
