@@ -779,7 +779,7 @@ export default function phasegate(pi: ExtensionAPI): void {
 		const execute = async (_id: string, input: Fields, ...rest: unknown[]) => {
 			// Versions differ in the place of the context.
 			const ctx = rest.find((one) => typeof one === "object" && one !== null && "sessionManager" in one) as ExtensionContext;
-			const { deny, reply } = await guard(ctx).ask(frame({ type: "command", name: REGISTER.name, input }, ctx));
+			const { deny, reply } = await guard(ctx).ask(frame({ type: "command", name: REGISTER.name, args: "", input }, ctx));
 			if (deny !== undefined) throw new Error(deny);
 			return { content: [{ type: "text", text: String(reply?.tell ?? "") } as Block], details: undefined };
 		};

@@ -172,8 +172,8 @@ fn input(given: wire::Input, message: &Told<'_>) -> Vec<EventKind> {
     kinds
 }
 
-/// A call of the extension's own tool; or one of its own commands: what is typed after it is as if typed after the word that all platforms know;
-/// nothing asks where the session stands.
+/// A call of the extension's own tool; or one of its own commands: what is typed after it is as if typed after the word
+/// that all platforms know; nothing asks where the session stands.
 fn command(command: &wire::Command, message: &Told<'_>) -> EventKind {
     if let Some(input) = command.input.as_ref().filter(|_| command.name == REGISTER) {
         return EventKind::Command { by: By::Agent, name: REGISTER.into(), args: input.clone() };

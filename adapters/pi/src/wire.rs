@@ -195,7 +195,6 @@ pub(crate) struct SessionShutdown {
 pub(crate) struct Command {
     #[serde(default)]
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) args: String,
     pub(crate) input: Option<Value>,
 }
