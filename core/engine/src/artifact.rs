@@ -222,7 +222,7 @@ pub(crate) fn new_or_changed(now: Value, before: Option<&Value>) -> Value {
         (Value::Object(_), None) => Value::Object(Map::new()),
         (Value::Object(now), Some(Value::Object(before))) => {
             let known = |digest: &Value| before.values().any(|known| known == digest);
-            now.into_iter().filter(|(path, digest)| before.get(path) != Some(digest) && !known(digest)).collect()
+            now.into_iter().filter(|(_, digest)| !known(digest)).collect()
         }
         _ => Value::Null,
     }

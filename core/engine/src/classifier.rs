@@ -8,7 +8,7 @@ use crate::analysis::{Registered, Word};
 use crate::cause::{By, SessionSource};
 use crate::policy::Safety;
 use crate::redacted::Fit;
-use crate::safety::{Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program};
+use crate::safety::{CommandWords, Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program};
 use crate::state::{Session, State};
 
 /// All that is registered where a call is judged, and how much of it counts.
@@ -41,8 +41,8 @@ impl Classifier {
     /// Whether a person lets agents classify a program.
     #[must_use]
     pub fn is_named(&self, program: &str) -> bool {
-        let approved = self.registries.first().is_some_and(|project| project.approved.iter().any(|one| one == program));
-        approved || self.settings.names(program)
+        let [project, _] = &self.registries;
+        project.approved.iter().any(|one| one == program) || self.settings.names(program)
     }
 
     /// Whether a READ of this entry counts: that of an agent only while a person lets agents classify the program.
@@ -79,6 +79,10 @@ impl Classifier {
             return None;
         }
         let program = program(words)?;
+        if !self.entries().any(|entry| entry.tool == program) {
+            return None;
+        }
+        let command = CommandWords::of(words);
         let mut read: Option<Registered> = None;
         let mut doubtful: Option<Registered> = None;
         let mut default: Option<(Level, &str)> = None;
@@ -86,7 +90,7 @@ impl Classifier {
             let counts = self.counts(entry);
             for one in entry.commands.iter().filter(|one| counts || !one.level.reads()) {
                 let Ok(pattern) = SafetyPattern::read(&one.pattern) else { continue };
-                let fit = pattern.fits(words, one.level.reads());
+                let fit = pattern.fits(&command, one.level.reads());
                 let selects = if one.level.reads() { fit == Fit::Yes } else { fit != Fit::No };
                 if !selects {
                     continue;

@@ -1,6 +1,6 @@
 //! Halting: a person has a tree of runs stand still, and go on.
 
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde_json::{Value, json};
@@ -34,5 +34,5 @@ pub(crate) fn halt(
         draft.change(Change::RunHalted { run, why: why.map(reason) });
     }
     let status = if why.is_some() { "halted" } else { "resumed" };
-    Ok(json!({"status": status, "skill": skill.to_string(), "run": id}))
+    Ok(json!({"status": status, "skill": skill, "run": id}))
 }

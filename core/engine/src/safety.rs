@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::cause::By;
 
 pub use lists::{is_never_read, is_runner, runners};
-pub use pattern::{PatternFault, SafetyPattern};
+pub use pattern::{CommandWords, PatternFault, SafetyPattern};
 pub(crate) use pattern::{arguments, program};
 pub use verb::changes;
 pub(crate) use verb::changing;

@@ -3,7 +3,7 @@
 
 use phasegate_core::analysis::Word;
 use phasegate_core::redacted::Fit;
-use phasegate_core::safety::{SafetyPattern, changes, is_never_read};
+use phasegate_core::safety::{CommandWords, SafetyPattern, changes, is_never_read};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -29,9 +29,10 @@ fn patterns_select_what_the_rows_say() {
     for row in rows::<Row>(include_str!("safety/patterns.jsonl")) {
         let word = |word: &str| if word == "$" { Word::Unknown } else { Word::Known(word.to_owned()) };
         let words: Vec<Word> = row.command.split(' ').map(word).collect();
+        let command = CommandWords::of(&words);
         let pattern = SafetyPattern::read(&row.pattern).unwrap();
         for (careful, wanted) in [(true, &row.read), (false, &row.write)] {
-            let fit = match pattern.fits(&words, careful) {
+            let fit = match pattern.fits(&command, careful) {
                 Fit::Yes => "yes",
                 Fit::Doubt => "doubt",
                 Fit::No => "no",

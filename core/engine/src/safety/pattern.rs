@@ -84,6 +84,27 @@ impl PatternFault {
     }
 }
 
+/// The words of a simple command, with what is known of each of them for all patterns.
+#[derive(Clone, Debug)]
+pub struct CommandWords<'w> {
+    words: &'w [Word],
+    /// Whether each word changes things.
+    changes: Vec<bool>,
+}
+
+impl<'w> CommandWords<'w> {
+    /// Looks at the words of a simple command.
+    #[must_use]
+    pub fn of(words: &'w [Word]) -> Self {
+        let changes = |word: &Word| matches!(word, Word::Known(text) if verb::changes(text));
+        Self { words, changes: words.iter().map(changes).collect() }
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&'w Word, bool)> {
+        self.words.iter().zip(self.changes.iter().copied())
+    }
+}
+
 impl SafetyPattern {
     /// Reads a pattern.
     ///
@@ -124,13 +145,13 @@ impl SafetyPattern {
     /// Whether a command has the words of the pattern. `careful`: a star stands for no word that changes things, and for
     /// none that is known only when the command runs.
     #[must_use]
-    pub fn fits(&self, words: &[Word], careful: bool) -> Fit {
+    pub fn fits(&self, command: &CommandWords<'_>, careful: bool) -> Fit {
         let mut reached = vec![Fit::No; self.words.len().saturating_add(1)];
         if let Some(start) = reached.first_mut() {
             *start = Fit::Yes;
         }
         self.pass_stars(&mut reached);
-        for word in words {
+        for (word, changes) in command.each() {
             let mut next = vec![Fit::No; reached.len()];
             for (at, so_far) in reached.iter().enumerate().filter(|(_, fit)| **fit != Fit::No) {
                 let mut reach = |place: usize, fit: Fit| {
@@ -139,10 +160,10 @@ impl SafetyPattern {
                     }
                 };
                 match (word, self.words.get(at)) {
-                    (Word::Known(text), Some(Wanted::Words)) if !careful || !verb::changes(text) => reach(at, *so_far),
+                    (Word::Known(_), Some(Wanted::Words)) if !(careful && changes) => reach(at, *so_far),
                     (Word::Known(text), Some(Wanted::Word(pieces))) if pieces_fit(pieces, text) => {
                         let stars = pieces.contains(&Piece::Star);
-                        if !(careful && stars && verb::changes(text)) {
+                        if !(careful && stars && changes) {
                             reach(at.saturating_add(1), *so_far);
                         }
                     }
