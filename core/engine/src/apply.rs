@@ -251,7 +251,11 @@ impl Session {
     }
 
     fn ask(&mut self, question: &Question) {
+        let before = self.questions.len();
         self.questions.retain(|known| known.name != question.name);
+        if self.questions.len() == before {
+            self.questions_asked += 1;
+        }
         self.questions.push(question.clone());
         let surplus = self.questions.len().saturating_sub(QUESTIONS);
         self.questions.drain(..surplus);

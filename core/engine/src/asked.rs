@@ -17,6 +17,9 @@ pub const DENIED: usize = 8;
 pub struct Question {
     /// Its name, by which a person answers.
     pub name: String,
+    /// The SHA-256 digest of the call and of who makes it, as 64 hexadecimal digits: a yes is for this call alone.
+    #[serde(default)]
+    pub call: String,
     /// The canonical name of its tool.
     pub tool: String,
     /// The call, in short.

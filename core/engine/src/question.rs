@@ -17,7 +17,7 @@ use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::phrase;
-use crate::redacted::digest;
+use crate::redacted::sha256_hex;
 use crate::rendering;
 use crate::state::Session;
 use crate::tool::Call;
@@ -31,28 +31,38 @@ const YES_LASTS_MS: i64 = 10 * 60 * 1000;
 /// How many digits of the digest are in a name.
 const DIGITS: usize = 8;
 
-/// The name of a call that a person is asked about: the same for the same call of the same agent.
-fn name(call: &Call, event: &Event) -> String {
+/// The SHA-256 digest of the call and of who makes it: another tool, other arguments or another agent give another one.
+/// A yes is bound to it, as an agent chooses its calls.
+fn identity(call: &Call, event: &Event) -> String {
     let input = match &call.analysis.redacted {
-        Some(before) => before.digest.clone(),
-        None => digest(&call.input),
+        Some(before) => before.sha256.clone(),
+        None => sha256_hex(&call.input),
     };
-    let whole = digest(&json!([call.tool.name, call.tool.server, input, event.subagent()]));
-    let digits: String = whole.chars().filter(char::is_ascii_hexdigit).take(DIGITS).collect();
-    format!("{PREFIX}{digits}")
+    sha256_hex(&json!([call.tool.name, call.tool.server, input, event.subagent()]))
 }
 
-/// Whether the question has a yes that lasts: both times are known, and the call comes after the yes.
-fn is_answered(session: &Session, name: &str, now: Option<i64>) -> bool {
-    let known = session.questions.iter().find(|question| question.name == name);
-    let yes = known.and_then(|question| question.yes.as_ref()).and_then(|yes| yes.at);
+/// The question about this call that is kept.
+fn of_call<'s>(session: &'s Session, identity: &str) -> Option<&'s Question> {
+    session.questions.iter().find(|question| question.call == identity)
+}
+
+/// The name of a question that is asked for the first time. No other question of the session ever has its number, so a
+/// person who answers by name means the call that was shown under it.
+fn new_name(session: &Session, identity: &str) -> String {
+    let digits: String = identity.chars().take(DIGITS).collect();
+    format!("{PREFIX}{}-{digits}", session.questions_asked + 1)
+}
+
+/// Whether the call has a yes that lasts: both times are known, and the call comes after the yes.
+fn is_answered(session: &Session, identity: &str, now: Option<i64>) -> bool {
+    let yes = of_call(session, identity).and_then(|question| question.yes.as_ref()).and_then(|yes| yes.at);
     yes.zip(now).is_some_and(|(yes, now)| (0..=YES_LASTS_MS).contains(&now.saturating_sub(yes)))
 }
 
 /// The answer to the call, where nothing but a question stands against it and a person has said yes to this very call.
 pub(crate) fn answered(draft: &Draft, call: &Call, event: &Event, denied: Option<Decision>) -> Option<Decision> {
     let asks = denied.as_ref().is_some_and(|decision| decision.effect == Effect::Ask);
-    denied.filter(|_| !(asks && is_answered(&draft.state().session, &name(call, event), event.time)))
+    denied.filter(|_| !(asks && is_answered(&draft.state().session, &identity(call, event), event.time)))
 }
 
 /// Keeps the question that the decision is, so that a person can answer it by name; a yes that let the call through is
@@ -62,14 +72,17 @@ pub(crate) fn keep(draft: &mut Draft, call: &Call, event: &Event, decision: &mut
     if !is_question && draft.state().session.questions.is_empty() {
         return;
     }
-    let name = name(call, event);
+    let identity = identity(call, event);
+    let known = of_call(&draft.state().session, &identity).map(|question| question.name.clone());
     if is_question {
+        let name = known.unwrap_or_else(|| new_name(&draft.state().session, &identity));
         decision.recovery = rendering::asked(&decision.recovery, &name);
         decision.question = Some(name.clone());
         let (tool, of) = (call.tool.name.clone(), shown(call));
         let (skill, phase) = (decision.skill.clone(), decision.phase.clone());
-        draft.change(Change::QuestionAsked(Question { name, tool, of, skill, phase, at: event.time, yes: None }));
-    } else if decision.lets_through() && draft.state().session.questions.iter().any(|one| one.name == name) {
+        let question = Question { name, call: identity, tool, of, skill, phase, at: event.time, yes: None };
+        draft.change(Change::QuestionAsked(question));
+    } else if let Some(name) = known.filter(|_| decision.lets_through()) {
         draft.change(Change::QuestionClosed { name });
     }
 }

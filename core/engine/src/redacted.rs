@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 /// Whether a part of a matcher applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub enum Fit {
 pub struct Redacted {
     /// The digest of all arguments, by which a result without an id is paired.
     pub digest: String,
+    /// The SHA-256 digest of all arguments, by which a person's yes is bound to them; empty in older records.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
     /// The result of each test that read redacted values, by the test as JSON.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, Fit>,
@@ -55,7 +59,12 @@ impl Redacted {
             let key = if of_arguments(key) { Some(key.as_str()) } else { key.strip_prefix(&prefix) };
             Some((key?.to_string(), *fit))
         });
-        Self { digest: self.digest.clone(), outcomes: outcomes.collect(), values: self.values.clone() }
+        Self {
+            digest: self.digest.clone(),
+            sha256: self.sha256.clone(),
+            outcomes: outcomes.collect(),
+            values: self.values.clone(),
+        }
     }
 }
 
@@ -81,4 +90,15 @@ pub(crate) fn digest(input: &Value) -> String {
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     alloc::format!("{hash:016x}")
+}
+
+/// The SHA-256 digest of a value's JSON text, as 64 hexadecimal digits, where an agent may choose the values to compare.
+pub(crate) fn sha256_hex(value: &Value) -> String {
+    let digest: [u8; 32] = Sha256::digest(value.to_string()).into();
+    digest.iter().fold(String::with_capacity(64), |mut text, byte| {
+        for half in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(u32::from(half), 16));
+        }
+        text
+    })
 }

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString as _};
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
 use crate::policy::{Policy, Skill, Start};
-use crate::redacted::{Redacted, command_key, digest, part_prefix, test_key};
+use crate::redacted::{Redacted, command_key, digest, part_prefix, sha256_hex, test_key};
 use crate::tool::Call;
 
 /// What every matcher of the policy says about these parts of the call's arguments, given as names with dots between
@@ -39,7 +39,7 @@ pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
             }
         }
     }
-    Redacted { digest: digest(&call.input), outcomes, values }
+    Redacted { digest: digest(&call.input), sha256: sha256_hex(&call.input), outcomes, values }
 }
 
 /// Whether one of two names with dots lies in the other.

@@ -94,6 +94,9 @@ pub struct Session {
     /// The calls that a person is asked about, the latest last, at most [`QUESTIONS`](crate::asked::QUESTIONS).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
+    /// How many questions were asked in the session; the next one has one more in its name.
+    #[serde(skip_serializing_if = "is_none_yet")]
+    pub questions_asked: u64,
     /// A digest of the last message of the agent that was what a phase asks for: one that repeats it counts for nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
@@ -138,6 +141,11 @@ pub struct Project {
     /// What people registered of commands, and the programs that they let agents classify.
     #[serde(skip_serializing_if = "safety::is_nothing")]
     pub safety: Arc<Registry>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none_yet(count: &u64) -> bool {
+    *count == 0
 }
 
 fn no_history(history: &VecDeque<Arc<str>>) -> bool {
