@@ -1,5 +1,6 @@
 //! Facts: what the engine asks about the world. A source is one file below and one line of [`SOURCES`].
 
+mod budget;
 mod source;
 mod content;
 mod count;

@@ -6,20 +6,15 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use ignore::{DirEntry, WalkBuilder};
 use phasegate_core::FactValue;
 use phasegate_core::glob;
 use phasegate_store::digest::sha256_hex;
 
+use super::budget::Budget;
 use super::source::{FactSource, World};
 use crate::paths::resolve;
-
-/// The most files and folders that are looked at.
-const MAX_ENTRIES: usize = 20_000;
-/// The longest time that it may take.
-const MAX_TIME: Duration = Duration::from_millis(100);
 
 /// The largest file, in bytes, that may say what is ignored.
 const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
@@ -39,7 +34,7 @@ impl FactSource for Files {
     type Arguments = String;
 
     fn gather(world: World<'_>, pattern: &String) -> FactValue {
-        let mut look = Look { until: Instant::now() + MAX_TIME, entries: 0, found: BTreeMap::new() };
+        let mut look = Look { budget: Budget::begin(), found: BTreeMap::new() };
         let patterns = glob::choices(pattern);
         let bases: BTreeSet<&str> = patterns.iter().map(|pattern| base(pattern)).collect();
         for at in bases {
@@ -68,8 +63,7 @@ pub(super) fn base(pattern: &str) -> &str {
 
 /// What was found so far.
 struct Look {
-    until: Instant,
-    entries: usize,
+    budget: Budget,
     /// By path, what tells whether the file was changed.
     found: BTreeMap<String, String>,
 }
@@ -103,10 +97,7 @@ impl Look {
             true
         });
         for entry in walk.build() {
-            self.entries += 1;
-            if self.entries > MAX_ENTRIES || (self.entries.is_multiple_of(64) && Instant::now() > self.until) {
-                return None;
-            }
+            self.budget.entry()?;
             match entry {
                 Ok(entry) => self.entry(&real, at, &entry, selects)?,
                 // A link that leads nowhere, or to a folder above it, and what is gone by now.
@@ -199,6 +190,7 @@ mod tests {
     use phasegate_core::Policy;
 
     use super::*;
+    use crate::facts::budget::MAX_ENTRIES;
 
     struct Project {
         _folder: tempfile::TempDir,

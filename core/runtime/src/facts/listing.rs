@@ -2,27 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use ignore::WalkBuilder;
 use phasegate_core::glob::{choices, path_fits};
 
+use super::budget::Budget;
 use super::content::{Content, content};
 use super::files::base;
 use crate::paths::resolve;
 
-/// The most files and folders that are looked at.
-const MAX_ENTRIES: usize = 20_000;
 /// The most files that are read.
 const MAX_FILES: usize = 500;
-/// The longest time that it may take.
-const MAX_TIME: Duration = Duration::from_millis(100);
 
 /// Calls `read` with the bytes of each file that one of the patterns selects. The answers by path; `None` if a file cannot
 /// be read, or if there is too much.
 pub(super) fn each<T>(root: &Path, patterns: &[String], read: &dyn Fn(&[u8]) -> T) -> Option<BTreeMap<String, T>> {
-    let until = Instant::now() + MAX_TIME;
-    let (mut entries, mut found) = (0_usize, BTreeMap::new());
+    let (mut budget, mut found) = (Budget::begin(), BTreeMap::new());
     for pattern in patterns.iter().flat_map(|pattern| choices(pattern)) {
         let at = base(&pattern);
         // Where a link stands on the way, other files lie there than the path says.
@@ -31,10 +26,7 @@ pub(super) fn each<T>(root: &Path, patterns: &[String], read: &dyn Fn(&[u8]) -> 
             continue;
         }
         for entry in WalkBuilder::new(&real).standard_filters(false).build() {
-            entries += 1;
-            if entries > MAX_ENTRIES || Instant::now() > until {
-                return None;
-            }
+            budget.entry()?;
             let Ok(entry) = entry else { continue };
             let inside = entry.path().strip_prefix(&real).ok()?.to_string_lossy();
             let path = [at, &inside].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
@@ -43,7 +35,9 @@ pub(super) fn each<T>(root: &Path, patterns: &[String], read: &dyn Fn(&[u8]) -> 
                 continue;
             }
             match content(root, &path) {
-                Content::Bytes(bytes) if found.len() < MAX_FILES => drop(found.insert(path, read(&bytes))),
+                Content::Bytes(bytes) if found.len() < MAX_FILES && !budget.is_late() => {
+                    drop(found.insert(path, read(&bytes)))
+                }
                 Content::Absent => {}
                 Content::Bytes(_) | Content::Unknown => return None,
             }

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use phasegate_core::FactValue;
 use phasegate_store::digest::sha256_hex;
 use serde_json::{Map, Value, json};
 
+use super::budget::Budget;
 use super::content::{Content, content};
 
 /// The largest file that is read as a document, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
-/// The longest time that it may take.
-const MAX_TIME: Duration = Duration::from_millis(100);
 
 /// The paths of files, each with its digest.
 pub(crate) type NamedFiles = BTreeMap<String, String>;
@@ -25,10 +23,10 @@ pub(crate) fn each(
     read: &dyn Fn(&str) -> Option<Vec<u8>>,
     judge: &dyn Fn(&[u8]) -> Value,
 ) -> FactValue {
-    let until = Instant::now() + MAX_TIME;
+    let budget = Budget::begin();
     let unknown = |why: &str| json!({"unknown": why});
     let of_file = |path: &String, digest: &String| {
-        if Instant::now() > until {
+        if budget.is_late() {
             return unknown("there is too much to look at");
         }
         match read(path).filter(|bytes| sha256_hex(bytes) == *digest) {
