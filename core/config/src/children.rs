@@ -18,10 +18,10 @@ use crate::suggestion::{did_you_mean, listed};
 
 /// A place where a skill names one that it runs.
 pub(crate) struct Named {
-    file: usize,
-    skill: String,
-    child: String,
-    span: Span,
+    pub(crate) file: usize,
+    pub(crate) skill: String,
+    pub(crate) child: String,
+    pub(crate) span: Span,
     /// Whether the fields of an element give values too.
     plan: bool,
     /// The name of the branch, in a parallel phase.

@@ -17,7 +17,7 @@ use crate::skills::Beside;
 use crate::source::{ApproveSource, Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
 use crate::texts::Texts;
-use crate::{mcp, safety, settings_check, skills, version};
+use crate::{mcp, safety, settings_check, skills, unentered, version};
 
 /// Compiles all configs of a project.
 ///
@@ -70,6 +70,7 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
         Some(skill)
     };
     children::embed(&mut skills, &runs, &unnamed, &mut |file, finding| work.report(file, finding));
+    unentered::check(&skills, &runs, &mut |file, finding| work.report(file, finding));
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let approve = approve(settings.iter().filter_map(|(_, source, _)| source.approve));
     let safety = safety::combine(settings.iter().map(|(_, source, _)| &source.safety));

@@ -29,6 +29,7 @@ mod build;
 mod meaning;
 mod skills;
 mod children;
+mod unentered;
 mod combine;
 mod mcp;
 mod safety;

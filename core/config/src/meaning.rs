@@ -18,6 +18,7 @@ mod starts;
 mod table;
 mod uses;
 
+pub(crate) use cover::covers;
 pub(crate) use names::check_settings;
 pub(crate) use uses::can_hold;
 

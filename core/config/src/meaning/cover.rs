@@ -10,7 +10,7 @@ use phasegate_core::words::covers as covers_words;
 pub(super) const ANY: char = '\u{2026}';
 
 /// Whether every call that `inner` selects is selected by `outer` too.
-pub(super) fn covers(outer: &Matcher, inner: &Matcher, skill: &Skill) -> bool {
+pub(crate) fn covers(outer: &Matcher, inner: &Matcher, skill: &Skill) -> bool {
     covers_tool(outer, inner, skill) && covers_server(&outer.server, &inner.server) && covers_conditions(outer, inner)
 }
 
