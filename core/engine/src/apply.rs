@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::asked::{DENIED, QUESTIONS, Question, Yes};
+use crate::asked::{self, DENIED, Question, Yes};
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
 use crate::elements;
@@ -109,10 +109,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         }),
         Change::RunsHeld { run, session } => change_run(runs, run, |run| run.held_by.clone_from(session)),
         Change::RunTaken { run } => change_run(runs, run, |run| run.tentative = false),
-        Change::ChildrenEnded { run, children } => change_run(runs, run, |run| {
-            run.children = *children;
-            run.failed |= *children == Children::Failed;
-        }),
+        Change::ChildrenEnded { run, children } => change_run(runs, run, |run| run.children_ended(*children)),
         Change::RunMode { run, mode } => change_run(runs, run, |run| run.mode = *mode),
         Change::PhaseEntered { run, .. } => change_run(runs, run, |run| run.entered(change)),
         Change::PhaseSkipped { run, .. } => change_run(runs, run, |run| run.skip_ahead(change)),
@@ -123,6 +120,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
         Change::LimitSpent { run, edge } => change_run(runs, run, |run| run.spent = Some(edge.clone())),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
         Change::Rejected { run, no } => change_run(runs, run, |run| run.rejected.push(no.clone())),
+        Change::Shown { run, shown } => change_run(runs, run, |run| run.shown.clone_from(shown)),
         Change::ApprovalGiven { run, approval } => change_run(runs, run, |run| {
             run.approvals.retain(|known| known.gate != approval.gate);
             run.approvals.push(approval.clone());
@@ -251,14 +249,7 @@ impl Session {
     }
 
     fn ask(&mut self, question: &Question) {
-        let before = self.questions.len();
-        self.questions.retain(|known| known.name != question.name);
-        if self.questions.len() == before {
-            self.questions_asked += 1;
-        }
-        self.questions.push(question.clone());
-        let surplus = self.questions.len().saturating_sub(QUESTIONS);
-        self.questions.drain(..surplus);
+        self.questions_asked += u64::from(asked::keep(&mut self.questions, question));
     }
 
     fn answer(&mut self, name: &str, yes: &Yes) {
@@ -332,7 +323,14 @@ impl Run {
         step.into_iter().for_each(|step| step.state = state);
     }
 
+    fn children_ended(&mut self, children: Children) {
+        self.children = children;
+        self.failed |= children == Children::Failed;
+    }
+
+    /// A call was judged: the run goes on.
     fn remember(&mut self, tool: &str) {
+        self.shown.clear();
         let history = Arc::make_mut(&mut self.history);
         history.push_back(tool.into());
         if history.len() > HISTORY {

@@ -18,7 +18,8 @@ use crate::graph::{self, Here};
 use crate::pinning;
 use crate::policy::{Phase, Policy, Skill};
 use crate::question;
-use crate::state::{Approval, Run, State};
+use crate::shown;
+use crate::state::{Approval, Run, Shown, State};
 
 /// What a run may do next, as far as an approval can change it.
 #[derive(PartialEq)]
@@ -88,6 +89,24 @@ fn ways(world: &mut World<'_>, skill: &Skill, run: &Run) -> Ways {
     let forward = skill.phases.iter().map(&mut open).collect();
     let back = phase.back.iter().map(|back| world.holds(back.when.as_ref(), run)).collect();
     Ways { done, forward, back }
+}
+
+/// The turn of the main agent ends: keeps what waits for a person as it is now.
+pub(crate) fn show(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
+    let mut found = Vec::new();
+    for run in draft.state().live_runs() {
+        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
+        let mut shown = Vec::new();
+        for gate in waiting(world, skill, run) {
+            if let Some(content) = &gate.content {
+                shown.push(Shown { gate: gate.clone(), content: world.in_run(content, run) });
+            }
+        }
+        if run.shown != shown {
+            found.push(Change::Shown { run: run.id.clone(), shown });
+        }
+    }
+    found.into_iter().for_each(|change| draft.change(change));
 }
 
 /// A live run with its skill.
@@ -209,6 +228,12 @@ fn of_run(
             },
         };
         given.push(Approval { gate, content, by: By::Human, at, phase, visit: run.visit });
+    }
+    let now = given
+        .iter()
+        .filter_map(|approval| Some(Shown { gate: approval.gate.clone(), content: approval.content.clone()? }));
+    if let Some(changed) = (word == Word::Yes).then(|| shown::changed(draft, &run, now.collect())).flatten() {
+        return Err(invalid(changed));
     }
     for approval in given {
         let run = run.id.clone();

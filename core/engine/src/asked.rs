@@ -1,6 +1,7 @@
 //! Calls that did not simply run: those that a person is asked about, and those that were denied.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,16 @@ pub struct Question {
     /// The yes, where a person gave it by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yes: Option<Yes>,
+}
+
+/// Keeps a question, and says whether it is asked for the first time. The oldest of too many goes.
+pub(crate) fn keep(questions: &mut Vec<Question>, question: &Question) -> bool {
+    let known = questions.iter().position(|known| known.name == question.name);
+    known.into_iter().for_each(|at| drop(questions.remove(at)));
+    questions.push(question.clone());
+    let surplus = questions.len().saturating_sub(QUESTIONS);
+    questions.drain(..surplus);
+    known.is_none()
 }
 
 /// A yes to a question. It lets one call run, and lasts for ten minutes.

@@ -16,7 +16,7 @@ use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
 use crate::safety::Entry;
-use crate::state::{Approval, Children, DeprecatedFile, Held, OpenCall, Run, SpentEdge, Status, Uncounted};
+use crate::state::{Approval, Children, DeprecatedFile, Held, OpenCall, Run, Shown, SpentEdge, Status, Uncounted};
 use crate::steps::{StepState, Steps};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
@@ -313,6 +313,13 @@ pub enum Change {
         /// What was rejected, as it was then.
         no: Approval,
     },
+    /// The agent's turn ended while a run waits for a person: what the person can look at.
+    Shown {
+        /// The id of the run.
+        run: String,
+        /// What waits, as it was then.
+        shown: Vec<Shown>,
+    },
     /// A rollback edge of a run was asked for once more than its limit says.
     LimitSpent {
         /// The id of the run.
@@ -500,6 +507,7 @@ pub enum Durability {
 impl Change {
     /// Which half of the state the change belongs to.
     #[must_use]
+    #[expect(clippy::too_many_lines, reason = "a line for each change, so that a new one must say where it belongs")]
     pub fn scope(&self) -> Scope {
         let of = |run: &str| if run.starts_with(PROJECT_RUN) { Scope::Project } else { Scope::Session };
         match self {
@@ -521,6 +529,7 @@ impl Change {
             | Self::PhaseEntered { run, .. }
             | Self::PhaseSkipped { run, .. }
             | Self::PhaseBack { run, .. }
+            | Self::Shown { run, .. }
             | Self::LimitSpent { run, .. }
             | Self::RunHalted { run, .. }
             | Self::ApprovalGiven { run, .. }

@@ -384,6 +384,13 @@ pub enum InvalidCommand {
         /// What it would be of.
         what: String,
     },
+    /// What the approval would be of changed after the agent's turn ended.
+    ChangedSinceShown {
+        /// The name that was given.
+        name: String,
+        /// What it would be of.
+        what: String,
+    },
     /// No live run has an approval of this name.
     NothingApproved {
         /// The name that was given.

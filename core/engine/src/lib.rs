@@ -130,6 +130,7 @@ mod hindered;
 mod gates;
 mod pinning;
 mod question;
+mod shown;
 mod approving;
 mod registering;
 mod observe;

@@ -42,6 +42,7 @@ impl Run {
             uncounted: Vec::new(),
             approvals: Vec::new(),
             rejected: Vec::new(),
+            shown: Vec::new(),
             skipped: Vec::new(),
             said_done: Vec::new(),
             backs: Vec::new(),

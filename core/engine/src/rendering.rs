@@ -416,15 +416,18 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
         Invalid::NothingWaits { name, waiting } => {
             format!("nothing waits for the approval of `{name}`; names that wait: [{}]", waiting.join(", "))
         }
-        Invalid::NothingToApprove { name, what } => {
-            format!("`{name}` is the approval of `{what}`, which does not exist or cannot be read")
-        }
+        Invalid::NothingToApprove { name, what } => of_what(name, what, "does not exist or cannot be read"),
+        Invalid::ChangedSinceShown { name, what } => of_what(name, what, "changed after the agent's turn ended"),
         Invalid::NothingApproved { name, approved } => {
             format!("`{name}` is not approved; names that are: [{}]", approved.join(", "))
         }
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
     }
+}
+
+fn of_what(name: &str, what: &str, why: &str) -> String {
+    format!("`{name}` is the approval of `{what}`, which {why}")
 }
 
 /// What to do about a command that means nothing.
@@ -446,6 +449,7 @@ fn invalid_remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ElementFinished { .. }
         | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
         Invalid::NothingToApprove { .. } => "let the agent write it first",
+        Invalid::ChangedSinceShown { .. } => "look at it as it is now, and give the same command again",
         Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",
         Invalid::NoCommand { .. } => "`phasegate --help` explains the commands",
         Invalid::ArgumentMissing { .. }

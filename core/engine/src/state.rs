@@ -236,6 +236,9 @@ pub struct Run {
     /// What a person rejected in it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Approval>,
+    /// What waits for a person, as it was when the agent's turn ended; nothing once a call is judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
     /// Phases left early or passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
@@ -483,6 +486,16 @@ pub struct Approval {
     pub phase: usize,
     /// The number of that visit.
     pub visit: u32,
+}
+
+/// What a person was shown of what waits for their word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// What would be approved.
+    pub gate: Gate,
+    /// The value of the fact that the gate names, as it was then.
+    pub content: Value,
 }
 
 /// A phase left early or passed over.

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::approving;
 use crate::asked_conditions::conditions;
 use crate::call;
 use crate::cause::By;
@@ -150,6 +151,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         EventKind::SessionEnd {} => finish::left(world, policy, draft),
         EventKind::Join { runs, .. } => inheritance::join(draft, runs),
         EventKind::Stop { can_hold, interactive } if event.subagent().is_none() => {
+            approving::show(world, policy, draft);
             return of_stop(finish::stop(world, policy, draft, *can_hold, *interactive), *can_hold);
         }
         EventKind::Prompt { text, interactive } => {
