@@ -21,6 +21,7 @@ mod fail_closed;
 mod first_week;
 mod formats;
 mod gc;
+mod hard_links;
 mod hook;
 mod in_force;
 mod init;

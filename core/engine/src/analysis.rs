@@ -290,6 +290,9 @@ pub struct PathUse {
     /// Whether a folder is made, and nothing in it is changed.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub folder: bool,
+    /// Whether a file is written that has another name too (a hard link), wherever that is.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub linked: bool,
 }
 
 /// What a command writes without naming it, as a path: anything.
@@ -301,7 +304,7 @@ impl PathUse {
     /// A path as a call gives it.
     #[must_use]
     pub fn new(written: String, access: Access) -> Self {
-        Self { written, resolved: None, access, command: None, folder: false }
+        Self { written, resolved: None, access, command: None, folder: false, linked: false }
     }
 }
 

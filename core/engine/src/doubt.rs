@@ -107,6 +107,9 @@ fn of_path(test: &PathTest, subject: Subject<'_>, used: Use) -> String {
     match path.written.as_str() {
         UNKNOWN => format!("a path that it {does} is known only when it runs"),
         UNNAMED => format!("it {does} files that it does not name"),
+        written if path.linked => {
+            format!("the file `{}` has another name too, by a hard link", phrase::shortened(written))
+        }
         written if test.fits_path(path, used) == Fit::No => format!("it {does} `{}` too", phrase::shortened(written)),
         written => format!("it {does} the folder `{}`", phrase::shortened(written)),
     }

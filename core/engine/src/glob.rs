@@ -158,6 +158,12 @@ impl Glob {
         self.choices.iter().any(|choice| choice.lies_below(folder))
     }
 
+    /// Whether it selects every path of the project.
+    #[must_use]
+    pub fn selects_all(&self) -> bool {
+        self.choices.iter().any(|choice| choice.text == "**" || choice.text == "**/*")
+    }
+
     /// Whether a file that it selects may lie in this folder, at any depth.
     #[must_use]
     pub fn may_lie_in(&self, folder: &str) -> bool {

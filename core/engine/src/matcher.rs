@@ -338,6 +338,11 @@ impl Matcher {
         }
     }
 
+    /// Whether only another name of a file that the call writes keeps the line from listing it.
+    pub(crate) fn lies_elsewhere(&self, call: &Call) -> bool {
+        self.paths.iter().any(|test| call.analysis.paths.iter().any(|path| test.lies_elsewhere(path)))
+    }
+
     fn fits_paths(&self, subject: Subject<'_>, used: Use) -> Fit {
         self.paths.iter().map(|test| test.fits(subject, used)).min().unwrap_or(Fit::Yes)
     }
@@ -417,10 +422,16 @@ impl PathTest {
         }
     }
 
+    /// Whether it selects the path of a file that has another name: who may write here may not write there.
+    pub(crate) fn lies_elsewhere(&self, path: &PathUse) -> bool {
+        let selects = |resolved: &String| self.pattern.fits(resolved) && !self.pattern.selects_all();
+        path.linked && path.resolved.as_ref().is_some_and(selects)
+    }
+
     pub(crate) fn fits_path(&self, path: &PathUse, used: Use) -> Fit {
         let Some(resolved) = &path.resolved else { return Fit::Doubt };
         if self.pattern.fits(resolved) {
-            return Fit::Yes;
+            return if used == Use::Permit && self.lies_elsewhere(path) { Fit::Doubt } else { Fit::Yes };
         }
         // Who may write a file may make the folders that it lies in.
         if path.folder && used == Use::Permit && self.pattern.may_lie_in(resolved) {

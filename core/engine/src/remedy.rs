@@ -159,6 +159,9 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
     }
     match verdict.ruling.line {
         Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone(), by },
+        Line::NotDone if here.is_some_and(|here| lies_elsewhere(here, verdict)) => {
+            DenialKind::Unlisted { tool, phase, read_only: false, may: by, denied: false, asks: verdict.ruling.asks }
+        }
         Line::NotDone => {
             let target = verdict.ruling.transition.as_ref().and_then(|transition| skill.phases.get(transition.to));
             DenialKind::NotDone {
@@ -176,6 +179,12 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             DenialKind::Unlisted { tool, phase, read_only, may: by, denied, asks: verdict.ruling.asks }
         }
     }
+}
+
+/// Whether only another name of the file that the call writes keeps the phase from listing the call.
+fn lies_elsewhere(here: &Phase, verdict: &RunVerdict<'_>) -> bool {
+    let call = verdict.call.decided(&verdict.ruling);
+    here.allowed.iter().any(|line| line.lies_elsewhere(call))
 }
 
 /// The file that the call writes where the phase makes an artifact of other files.

@@ -51,6 +51,19 @@ pub(crate) fn name_paths(event: &mut Event, root: &Path) {
     }
 }
 
+/// Whether a file has more than one name, so that what is written to it is written elsewhere too.
+#[cfg(unix)]
+fn has_another_name(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    path.symlink_metadata().is_ok_and(|data| data.is_file() && data.nlink() > 1)
+}
+
+/// Whether a file has more than one name: not known here.
+#[cfg(not(unix))]
+fn has_another_name(_: &Path) -> bool {
+    false
+}
+
 /// Resolves the paths that the adapter found in a call, relative to the event's folder, else to the project's root; reads
 /// the line of a shell call; and notes what of the guard's own the call would change. The commands of which the call would
 /// change what they obey.
@@ -74,6 +87,7 @@ pub(crate) fn complete<'a>(
         let found = resolve(&base, Path::new(&path.written));
         // A folder around the project is around all of its paths.
         let around = found.as_deref().is_some_and(|found| found != root && root.starts_with(found));
+        path.linked = path.access == Access::Write && found.as_deref().is_some_and(has_another_name);
         path.resolved = if around { Some("/".to_string()) } else { found.and_then(|found| display(root, &found)) };
     }
     let writes = |access| matches!(access, Access::Write | Access::Remove);

@@ -15,7 +15,7 @@ impl SkillPart<'_> {
     /// The line of the policy that a denial names.
     pub(super) fn decided_by(&self, line: Line, phase: &Phase, to: Option<&Transition>) -> Option<NamedLine> {
         match (line, to) {
-            (Line::NotDone, Some(to)) => self.doubted_by(to),
+            (Line::NotDone, Some(to)) => self.linked(phase).or_else(|| self.doubted_by(to)),
             (Line::UnlistedDenied, _) => self.denied_by(phase).or_else(|| self.nearly_listed(phase)),
             _ => self.forbidden_by(line, phase),
         }
@@ -66,6 +66,12 @@ impl SkillPart<'_> {
     fn nearly_listed(&self, phase: &Phase) -> Option<NamedLine> {
         let mut lines = phase.allowed.iter().filter(|_| !self.skill.compat);
         lines.find_map(|matcher| Some(self.named_line(matcher, Use::Permit)).filter(|line| line.doubt.is_some()))
+    }
+
+    /// The line of the phase that would list the call if the file that it writes had no other name.
+    fn linked(&self, phase: &Phase) -> Option<NamedLine> {
+        let line = phase.allowed.iter().find(|line| line.lies_elsewhere(&self.call))?;
+        Some(self.named_line(line, Use::Permit))
     }
 
     /// A line whose own condition does not hold.
