@@ -28,6 +28,7 @@ mod init;
 mod init_local;
 mod init_report;
 mod journal_size;
+mod killed_tasks;
 mod listing;
 mod not_in_force;
 mod obeyed;

@@ -144,6 +144,19 @@ impl World {
 
     /// Sends bytes as a client does: through a socket of its own, to a program that knows the session.
     fn sent(&self, bytes: &[u8]) -> Output {
+        self.started(bytes).wait_with_output().unwrap()
+    }
+
+    /// Sends a message as a client does, and kills the hook process after this time, whatever it has done by then.
+    pub(crate) fn killed(&self, message: &Value, after: std::time::Duration) {
+        let mut hook = self.started(message.to_string().as_bytes());
+        std::thread::sleep(after);
+        let _ = hook.kill();
+        hook.wait_with_output().unwrap();
+    }
+
+    /// A hook process that was sent these bytes.
+    fn started(&self, bytes: &[u8]) -> std::process::Child {
         let (mut own, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         let frame: Value = serde_json::from_slice(bytes).unwrap_or_default();
         let session = frame["session_id"].as_str().unwrap_or_default();
@@ -154,8 +167,7 @@ impl World {
         let child = hook.spawn().unwrap();
         drop(hook);
         own.write_all(bytes).unwrap();
-        drop(own);
-        child.wait_with_output().unwrap()
+        child
     }
 
     /// Sends a frame of this session to the hook; its fields are added to those every frame has.
