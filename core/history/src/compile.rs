@@ -11,6 +11,7 @@ use dogwood_language::{LoweredPolicySet, ParsedPolicySet, PolicySchema, ServiceS
 
 use crate::leaf::{Leaf, Scope};
 use crate::state::MAX_TABLE_EVENTS;
+use crate::vacuity::{Decided, Vacuity, vacuity};
 pub use problem::Problem;
 
 /// The kinds of events and their fields, in Dogwood's language for event schemas.
@@ -49,7 +50,9 @@ pub fn compile(name: &str, source: &str, schemas: Schemas<'_>) -> Result<Compile
     let actions = PolicySchema::from_cedarschema_str(schemas.actions).map_err(problem::of_error)?;
     let parsed = ParsedPolicySet::parse(source, &service).map_err(problem::of_error)?;
     if parsed.policies().any(|policy| policy.uses_providers()) {
-        return Err(std::vec![Problem::new("rules run nothing: `provider` is not supported here")]);
+        return Err(std::vec![Problem::new(
+            "rules run nothing: information providers (`guardrails`) are not supported"
+        )]);
     }
     let lowered = parsed.lower_with_distincter(&actions, name).map_err(problem::of_error)?;
     let result = Validator::new().validate(&lowered);
@@ -61,7 +64,8 @@ pub fn compile(name: &str, source: &str, schemas: Schemas<'_>) -> Result<Compile
         return Err(std::vec![Problem::new("the rules have no form in plain Cedar: templates are not supported here")]);
     };
     let schema = lowered.cedar_schema_str().map_err(problem::of_error)?;
-    let warnings = result.validation_warnings().map(|warning| Problem::new(&warning.to_string())).collect();
+    let warnings = result.validation_warnings().map(|warning| Problem::new(&warning.to_string()));
+    let warnings = warnings.chain(vacuous(&lowered, &leaves)).collect();
     Ok(Compiled { cedar, schema, leaves, warnings })
 }
 
@@ -91,18 +95,45 @@ pub fn leaf(field: &TemporalField, scope: Scope) -> Result<Leaf, Problem> {
 
 /// The scope that the rule of the field states.
 fn scope(lowered: &LoweredPolicySet, field: &str) -> Result<Scope, Problem> {
-    let rule = lowered.as_cedar().policies().find(|policy| {
-        let rest = field.strip_prefix("__").unwrap_or(field).strip_prefix(&policy.id().to_string());
-        rest.is_some_and(|rest| {
-            rest.starts_with('_') && !rest.trim_start_matches('_').contains(char::is_alphabetic)
-                || rest.starts_with("__")
-        })
-    });
-    match rule.and_then(|rule| rule.annotation("history")) {
+    let rule = field.rsplit_once("__temporal_").map_or(field, |(rule, _)| rule);
+    let rule = lowered.as_cedar().policies().find(|policy| policy.id().to_string() == rule);
+    // A field that belongs to no rule could be given the wrong scope.
+    let Some(rule) = rule else { return Err(Problem::new(&std::format!("`{field}` belongs to no rule"))) };
+    match rule.annotation("history") {
         None | Some("session") => Ok(Scope::Session),
         Some("project") => Ok(Scope::Project),
         Some(other) => Err(Problem::new(&std::format!("`@history(\"{other}\")`: expected \"session\" or \"project\""))),
     }
+}
+
+/// Conditions that never or always held in histories made for them.
+fn vacuous(lowered: &LoweredPolicySet, leaves: &[Leaf]) -> Vec<Problem> {
+    let kinds: Vec<&str> = lowered.decision_kinds().collect();
+    let of_field = |(field, leaf): (&TemporalField, &Leaf)| {
+        let message = match suspect(field, leaf, &kinds)? {
+            Vacuity::Never => "it seems that this never holds: no history was found in which it does",
+            Vacuity::Always => "it seems that this always holds: no history was found in which it does not",
+        };
+        Some(Problem::new(message).at(field.condition.span.start, field.condition.span.end))
+    };
+    lowered.nonrelativized_temporal_fields().zip(leaves).filter_map(of_field).collect()
+}
+
+/// Whether the condition never or always held at calls that its rule is about, in histories made for it. `kinds` are the
+/// kinds of events that are decided.
+#[must_use]
+pub fn suspect(field: &TemporalField, leaf: &Leaf, kinds: &[&str]) -> Option<Vacuity> {
+    let namespaces: Vec<String> =
+        field.target_actions.iter().map(|action| action_type(action.namespace.as_deref())).collect();
+    let actions = field.target_actions.iter().zip(&namespaces);
+    let calls: Vec<Decided<'_>> = actions
+        .flat_map(|(action, namespace)| kinds.iter().map(|kind| Decided { namespace, action: &action.id, kind }))
+        .collect();
+    vacuity(leaf, &calls)
+}
+
+fn action_type(namespace: Option<&str>) -> String {
+    namespace.map_or_else(|| "Action".to_string(), |namespace| std::format!("{namespace}::Action"))
 }
 
 fn within_limits(leaf: &Leaf) -> Result<(), Problem> {

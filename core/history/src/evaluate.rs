@@ -34,7 +34,7 @@ impl History {
         }
         let nothing = LeafState::default();
         let state = self.leaves.get(&leaf.key).unwrap_or(&nothing);
-        let matches = leaf.matches(event);
+        let Ok(matches) = leaf.matches(event) else { return Verdict::Unknown(Cause::Unclear) };
         let time = self.clock.map_or(event.time, |clock| clock.max(event.time));
         let evaluation = Evaluation {
             leaf,

@@ -8,8 +8,26 @@ use crate::value::Value;
 
 /// The fields of an event. Only fields that a condition names are asked for.
 pub trait Fields {
-    /// The value of the field, if it is there.
-    fn field(&self, path: &[String]) -> Option<Value>;
+    /// What is known of the field.
+    fn field(&self, path: &[String]) -> Field;
+}
+
+/// What is known of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// It is not there. No pattern that names it matches.
+    Absent,
+    /// It has this value.
+    Is(Value),
+    /// It has a value that cannot be told, as a word that the shell computes. A condition for which it matters is unknown
+    /// for as long as the condition looks back.
+    Unclear,
+}
+
+impl From<Option<Value>> for Field {
+    fn from(value: Option<Value>) -> Self {
+        value.map_or(Self::Absent, Self::Is)
+    }
 }
 
 /// The call that is decided.
@@ -34,14 +52,14 @@ pub struct Event<'a> {
 }
 
 impl Fields for serde_json::Value {
-    fn field(&self, path: &[String]) -> Option<Value> {
-        json_at(self, path).map(Value::from_json)
+    fn field(&self, path: &[String]) -> Field {
+        json_at(self, path).map(Value::from_json).into()
     }
 }
 
 impl Fields for Value {
-    fn field(&self, path: &[String]) -> Option<Value> {
-        self.at(path).cloned()
+    fn field(&self, path: &[String]) -> Field {
+        self.at(path).cloned().into()
     }
 }
 
@@ -64,27 +82,47 @@ pub(crate) fn json_at<'a>(json: &'a serde_json::Value, path: &[String]) -> Optio
 /// The values of the compared fields of each pattern that an event matches, by the pattern's position.
 pub(crate) type Matches = Vec<(u16, Vec<Value>)>;
 
+/// A field decides whether a pattern matches, and cannot be told.
+pub(crate) struct Unclear;
+
 impl Pattern {
     /// The values of the compared fields, if `event` has what the pattern says in advance.
-    fn values(&self, event: &Event<'_>) -> Option<Vec<Value>> {
+    fn values(&self, event: &Event<'_>) -> Result<Option<Vec<Value>>, Unclear> {
         if self.action != event.action || self.kind != event.kind || self.namespace != event.namespace {
-            return None;
+            return Ok(None);
         }
-        let equal = self.equal.iter().all(|wanted| event.fields.field(&wanted.path).as_ref() == Some(&wanted.value));
-        if !equal || !self.present.iter().all(|path| event.fields.field(path).is_some()) {
-            return None;
+        let mut unclear = false;
+        for wanted in &self.equal {
+            match event.fields.field(&wanted.path) {
+                Field::Unclear => unclear = true,
+                Field::Is(value) if value == wanted.value => {}
+                _ => return Ok(None),
+            }
         }
-        self.compared.iter().map(|field| event.fields.field(&field.path)).collect()
+        if self.present.iter().any(|path| event.fields.field(path) == Field::Absent) {
+            return Ok(None);
+        }
+        let mut values = Vec::new();
+        for compared in &self.compared {
+            match event.fields.field(&compared.path) {
+                Field::Unclear => unclear = true,
+                Field::Is(value) => values.push(value),
+                Field::Absent => return Ok(None),
+            }
+        }
+        if unclear { Err(Unclear) } else { Ok(Some(values)) }
     }
 }
 
 impl Leaf {
     /// What `event` is to this condition.
-    pub(crate) fn matches(&self, event: &Event<'_>) -> Matches {
-        let positions = 0_u16..;
-        positions
-            .zip(&self.patterns)
-            .filter_map(|(position, pattern)| Some((position, pattern.values(event)?)))
-            .collect()
+    pub(crate) fn matches(&self, event: &Event<'_>) -> Result<Matches, Unclear> {
+        let mut matches = Matches::new();
+        for (position, pattern) in (0_u16..).zip(&self.patterns) {
+            if let Some(values) = pattern.values(event)? {
+                matches.push((position, values));
+            }
+        }
+        Ok(matches)
     }
 }

@@ -39,12 +39,21 @@ pub(crate) struct LeafState {
     /// The number that the next event gets.
     #[serde(rename = "n")]
     pub(crate) next: u64,
-    /// Until when too little is kept to tell, inclusive.
-    #[serde(default, rename = "overflow", skip_serializing_if = "Option::is_none")]
-    pub(crate) overflow_until: Option<i64>,
+    /// Until when it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unknown: Option<Unknown>,
     /// One for each outermost temporal operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tables: Vec<Table>,
+}
+
+/// A time in which a condition is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unknown {
+    /// Its last millisecond.
+    pub(crate) until: i64,
+    pub(crate) cause: Cause,
 }
 
 /// Why a condition is unknown.
@@ -55,6 +64,8 @@ pub enum Cause {
     Overflow,
     /// The clock was set back by more than [`CLOCK_TOLERANCE`].
     Clock,
+    /// An event had a field that could not be told.
+    Unclear,
     /// The evaluation needed too many steps.
     Steps,
 }
@@ -87,9 +98,19 @@ pub(crate) type Occurrence = (u64, i64);
 pub struct Observation {
     /// The event's own time.
     pub time: i64,
-    /// What it adds to each condition that it concerns, by [`Leaf::key`], for each of [`Leaf::tables`].
+    /// What it adds to each condition that it concerns, by [`Leaf::key`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub rows: BTreeMap<String, Vec<Row>>,
+    pub leaves: BTreeMap<String, Added>,
+}
+
+/// What an event adds to the state of one condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Added {
+    /// A row for each of [`Leaf::tables`].
+    Rows(Vec<Row>),
+    /// It cannot be told; the condition looks back so many milliseconds.
+    Unclear(i64),
 }
 
 /// What an event adds to one table.
@@ -107,9 +128,9 @@ pub struct Row {
 }
 
 impl Leaf {
-    /// What `event` adds to each table; nothing, if the condition cannot tell it from no event.
-    fn rows(&self, event: &Event<'_>) -> Option<Vec<Row>> {
-        let matches = self.matches(event);
+    /// What `event` adds to the state; nothing, if the condition cannot tell it from no event.
+    fn added(&self, event: &Event<'_>) -> Option<Added> {
+        let Ok(matches) = self.matches(event) else { return Some(Added::Unclear(self.horizon())) };
         if matches.is_empty() && !self.tables.iter().any(|table| table.others) {
             return None;
         }
@@ -120,7 +141,7 @@ impl Leaf {
             Row { horizon: table.horizon, keep: table.keep, matches: kept.then_some(own) }
         };
         let rows: Vec<Row> = self.tables.iter().map(row).collect();
-        rows.iter().any(|row| row.matches.is_some()).then_some(rows)
+        rows.iter().any(|row| row.matches.is_some()).then_some(Added::Rows(rows))
     }
 
     /// How far back the condition looks, in milliseconds.
@@ -132,15 +153,15 @@ impl Leaf {
 
 /// What `event` adds to the state of `leaves`. Conditions with one key are equal, and are observed once.
 pub fn observe<'l>(leaves: impl IntoIterator<Item = &'l Leaf>, event: &Event<'_>) -> Observation {
-    let mut rows = BTreeMap::new();
+    let mut added = BTreeMap::new();
     for leaf in leaves {
-        if !rows.contains_key(&leaf.key)
-            && let Some(own) = leaf.rows(event)
+        if !added.contains_key(&leaf.key)
+            && let Some(own) = leaf.added(event)
         {
-            rows.insert(leaf.key.clone(), own);
+            added.insert(leaf.key.clone(), own);
         }
     }
-    Observation { time: event.time, rows }
+    Observation { time: event.time, leaves: added }
 }
 
 impl History {
@@ -152,8 +173,12 @@ impl History {
         }
         let now = clock.max(observation.time);
         self.clock = Some(now);
-        for (key, rows) in &observation.rows {
-            self.leaves.entry(key.clone()).or_default().apply(rows, now);
+        for (key, added) in &observation.leaves {
+            let state = self.leaves.entry(key.clone()).or_default();
+            match added {
+                Added::Rows(rows) => state.add(rows, now),
+                Added::Unclear(horizon) => state.unknown(now.saturating_add(*horizon), Cause::Unclear),
+            }
         }
     }
 
@@ -165,8 +190,8 @@ impl History {
         if set_back || time < clock.saturating_sub(CLOCK_TOLERANCE) {
             return Some(Cause::Clock);
         }
-        let overflow = self.leaves.get(&leaf.key).and_then(|state| state.overflow_until);
-        overflow.filter(|until| now <= *until).map(|_| Cause::Overflow)
+        let unknown = self.leaves.get(&leaf.key).and_then(|state| state.unknown);
+        unknown.filter(|unknown| now <= unknown.until).map(|unknown| unknown.cause)
     }
 
     /// Forgets the states of conditions that are not among `leaves` any more.
@@ -176,7 +201,10 @@ impl History {
 }
 
 impl LeafState {
-    fn apply(&mut self, rows: &[Row], now: i64) {
+    fn add(&mut self, rows: &[Row], now: i64) {
+        if self.unknown.is_some_and(|unknown| now > unknown.until) {
+            self.unknown = None;
+        }
         self.tables.resize_with(rows.len(), Table::default);
         let mut overflows = false;
         for (table, row) in self.tables.iter_mut().zip(rows) {
@@ -189,11 +217,15 @@ impl LeafState {
         if overflows {
             let horizon = rows.iter().map(|row| row.horizon).max().unwrap_or(0);
             self.tables.iter_mut().for_each(|table| table.classes.clear());
-            self.overflow_until = Some(now.saturating_add(horizon));
-        } else if self.overflow_until.is_some_and(|until| now > until) {
-            self.overflow_until = None;
+            self.unknown(now.saturating_add(horizon), Cause::Overflow);
         }
         self.next = self.next.saturating_add(1);
+    }
+
+    fn unknown(&mut self, until: i64, cause: Cause) {
+        if self.unknown.is_none_or(|unknown| unknown.until < until) {
+            self.unknown = Some(Unknown { until, cause });
+        }
     }
 }
 

@@ -172,3 +172,48 @@ fn what_dogwood_rejects_is_rejected() {
     println!("rejected: {} cases", rejected.len());
     assert!(accepted.is_empty(), "{accepted:#?}");
 }
+
+/// Which conditions are called vacuous, though a trace of the corpus shows that they are not.
+#[test]
+fn vacuity_is_rarely_suspected_wrongly() {
+    let (mut looked_at, mut suspected, mut wrong) = (0, 0, Vec::new());
+    for case in cases() {
+        let lowered = case.lowered();
+        let fields: Vec<_> = lowered.nonrelativized_temporal_fields().cloned().collect();
+        let kinds: Vec<&str> = lowered.decision_kinds().collect();
+        let mut seen = vec![(false, false); fields.len()];
+        for trace in &case.traces {
+            let mut engine = InMemoryTemporalEngine::new();
+            engine.prepare(&fields, lowered.cedar_schema(), &[]).unwrap();
+            for event in parse_trace(&trace.trace_log).unwrap() {
+                engine.observe(&event);
+                let held = engine.evaluate().unwrap();
+                for (field, (was_true, was_false)) in fields.iter().zip(&mut seen) {
+                    if kinds.contains(&event.kind())
+                        && field.target_actions.iter().any(|action| action.id == event.action())
+                    {
+                        *was_true |= held[&field.id];
+                        *was_false |= !held[&field.id];
+                    }
+                }
+            }
+        }
+        for (field, (was_true, was_false)) in fields.iter().zip(seen) {
+            let leaf = phasegate_history::compile::leaf(field, phasegate_history::Scope::Session).unwrap();
+            looked_at += 1;
+            let suspicion = phasegate_history::compile::suspect(field, &leaf, &kinds);
+            suspected += usize::from(suspicion.is_some());
+            let refuted = match suspicion {
+                Some(phasegate_history::Vacuity::Never) => was_true,
+                Some(phasegate_history::Vacuity::Always) => was_false,
+                None => false,
+            };
+            if refuted {
+                wrong.push(format!("{}: {suspicion:?}", case.name));
+            }
+        }
+    }
+    println!("vacuity: {looked_at} conditions, {suspected} suspected, {} wrongly", wrong.len());
+    wrong.iter().for_each(|name| println!("  {name}"));
+    assert!(wrong.len() * 50 <= looked_at, "at most 2 % false alarms");
+}

@@ -6,7 +6,7 @@ use dogwood_language as dogwood;
 use dogwood_language::cedar::Schema;
 use dogwood_language::{EventSignature, PartitionKey, TemporalBindings, TemporalEngine, TemporalField};
 use phasegate_history::leaf::{Param, Root};
-use phasegate_history::{Event, Fields, History, Leaf, Request, Scope, Value, Verdict, compile, observe};
+use phasegate_history::{Event, Field, Fields, History, Leaf, Request, Scope, Value, Verdict, compile, observe};
 
 /// One history for each value of the keys. The last event is a candidate until the next one comes.
 #[derive(Default)]
@@ -66,8 +66,8 @@ impl Owned<'_> {
 }
 
 impl Fields for Seen<'_> {
-    fn field(&self, path: &[String]) -> Option<Value> {
-        self.0.field_path(path).map(value)
+    fn field(&self, path: &[String]) -> Field {
+        self.0.field_path(path).map(value).into()
     }
 }
 
