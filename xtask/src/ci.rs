@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use owo_colors::OwoColorize;
 
-use crate::{cases, conformance, lab, mutants, packages, skips, tidy};
+use crate::{cases, conformance, history, lab, mutants, packages, skips, tidy};
 use xtask::failure::{Failure, Result};
 use xtask::process::{cargo, run as run_command};
 
@@ -39,6 +39,7 @@ const STEPS: &[Step] = &[
         // Its sandbox is made of namespaces.
         if cfg!(target_os = "linux") { lab::run_with("shell-oracle", &["--short"]) } else { Ok(()) }
     }),
+    ("history oracle", || history::run(&history::Args::default())),
     ("mutants", mutants::run),
     ("packages", packages::run),
 ];

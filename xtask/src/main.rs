@@ -8,6 +8,7 @@ mod mutants;
 mod conformance;
 mod demo;
 mod cases;
+mod history;
 mod bless;
 mod ci;
 
@@ -72,6 +73,8 @@ enum Task {
     Fuzz(lab::Args),
     /// Run every shell line of the corpora in a sandbox, and compare what it did with how it is judged.
     ShellOracle(lab::Args),
+    /// Compare the conditions over earlier calls with the interpreter of the language that they are written in.
+    HistoryOracle(history::Args),
 }
 
 fn main() -> ExitCode {
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         Task::Shims(args) => lab::run("shims", &args),
         Task::Overhead(args) => lab::run("overhead", &args),
         Task::Fuzz(args) => lab::run("fuzz", &args),
+        Task::HistoryOracle(args) => history::run(&args),
         Task::ShellOracle(args) => lab::run("shell-oracle", &args),
     };
     match result {

@@ -6,7 +6,7 @@ use core::cell::Cell;
 
 use crate::event::{Event, Matches, Request};
 use crate::leaf::{Comparison, Condition, Leaf, Term, Window};
-use crate::state::{Cause, History, LeafState};
+use crate::state::{Cause, History, LeafState, Occurrence};
 use crate::value::Value;
 
 /// How many conditions one evaluation looks at before the leaf counts as unknown.
@@ -284,7 +284,7 @@ impl<'a> Evaluation<'a> {
     fn points(&self, window: Window, at: At<'a>) -> impl Iterator<Item = At<'a>> + use<'a> {
         let kept = self.state.tables.get(usize::from(window.table)).into_iter().flat_map(|table| &table.classes);
         let kept = kept.flat_map(|class| {
-            class.seen.iter().map(|(index, time)| At { index: *index, time: *time, matches: &class.matches })
+            class.seen.iter().map(|Occurrence(index, time)| At { index: *index, time: *time, matches: &class.matches })
         });
         kept.chain(core::iter::once(self.now)).filter(move |past| past.index <= at.index)
     }

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::plan;
 use crate::value::Value;
 
 /// One temporal condition. A Cedar rule reads its truth as `context.<field>`.
@@ -29,39 +28,6 @@ pub struct Leaf {
     pub tables: Vec<TableSpec>,
     /// What must hold.
     pub condition: Condition,
-}
-
-/// What a compiler finds out about a condition; [`Leaf::new`] adds what follows from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body {
-    /// See [`Leaf::patterns`].
-    pub patterns: Vec<Pattern>,
-    /// See [`Leaf::params`].
-    pub params: Vec<Param>,
-    /// See [`Leaf::variables`].
-    pub variables: u16,
-    /// See [`Leaf::condition`]. Its windows need no table yet.
-    pub condition: Condition,
-}
-
-impl Leaf {
-    /// A leaf with its tables and its key. Each variable of `body` must be bound in one place.
-    #[must_use]
-    pub fn new(field: &str, scope: Scope, body: Body) -> Self {
-        let Body { patterns, params, variables, mut condition } = body;
-        let tables = plan(&mut condition, &patterns);
-        let mut leaf =
-            Self { field: String::new(), key: String::new(), scope, patterns, params, variables, tables, condition };
-        leaf.key = digest(&serde_json::to_string(&leaf).unwrap_or_default());
-        leaf.field = String::from(field);
-        leaf
-    }
-}
-
-/// The 64 bits of FNV-1a, as hexadecimal digits. Only trusted rules are named by it.
-fn digest(text: &str) -> String {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    alloc::format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
 /// Whose events a leaf sees.

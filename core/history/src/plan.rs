@@ -1,13 +1,46 @@
-//! Which past events a condition needs: the tables of a leaf, worked out from its condition.
+//! Makes a leaf of a condition: which past events it needs, and so which tables.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::leaf::{Comparison, Condition, Pattern, TableSpec, Term, Window};
+use crate::leaf::{Comparison, Condition, Leaf, Param, Pattern, Scope, TableSpec, Term, Window};
 use crate::value::Value;
 
+/// What a compiler finds out about a condition; [`Leaf::new`] adds what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// See [`Leaf::patterns`].
+    pub patterns: Vec<Pattern>,
+    /// See [`Leaf::params`].
+    pub params: Vec<Param>,
+    /// See [`Leaf::variables`].
+    pub variables: u16,
+    /// See [`Leaf::condition`]. Its windows need no table yet.
+    pub condition: Condition,
+}
+
+impl Leaf {
+    /// A leaf with its tables and its key. Each variable of `body` must be bound in one place.
+    #[must_use]
+    pub fn new(field: &str, scope: Scope, body: Body) -> Self {
+        let Body { patterns, params, variables, mut condition } = body;
+        let tables = plan(&mut condition, &patterns);
+        let mut leaf =
+            Self { field: String::new(), key: String::new(), scope, patterns, params, variables, tables, condition };
+        leaf.key = digest(&serde_json::to_string(&leaf).unwrap_or_default());
+        leaf.field = String::from(field);
+        leaf
+    }
+}
+
+/// The 64 bits of FNV-1a, as hexadecimal digits. Only trusted rules are named by it.
+fn digest(text: &str) -> String {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    alloc::format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
+}
+
 /// Gives every outermost temporal operator of `condition` a table, and returns the tables.
-#[must_use]
-pub fn plan(condition: &mut Condition, patterns: &[Pattern]) -> Vec<TableSpec> {
+fn plan(condition: &mut Condition, patterns: &[Pattern]) -> Vec<TableSpec> {
     let mut planner = Planner { patterns, tables: Vec::new() };
     planner.place(condition, None);
     planner.tables

@@ -90,7 +90,8 @@ pub(crate) struct Class {
 }
 
 /// The number and the time of an event.
-pub(crate) type Occurrence = (u64, i64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Occurrence(pub(crate) u64, pub(crate) i64);
 
 /// What one event adds to the state. A journal stores it; [`History::apply`] needs nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,7 +211,7 @@ impl LeafState {
         for (table, row) in self.tables.iter_mut().zip(rows) {
             table.forget_before(now.saturating_sub(row.horizon));
             if let Some(matches) = &row.matches {
-                table.insert(matches, row.keep, (self.next, now));
+                table.insert(matches, row.keep, Occurrence(self.next, now));
             }
             overflows |= table.too_large();
         }
@@ -232,7 +233,7 @@ impl LeafState {
 impl Table {
     fn forget_before(&mut self, time: i64) {
         for class in &mut self.classes {
-            let old = class.seen.partition_point(|(_, seen)| *seen < time);
+            let old = class.seen.partition_point(|Occurrence(_, seen)| *seen < time);
             class.seen.drain(..old);
         }
         self.classes.retain(|class| !class.seen.is_empty());

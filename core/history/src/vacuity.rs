@@ -4,12 +4,11 @@
 
 mod sample;
 
-use alloc::vec::Vec;
-
 use crate::evaluate::Verdict;
 use crate::event::Event;
 use crate::leaf::Leaf;
 use crate::state::{History, observe};
+pub use sample::Decided;
 use sample::Sample;
 
 /// How many histories are tried.
@@ -24,17 +23,6 @@ pub enum Vacuity {
     Never,
     /// It held in every history.
     Always,
-}
-
-/// A call that a rule is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decided<'a> {
-    /// The type of the action.
-    pub namespace: &'a str,
-    /// The id of the action.
-    pub action: &'a str,
-    /// The kind of the event that is decided.
-    pub kind: &'a str,
 }
 
 /// Whether `leaf` never or always held at calls like `decided`. The same leaf gives the same answer.
@@ -96,24 +84,4 @@ fn happen(leaf: &Leaf, history: &mut History, sample: &mut Sample<'_>) {
         };
         history.apply(&observe([leaf], &event));
     }
-}
-
-/// All literals of a condition, which are values that might matter.
-fn literals(leaf: &Leaf) -> Vec<crate::Value> {
-    let mut found: Vec<crate::Value> =
-        leaf.patterns.iter().flat_map(|pattern| pattern.equal.iter().map(|wanted| wanted.value.clone())).collect();
-    let mut waiting = alloc::vec![&leaf.condition];
-    while let Some(condition) = waiting.pop() {
-        if let crate::leaf::Condition::Compare(_, left, right) = condition {
-            for term in [left, right] {
-                if let crate::leaf::Term::Value(value) = term {
-                    found.push(value.clone());
-                }
-            }
-        }
-        waiting.extend(crate::plan::children(condition));
-    }
-    found.sort();
-    found.dedup();
-    found
 }

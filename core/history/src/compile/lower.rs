@@ -8,7 +8,8 @@ use dogwood_language::temporal_ast as dogwood;
 use dogwood_language::temporal_ast::ConditionKind;
 
 use super::problem::Problem;
-use crate::leaf::{Body, Comparison, Condition, FieldIs, FieldMatches, Param, Path, Pattern, Term, Window};
+use crate::leaf::{Comparison, Condition, FieldIs, FieldMatches, Param, Path, Pattern, Term, Window};
+use crate::plan::Body;
 
 /// The compiled form of `condition`, before its tables are planned.
 pub(super) fn body(condition: &dogwood::Condition) -> Result<Body, Problem> {

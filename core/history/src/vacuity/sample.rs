@@ -4,10 +4,20 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Decided, literals};
 use crate::event::{Field, Fields, Request};
-use crate::leaf::{Leaf, Param, Path, Pattern, Root, Term};
+use crate::leaf::{Condition, Leaf, Param, Path, Pattern, Root, Term};
 use crate::value::Value;
+
+/// A call that a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided<'a> {
+    /// The type of the action.
+    pub namespace: &'a str,
+    /// The id of the action.
+    pub action: &'a str,
+    /// The kind of the event that is decided.
+    pub kind: &'a str,
+}
 
 /// Where one history of random events stands.
 pub(super) struct Sample<'a> {
@@ -166,4 +176,24 @@ impl<'a> Sample<'a> {
         }
         made
     }
+}
+
+/// All literals of a condition, which are values that might matter.
+fn literals(leaf: &Leaf) -> Vec<Value> {
+    let mut found: Vec<Value> =
+        leaf.patterns.iter().flat_map(|pattern| pattern.equal.iter().map(|wanted| wanted.value.clone())).collect();
+    let mut waiting = alloc::vec![&leaf.condition];
+    while let Some(condition) = waiting.pop() {
+        if let Condition::Compare(_, left, right) = condition {
+            for term in [left, right] {
+                if let Term::Value(value) = term {
+                    found.push(value.clone());
+                }
+            }
+        }
+        waiting.extend(crate::plan::children(condition));
+    }
+    found.sort();
+    found.dedup();
+    found
 }

@@ -1,0 +1,24 @@
+//! `cargo xtask history-oracle`: the monitors of `core/history` against Dogwood's interpreter.
+
+use xtask::failure::Result;
+use xtask::process::{cargo, run as run_command};
+
+/// How much is compared.
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Every case with its decisions, and 100,000 random traces; built with optimization.
+    #[arg(long)]
+    long: bool,
+}
+
+/// Builds Dogwood, which nothing else does, and compares.
+pub(crate) fn run(args: &Args) -> Result {
+    let mut test = cargo(&["test", "--quiet", "-p", "phasegate-history", "--features", "oracle"]);
+    if args.long {
+        let quick_build =
+            ["profile.release.lto=false", "profile.release.codegen-units=16", "profile.release.opt-level=2"];
+        test.arg("--release").args(quick_build.iter().flat_map(|setting| ["--config", setting]));
+        test.envs([("HISTORY_CASES", "1"), ("HISTORY_DECISIONS", "1"), ("HISTORY_TRACES", "100000")]);
+    }
+    run_command(test.args(["--test", "oracle", "--test", "compile", "--", "--nocapture"]))
+}
