@@ -222,7 +222,8 @@ impl<'r> Conditions<'r> {
 pub(crate) fn trace(random: &mut Random) -> String {
     let mut log = String::new();
     let mut time = 0;
-    for _ in 0..3 + random.below(22) {
+    let length = if random.one_in(50) { 150 } else { 3 + random.below(22) };
+    for _ in 0..length {
         time += [0, 0, 1, 1, 4, 5, 6, 30, 60, 61, 600, 3600][random.below(12)];
         let (action, kind) = (random.of(ACTIONS), random.of(KINDS));
         let who = format!("G::User::\"u{}\"", 1 + random.below(2));
