@@ -194,6 +194,9 @@ class BridgeProcess {
   readonly #since = performance.now()
   /** What waits until it has greeted. */
   #waiting: (() => void)[] = []
+  /** Whether agents register what commands do, as its greeting says; not where it never greets. */
+  readonly registers: Promise<boolean>
+  #registers: (registers: boolean) => void = () => {}
   readonly #guarded: Guarded
   readonly #pings: NodeJS.Timeout
   #answered = false
@@ -209,6 +212,7 @@ class BridgeProcess {
   constructor(options: BridgeOptions, guarded: Guarded, over: Over) {
     this.#over = over
     this.#guarded = guarded
+    this.registers = new Promise((resolve) => (this.#registers = resolve))
     const child = spawn(options.command, ["serve", "--platform", options.platform], {
       cwd: options.directory,
       detached: true,
@@ -386,6 +390,7 @@ class BridgeProcess {
     const { protocol, deadline_ms: deadline, largest } = hello
     if (protocol !== PROTOCOL || typeof deadline !== "number" || typeof largest !== "number") return this.#garbage(text)
     this.#answered = true
+    this.#registers(hello.registers === true)
     for (const then of this.#waiting.splice(0)) then()
     this.#answers?.hide()
     if (hello.answers !== true) this.#noFile()
@@ -434,6 +439,7 @@ class BridgeProcess {
   #fail(trouble: string, how: End = "ended"): void {
     if (this.#ended) return
     this.#ended = true
+    this.#registers(false)
     clearInterval(this.#pings)
     clearTimeout(this.#ping)
     this.#kill()
@@ -469,6 +475,12 @@ export class Bridge {
   /** Starts the bridge, if it does not run. */
   start(): void {
     this.#running()
+  }
+
+  /** Whether the project's agents register what commands do. A bridge that takes long to greet is not waited for. */
+  registers(): Promise<boolean> {
+    const late = new Promise<boolean>((resolve) => setTimeout(resolve, AGAIN_MS, false).unref?.())
+    return Promise.race([this.#running()?.registers ?? false, late])
   }
 
   /** What the adapter says to an event; no promise where it is there already. It never throws: where there is no answer,

@@ -80,10 +80,12 @@ pub fn tools() -> [Value; 4] {
             "inputSchema": no_arguments,
             "annotations": reads,
         }),
-        register(&changes),
+        register(&reads),
     ]
 }
 
+/// It changes nothing but what the guard remembers, and clients whose own plan mode only lets tools run that read need it
+/// there most.
 fn register(annotations: &Value) -> Value {
     let levels: Vec<&str> = Level::ALL.iter().map(|(word, _)| *word).collect();
     json!({

@@ -209,6 +209,9 @@ class BridgeProcess {
   readonly #since = performance.now()
   /** What waits until it has greeted. */
   #waiting: (() => void)[] = []
+  /** Whether agents register what commands do, as its greeting says; not where it never greets. */
+  readonly registers: Promise<boolean>
+  #registers: (registers: boolean) => void = () => {}
   readonly #guarded: Guarded
   readonly #pings: NodeJS.Timeout
   #answered = false
@@ -224,6 +227,7 @@ class BridgeProcess {
   constructor(options: BridgeOptions, guarded: Guarded, over: Over) {
     this.#over = over
     this.#guarded = guarded
+    this.registers = new Promise((resolve) => (this.#registers = resolve))
     const child = spawn(options.command, ["serve", "--platform", options.platform], {
       cwd: options.directory,
       detached: true,
@@ -401,6 +405,7 @@ class BridgeProcess {
     const { protocol, deadline_ms: deadline, largest } = hello
     if (protocol !== PROTOCOL || typeof deadline !== "number" || typeof largest !== "number") return this.#garbage(text)
     this.#answered = true
+    this.#registers(hello.registers === true)
     for (const then of this.#waiting.splice(0)) then()
     this.#answers?.hide()
     if (hello.answers !== true) this.#noFile()
@@ -449,6 +454,7 @@ class BridgeProcess {
   #fail(trouble: string, how: End = "ended"): void {
     if (this.#ended) return
     this.#ended = true
+    this.#registers(false)
     clearInterval(this.#pings)
     clearTimeout(this.#ping)
     this.#kill()
@@ -484,6 +490,12 @@ class Bridge {
   /** Starts the bridge, if it does not run. */
   start(): void {
     this.#running()
+  }
+
+  /** Whether the project's agents register what commands do. A bridge that takes long to greet is not waited for. */
+  registers(): Promise<boolean> {
+    const late = new Promise<boolean>((resolve) => setTimeout(resolve, AGAIN_MS, false).unref?.())
+    return Promise.race([this.#running()?.registers ?? false, late])
   }
 
   /** What the adapter says to an event; no promise where it is there already. It never throws: where there is no answer,
@@ -615,6 +627,22 @@ const PATIENCE = 5000
 const BEGINNING = 300
 /** How much of the end of a longer text is handed on: test runners report there. */
 const END = 4_000
+
+/** The tool by which an agent says what the commands of a program do; its arguments as JSON Schema, which the client takes. */
+const REGISTER = "plan_skill_safety"
+const REGISTER_DESCRIPTION =
+  "Say which command lines of a program only read and which change things, as the skill that you read classifies them. " +
+  "Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail * send *` is DESTRUCTIVE; `*` stands " +
+  "for any words. All levels but READ count as WRITE; if in doubt, say WRITE. Call it once for each program."
+const REGISTER_ARGUMENTS = {
+  tool: { type: "string", description: "The name of the program, for example gcloud or go-gmail" },
+  commands: {
+    type: "object",
+    additionalProperties: { type: "string" },
+    description: "Patterns of command lines, each with READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY or FORBIDDEN",
+  },
+  default: { type: "string", description: "The level of the program's commands that no pattern selects" },
+}
 
 /** How a call ends that another plugin tried to change after it was decided. */
 const STOPPED =
@@ -849,9 +877,20 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
     const body: any = { ...voices.get(session.id), parts: [{ type: "text", text }] }
     void within(client.session.promptAsync({ path: { id: session.id }, body }) as Promise<unknown>)
   }
+  /** The client asks for the tools of its plugins once. */
+  const registers = async (args: unknown, context: Json): Promise<string> => {
+    const session = await sessions.get(context.sessionID)
+    if (!session) throw new Error("phasegate: the client does not say which session this call belongs to. Try the call again.")
+    const { deny, reply } = await bridge.ask(frame(REGISTER, session, { args }))
+    if (deny !== undefined) throw new Error(deny)
+    return String(reply?.context ?? "")
+  }
   bridge.start()
+  const tool: any = { description: REGISTER_DESCRIPTION, args: REGISTER_ARGUMENTS, execute: registers }
 
   return {
+    tool: (await bridge.registers()) ? { [REGISTER]: tool } : {},
+
     config: async (config: Json) => {
       Object.keys(config.mcp ?? {}).forEach((name) => servers.add(name))
     },
@@ -933,7 +972,8 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
       if (own !== undefined && output.parts.length === 1 && (output.parts[0] as Json).text === own) return
       voices.set(session.id, { agent, model })
       const parts = output.parts.map((part: Json) => ({ type: part.type, text: part.text, synthetic: part.synthetic }))
-      const native = frame("chat.message", session, { agent: input.agent }, { message: { id: output.message.id }, parts })
+      // Without a choice of the user's it is the client's default agent, which may be `plan`, too.
+      const native = frame("chat.message", session, { agent: agent ?? input.agent }, { message: { id: output.message.id }, parts })
       const answer = await bridge.ask(native)
       const context = [answer.deny, answer.reply?.context].filter(Boolean).join("\n\n")
       if (context) addPart(output, context)

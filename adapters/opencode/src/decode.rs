@@ -2,11 +2,12 @@
 
 use phasegate_adapter::{Decoded, Message, Problem, SessionView};
 use phasegate_core::event::{Agent, By};
+use phasegate_core::safety::REGISTER;
 use phasegate_core::{Code, Event, EventKind, slash_command};
 use serde_json::Value;
 
 use crate::decoding::Decoding;
-use crate::wire::{Bus, Chat, Chosen, Command, Told};
+use crate::wire::{Bus, Chat, Chosen, Command, Registered, Told};
 use crate::{bus, call};
 
 /// Turns one message into events.
@@ -64,6 +65,7 @@ fn kinds(decoding: &mut Decoding<'_>) -> Result<Vec<EventKind>, Problem> {
         "tool.execute.after" => call::after(decoding)?.into_iter().collect(),
         "chat.message" => prompted(decoding)?,
         "command.execute.before" => vec![command(&decoding.told)?],
+        REGISTER => vec![registered(decoding.told.input()?)],
         "experimental.session.compacting" => vec![EventKind::Compact {}],
         "session.opened" => decoding.opened(),
         "session.closed" => decoding.closed(),
@@ -103,6 +105,11 @@ fn as_typed(text: String) -> String {
         Some(inside) if inside.contains(' ') => inside.replace("\\\"", "\""),
         _ => text,
     }
+}
+
+/// A call of the plugin's own tool, by which the agent says what commands do.
+fn registered(given: Registered) -> EventKind {
+    EventKind::Command { by: By::Agent, name: REGISTER.into(), args: given.args }
 }
 
 /// A `/name` that becomes a prompt: a skill's name, or a command's. The client makes no call for it.

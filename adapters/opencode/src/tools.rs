@@ -3,6 +3,8 @@
 use phasegate_adapter::text::Renamed;
 use phasegate_adapter::{Problem, patch};
 use phasegate_core::analysis::{CallAnalysis, PathUse};
+use phasegate_core::pins::OWN_SERVER;
+use phasegate_core::safety::REGISTER;
 use phasegate_core::tool::{Labels, SKILL};
 use serde_json::Value;
 
@@ -39,6 +41,8 @@ pub(crate) fn canonical(native: &str, servers: &[String], input: &Value) -> Resu
         (!tool.is_empty()).then(|| (tool.to_owned(), server))
     });
     match (found.next(), found.next()) {
+        // The plugin's own tool, whose call it hands on as a command.
+        (None, _) if native == REGISTER => Ok(Named { server: Some(OWN_SERVER.to_owned()), ..own(native) }),
         (None, _) => Ok(Named { tool: native.to_owned(), native: None, server: None }),
         (Some((tool, server)), None) => Ok(Named { tool, native: Some(native.to_owned()), server: Some(server) }),
         (Some((_, one)), Some((_, other))) => Err(bad(format!(
@@ -121,6 +125,8 @@ mod tests {
         assert_eq!(named("my_lsp_go", &["my lsp"]), some("go", Some("my_lsp")));
         assert_eq!(named("lsp_apply_edit", &[]), some("lsp_apply_edit", None));
         assert_eq!(named("lsp_", &["lsp"]), some("lsp_", None));
+        assert_eq!(named("plan_skill_safety", &["lsp"]), some("plan_skill_safety", Some("phasegate")));
+        assert_eq!(named("plan_skill_safety", &["plan"]), some("skill_safety", Some("plan")), "a server's, not the guard's");
         assert_eq!(named("a_b_c", &["a", "a_b"]), None, "whose tool it is cannot be told");
     }
 

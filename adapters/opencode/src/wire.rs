@@ -192,6 +192,13 @@ pub(crate) struct ChatPart {
     pub(crate) synthetic: bool,
 }
 
+/// A call of the plugin's own tool.
+#[derive(Deserialize)]
+pub(crate) struct Registered {
+    #[serde(default)]
+    pub(crate) args: Value,
+}
+
 /// `command.execute.before`: a `/name` that becomes a prompt.
 #[derive(Deserialize)]
 pub(crate) struct Command {

@@ -63,6 +63,12 @@ impl Safety {
         *self == Self::default()
     }
 
+    /// Whether agents are told to register what commands do.
+    #[must_use]
+    pub fn tells(&self) -> bool {
+        !self.silent && !self.programs.is_empty()
+    }
+
     /// Whether an agent may classify a program.
     #[must_use]
     pub fn names(&self, program: &str) -> bool {

@@ -131,7 +131,7 @@ pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event) {
         _ => false,
     };
     let programs = &policy.safety.programs;
-    if !due || policy.safety.silent || programs.is_empty() || is_child(session) {
+    if !due || !policy.safety.tells() || is_child(session) {
         return;
     }
     let names: Vec<String> = programs.iter().map(|name| format!("`{name}`")).collect();

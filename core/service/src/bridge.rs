@@ -27,6 +27,7 @@ use crate::project_router::ProjectRouter;
 use phasegate_runtime::frames::{FrameOutcomes, Framed};
 use phasegate_runtime::heartbeat::Heartbeat;
 use phasegate_runtime::hook::{MAX_FRAME_BYTES, late_failure_mode};
+use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
 use phasegate_runtime::seen::Guarded;
@@ -89,7 +90,8 @@ impl Bridge {
         greeting.guarded.iter().cloned().for_each(|guarded| self.runtime.seen.was(guarded));
         let project = Project::find(&self.runtime.locations, &greeting.directory);
         let answers = greeting.answers.as_ref().and_then(Answers::open);
-        say(&mut out, &Welcome::new(self.adapter.id(), limit, answers.is_some()));
+        let registers = registers(&self.runtime, &project);
+        say(&mut out, &Welcome::new(self.adapter.id(), limit, answers.is_some()).registering(registers));
         let heartbeat = Heartbeat::begin(self.adapter.id(), &greeting.client, project);
         let runtime = Arc::new(self.runtime);
         let shared = Arc::new(Shared {
@@ -132,6 +134,15 @@ impl Bridge {
             return Ok(Some(hello));
         };
         Err(Problem::new(Code::BadInput, what))
+    }
+}
+
+/// Whether the project's agents are told to register what commands do: a plugin whose client asks for its tools once, when
+/// it starts, has to know it then.
+fn registers(runtime: &Runtime, project: &Project) -> bool {
+    match runtime.current(project) {
+        Ok(Current::Ready(ready)) => ready.policy.safety.tells(),
+        Ok(Current::Unguarded | Current::Invalid { .. }) | Err(_) => false,
     }
 }
 

@@ -68,13 +68,21 @@ struct Own {
     /// Whether answers are written to the plugin's file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     answers: bool,
+    /// Whether the agents of the project register what commands do.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    registers: bool,
 }
 
 impl Welcome {
     pub(crate) fn new(platform: &'static str, limit: Duration, answers: bool) -> Self {
         let version = env!("CARGO_PKG_VERSION");
-        let deadline_ms = limit.as_millis();
-        Self { hello: Own { protocol: PROTOCOL, platform, version, deadline_ms, largest: MAX_FRAME_BYTES, answers } }
+        let (deadline_ms, largest, registers) = (limit.as_millis(), MAX_FRAME_BYTES, false);
+        Self { hello: Own { protocol: PROTOCOL, platform, version, deadline_ms, largest, answers, registers } }
+    }
+
+    /// The same, where the agents of the project register what commands do.
+    pub(crate) fn registering(self, registers: bool) -> Self {
+        Self { hello: Own { registers, ..self.hello } }
     }
 }
 
