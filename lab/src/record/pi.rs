@@ -12,6 +12,7 @@ use super::later::Which;
 use super::played::Said;
 use super::scratch::Scratch;
 use super::story::{Call, Story};
+use super::terminal;
 use xtask::failure::{Failure, Result};
 use xtask::root::write;
 
@@ -137,6 +138,25 @@ impl Client for Pi {
             Some(line) => format!("/skill:{line}"),
             None => prompt.to_string(),
         });
+    }
+
+    /// It shows its own interface where it is not told to print.
+    fn terminal(&self, command: &Command, stage: &Stage<'_>) -> Result {
+        let mut own = Command::new(command.get_program());
+        let mut args = command.get_args();
+        while let Some(arg) = args.next() {
+            match arg.to_str() {
+                Some("-p") => {}
+                Some("--mode") => drop(args.next()),
+                _ => drop(own.arg(arg)),
+            }
+        }
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                own.env(name, value);
+            }
+        }
+        terminal::live(&own, &stage.story.terminal, stage.scratch)
     }
 
     /// A skill's text takes the place of the command.
