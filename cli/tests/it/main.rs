@@ -29,6 +29,7 @@ mod init_local;
 mod init_report;
 mod journal_size;
 mod killed_tasks;
+mod killed_at_every_step;
 mod listing;
 mod not_in_force;
 mod obeyed;

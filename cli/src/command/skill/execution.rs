@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use phasegate_core::Record;
-use phasegate_core::policy::Skill;
+use phasegate_core::policy::{Phase, Skill};
 use phasegate_core::state::{Run, Status};
 use phasegate_runtime::audit::history::walk;
 use phasegate_runtime::timestamp::timestamp;
@@ -107,17 +107,20 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
     history.extend(times.way.iter().map(|phase| format!("PHASE_{phase}")));
     history.extend(matches!(status, "completed" | "halted").then(|| status.to_uppercase()));
     let phases = skill.map(|skill| skill.phases.as_slice()).unwrap_or_default();
-    let info = phases.iter().map(|phase| {
+    let state_of = |phase: &Phase| {
         let is_skipped = run.skipped.iter().any(|one| one.phase == phase.name && one.ahead.is_none());
         let left = times.phases.get(&phase.name).is_some_and(|(_, left)| left.is_some());
-        let state = match () {
+        match () {
             () if run.phase == phase.name && status != "completed" => "in_progress",
             () if is_skipped => "skipped",
             () if left => "completed",
             () => "pending",
-        };
-        (phase.name.clone(), json!({"status": state, "description": phase.description}))
-    });
+        }
+    };
+    let told = |phase: &Phase| json!({"status": state_of(phase), "description": phase.description});
+    let info = phases.iter().map(|phase| (phase.name.clone(), told(phase)));
+    let completed: Vec<&str> =
+        phases.iter().filter(|phase| state_of(phase) == "completed").map(|phase| phase.name.as_str()).collect();
     let skipped: Vec<&str> =
         run.skipped.iter().filter(|one| one.ahead.is_none()).map(|one| one.phase.as_str()).collect();
     let backs = run.backs.iter().map(|(from, to, times)| (format!("{from} -> {to}"), json!(times)));
@@ -131,6 +134,7 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
         "current_phase_id": run.phase,
         "history": history,
         "phase_info": Value::Object(info.collect()),
+        "completed_phases": completed,
         "iteration_counters": Value::Object(backs.collect()),
         "skipped_phases": skipped,
         "parallel_branches": Value::Object(branches.collect()),

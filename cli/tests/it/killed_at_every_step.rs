@@ -1,0 +1,182 @@
+//! A composite run of nine phases whose hook processes are killed at every step: it goes on where it stood, with the same
+//! directive; no phase is lost, and none is done twice.
+
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, reply};
+
+const SESSION: &str = "s";
+/// Each phase with its agent, in order.
+const PHASES: [(&str, &str); 9] = [
+    ("clarify", "clarification"),
+    ("provide", "generation"),
+    ("check-parts", "validation"),
+    ("analyse", "analysis"),
+    ("research", "research"),
+    ("design", "synthesis"),
+    ("generate", "generation"),
+    ("validate", "validation"),
+    ("register", "generation"),
+];
+/// The steps of a phase: each is one message of the client.
+const STEPS: usize = 7;
+
+/// One try at a phase, in which everything has a name of its own.
+struct Try {
+    number: usize,
+    agent: &'static str,
+}
+
+impl Try {
+    fn file(&self) -> String {
+        format!(".claude/memory/t-1-{}-memory.md", self.agent)
+    }
+
+    /// A memory file as the format of the shipped skills has it.
+    fn memory(&self) -> String {
+        let (agent, number) = (self.agent, self.number);
+        let title = format!("{}{}", agent[..1].to_uppercase(), &agent[1..]);
+        format!(
+            "# {title} Agent Output: a skill that greets\n\n## Section 0: Context Loaded\n\nTask ID: t-1\nThe user asked for \
+             it.\n\n## Section 1: Step Overview\n\nDone in try {number}.\nVerdict: passed\n\n## Section 2: Johari Summary\n\n\
+             Known: all of it.\n\n## Section 3: Downstream Directives\n\nGo on with it.\n\n---\n**{}_COMPLETE**\n",
+            agent.to_uppercase()
+        )
+    }
+
+    /// The message of a step; what the call does happens before the message that tells of its end.
+    fn message(&self, world: &World, step: usize) -> Value {
+        let number = self.number;
+        let (start, write, own) = (format!("start{number}"), format!("write{number}"), format!("agent{number}"));
+        let begun = json!({"description": "d", "prompt": "Task ID: t-1", "subagent_type": self.agent});
+        let path = world.root().join(self.file());
+        let written = json!({"file_path": path, "content": self.memory()});
+        let of = |event: &str, fields: Value| {
+            let mut frame = json!({"session_id": SESSION, "transcript_path": "/t.jsonl", "cwd": world.root(),
+                "permission_mode": "default", "hook_event_name": event});
+            frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            frame
+        };
+        let by = |mut fields: Value| {
+            fields["agent_id"] = json!(own);
+            fields["agent_type"] = json!(self.agent);
+            fields
+        };
+        match step {
+            0 => of("PreToolUse", json!({"tool_name": "Agent", "tool_input": begun, "tool_use_id": start})),
+            1 => of("SubagentStart", by(json!({}))),
+            2 => of("PreToolUse", by(json!({"tool_name": "Write", "tool_input": written, "tool_use_id": write}))),
+            3 => {
+                world.write(&self.file(), &self.memory());
+                let fields = json!({"tool_name": "Write", "tool_input": written, "tool_use_id": write,
+                    "tool_response": {"type": "create"}});
+                of("PostToolUse", by(fields))
+            }
+            4 => of("SubagentStop", by(json!({"stop_hook_active": false}))),
+            5 => {
+                let fields = json!({"tool_name": "Agent", "tool_input": begun, "tool_use_id": start,
+                    "tool_response": {"status": "completed"}});
+                of("PostToolUse", fields)
+            }
+            _ => of("PreToolUse", json!({"tool_name": "Read", "tool_input": {"file_path": path}, "tool_use_id": write})),
+        }
+    }
+}
+
+/// Sends a message to a hook process and kills it after this time, whatever it has done by then.
+fn killed(world: &World, message: &Value, after: Duration) {
+    let (mut own, theirs) = UnixStream::pair().unwrap();
+    let mut hook = Command::new(world.phasegate(&[]).get_program());
+    hook.args(["hook", "claude-code"]).current_dir(world.root()).env_clear().envs(world.variables());
+    hook.env("CLAUDE_CODE_SESSION_ID", SESSION).stdin(OwnedFd::from(theirs));
+    let mut child = hook.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    drop(hook);
+    let _ = own.write_all(message.to_string().as_bytes());
+    drop(own);
+    std::thread::sleep(after);
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// The phases that are completed, in order, and what the agent is told to do next.
+fn standing(world: &World) -> (Vec<String>, String) {
+    let status: Value = serde_json::from_str(&world.run(&["skill", "status", "--json"], 0)).unwrap();
+    let run = status.as_array().map_or(&status, |all| &all[0]);
+    let names = |key: &str| {
+        let all = run["fsm"][key].as_array().unwrap().iter();
+        all.map(|phase| phase.as_str().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let done = names("completed_phases");
+    // Each phase was entered once.
+    let entered: Vec<_> = names("history").into_iter().filter(|one| one.starts_with("PHASE_")).collect();
+    assert_eq!(entered.len(), (done.len() + 1).min(PHASES.len()), "{entered:?}");
+    (done, world.phasegate(&["skill", "next"]).output().map(|said| String::from_utf8(said.stdout).unwrap()).unwrap())
+}
+
+/// A run that has just begun.
+fn begun() -> World {
+    let world = World::unguarded().with_client();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-skill]\n");
+    world.start(SESSION);
+    let skill = json!({"skill": "develop-skill", "args": "task_id=t-1"});
+    assert!(!matches!(reply(&world.call(SESSION, "skill", "Skill", skill)), Reply::Denied(_)));
+    world
+}
+
+/// Goes through steps of a try; none may be denied.
+fn go(world: &World, one: &Try, steps: std::ops::Range<usize>) {
+    for step in steps {
+        let said = reply(&world.hook(one.message(world, step).to_string()));
+        assert!(!matches!(said, Reply::Denied(_)), "{} step {step}: {said:?}", one.agent);
+    }
+}
+
+#[test]
+fn a_composite_run_that_is_killed_at_every_step_goes_on_where_it_stood() {
+    let names = |count: usize| PHASES[..count].iter().map(|(phase, _)| (*phase).to_string()).collect::<Vec<_>>();
+    // What is told in each phase where nothing goes wrong.
+    let smooth = begun();
+    let mut told = vec![standing(&smooth)];
+    for (number, (_, agent)) in PHASES.into_iter().enumerate() {
+        go(&smooth, &Try { number, agent }, 0..STEPS);
+        told.push(standing(&smooth));
+    }
+    assert!(told.iter().enumerate().all(|(count, (done, _))| *done == names(count)), "{told:?}");
+
+    let world = begun();
+    let (mut number, mut cuts) = (0, Vec::new());
+    for (at, (_, agent)) in PHASES.into_iter().enumerate() {
+        for cut in 0..STEPS {
+            number += 1;
+            let one = Try { number, agent };
+            go(&world, &one, 0..cut);
+            // From before the process has read anything to after it has answered.
+            killed(&world, &one.message(&world, cut), Duration::from_millis((number * 7 % 5) as u64 * 4));
+            world.frame(SESSION, "SessionStart", json!({"source": "resume"}));
+            let (done, next) = standing(&world);
+            assert!(done == names(at) || done == names(at + 1), "{agent} cut {cut}: {done:?}");
+            assert_eq!(next, told[done.len()].1, "{agent} cut {cut}");
+            cuts.push(cut);
+            if done.len() > at {
+                break;
+            }
+        }
+        // Whatever was cut off, the phase is done by one whole try, unless it is done already.
+        if standing(&world).0.len() == at {
+            number += 1;
+            go(&world, &Try { number, agent }, 0..STEPS);
+        }
+        assert_eq!(standing(&world), told[at + 1], "{agent}");
+    }
+    assert!((0..4).all(|cut| cuts.contains(&cut)), "{cuts:?}");
+    let status: Value = serde_json::from_str(&world.run(&["skill", "status", "--json"], 0)).unwrap();
+    assert_eq!(status.as_array().map_or(&status, |all| &all[0])["status"], "completed");
+    let free = world.call(SESSION, "free", "Write", json!({"file_path": "notes.md", "content": "x"}));
+    assert!(!matches!(reply(&free), Reply::Denied(_)));
+}
