@@ -16,6 +16,7 @@ mod mcp_conformance;
 mod e2e;
 mod reports;
 mod overhead;
+mod approvals;
 
 use std::process::ExitCode;
 
@@ -60,6 +61,8 @@ enum Task {
     Reports,
     /// Measure what the guard adds to a call in a real client, from the client's own events.
     Overhead(overhead::Args),
+    /// Count in recordings of a client how many calls `approve: reads` answers, so that the client asks nobody.
+    Approvals(approvals::Args),
     /// The hook as the client sees it while a session is recorded.
     #[command(hide = true)]
     RecordTee(record::tee::Args),
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Task::E2e(args) => e2e::run(&args),
         Task::Reports => reports::run(),
         Task::Overhead(args) => overhead::run(&args),
+        Task::Approvals(args) => approvals::run(&args),
         Task::RecordTee(args) => return record::tee::run(&args),
         Task::McpTee(args) => return traffic::tee::run(&args),
         Task::LspFake => record::lsp_fake::run(),

@@ -69,6 +69,8 @@ enum Task {
     Shims(lab::Args),
     /// Measure what the guard adds to a call in a real client, from the client's own events.
     Overhead(lab::Args),
+    /// Count in recordings of a client how many calls `approve: reads` answers, so that the client asks nobody.
+    Approvals(lab::Args),
     /// Run the fuzz targets, each for a while.
     Fuzz(lab::Args),
     /// Run every shell line of the corpora in a sandbox, and compare what it did with how it is judged.
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Task::Reports(args) => lab::run("reports", &args),
         Task::Shims(args) => lab::run("shims", &args),
         Task::Overhead(args) => lab::run("overhead", &args),
+        Task::Approvals(args) => lab::run("approvals", &args),
         Task::Fuzz(args) => lab::run("fuzz", &args),
         Task::HistoryOracle(args) => history::run(&args),
         Task::ShellOracle(args) => lab::run("shell-oracle", &args),

@@ -126,7 +126,11 @@ mod tests {
         assert_eq!(named("lsp_apply_edit", &[]), some("lsp_apply_edit", None));
         assert_eq!(named("lsp_", &["lsp"]), some("lsp_", None));
         assert_eq!(named("plan_skill_safety", &["lsp"]), some("plan_skill_safety", Some("phasegate")));
-        assert_eq!(named("plan_skill_safety", &["plan"]), some("skill_safety", Some("plan")), "a server's, not the guard's");
+        assert_eq!(
+            named("plan_skill_safety", &["plan"]),
+            some("skill_safety", Some("plan")),
+            "a server's, not the guard's"
+        );
         assert_eq!(named("a_b_c", &["a", "a_b"]), None, "whose tool it is cannot be told");
     }
 

@@ -84,7 +84,9 @@ impl Try {
                     "tool_response": {"status": "completed"}});
                 of("PostToolUse", fields)
             }
-            _ => of("PreToolUse", json!({"tool_name": "Read", "tool_input": {"file_path": path}, "tool_use_id": write})),
+            _ => {
+                of("PreToolUse", json!({"tool_name": "Read", "tool_input": {"file_path": path}, "tool_use_id": write}))
+            }
         }
     }
 }

@@ -34,6 +34,7 @@ mod listing;
 mod not_in_force;
 mod obeyed;
 mod panic;
+mod person_commands;
 mod project_runs;
 mod protection;
 mod reload;

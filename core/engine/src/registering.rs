@@ -14,7 +14,9 @@ use crate::denial::{DenialKind, NotRegistered};
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::policy::{Policy, Safety, Scope};
-use crate::safety::{Classified, Entry, Level, MAX_PATTERNS, Registry, SafetyPattern, is_never_read, is_runner, shown};
+use crate::safety::{
+    Classified, Entry, Level, MAX_PATTERNS, REGISTER, Registry, SafetyPattern, is_never_read, is_runner, shown,
+};
 use crate::state::State;
 
 /// Who registers something, and when.
@@ -41,7 +43,10 @@ pub(crate) fn register(
     let refused = |why| Err(DenialKind::NotRegistered(why));
     let state = draft.state();
     let person = by == By::Human;
-    if !person && (subagent || scope == Scope::Project || is_child(&state.session)) {
+    if !person && scope == Scope::Project {
+        return Err(DenialKind::CommandRefused { name: REGISTER.to_string() });
+    }
+    if !person && (subagent || is_child(&state.session)) {
         return refused(NotRegistered::Subagent);
     }
     let Some(program) = program_of(tool) else { return refused(NotRegistered::NoProgram { tool: tool.to_string() }) };

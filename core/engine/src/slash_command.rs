@@ -219,6 +219,9 @@ pub(crate) fn word(command: &str) -> &str {
         "revoke" => "approve --revoke",
         "approve_program" => "safety approve",
         "revoke_program" => "safety approve --revoke",
+        "plan_skill_safety" => "safety register",
+        "halt_run" => "skill halt",
+        "resume_run" => "skill resume",
         other => other,
     }
 }
@@ -259,7 +262,9 @@ fn prompt_instead(given: &[String]) -> Option<Option<String>> {
         ["workflow", "start", ref rest @ ..] => (true, [&["activate"], rest].concat()),
         ["safety", "approve", "--revoke", program] => (true, ["safety", "revoke", program].to_vec()),
         ["safety", "approve" | "register" | "import", ..] => (words.get(1) == Some(&"approve"), words.clone()),
-        ["safety", ..] => return None,
+        ["safety", ..] | ["plan", "list" | "show", ..] => return None,
+        ["skill", "start", ref rest @ ..] => (true, [&["activate"], rest].concat()),
+        ["skill", "halt" | "resume", ..] => (false, words.clone()),
         ["workflow", act @ ("advance" | "skip"), ref rest @ ..] => (true, [&[act], rest].concat()),
         ["workflow", "tasks", act @ ("retry" | "skip"), ref rest @ ..] => (true, [&["task", act], rest].concat()),
         [first, ..] => (OF_PEOPLE.iter().find(|(name, _)| *name == first)?.1, words.clone()),

@@ -77,16 +77,15 @@ fn status(root: Root<'_>, times: &Times) -> &'static str {
         Status::Finished => "completed",
         Status::Left | Status::Failed => "halted",
         Status::Active if run.stands_still() => "halted",
-        Status::Active if times.way.len() < 2 && run.evidence.is_empty() && root.parts(run).all(is_fresh) => {
-            "initialized"
-        }
+        Status::Active if times.way.len() < 2 && is_fresh(run) && root.parts(run).all(is_fresh) => "initialized",
         Status::Active => "executing",
     }
 }
 
-/// Whether nothing has been done in a run, and nobody was started for it.
+/// Whether nothing has been done in a run, and nobody was started for it. What its artifacts were when it began is no deed.
 fn is_fresh(run: &Run) -> bool {
-    run.status == Status::Active && run.evidence.is_empty() && run.branch.as_ref().is_none_or(|at| at.agent.is_none())
+    let untouched = run.evidence.iter().all(|one| one.as_of.is_some());
+    run.status == Status::Active && untouched && run.branch.as_ref().is_none_or(|at| at.agent.is_none())
 }
 
 fn halt_reason(found: &Runs, root: Root<'_>, status: &str) -> Option<String> {

@@ -1,0 +1,141 @@
+//! The commands by which people steer plans and runs: for a person they work, and from a program that the agent's call
+//! started they are refused and change nothing.
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, reply};
+
+const SESSION: &str = "s";
+const PLAN: &str = r#"{"title": "Reminders", "steps": ["They are overdue.",
+    {"id": "note", "text": "Note it", "tool": "Edit", "writes": "notes.md"},
+    {"id": "send", "text": "Send it", "command": "touch sent", "after": "note"}]}"#;
+
+/// A session in plan mode that has proposed a plan.
+fn proposed(world: World) -> World {
+    world.write(
+        ".phasegate/config.yaml",
+        "mode: block\nuse: [plan-mode, develop-command]\nsafety: {programs: [gcloud]}\n",
+    );
+    world.write("notes.md", "x\n");
+    world.start(SESSION);
+    assert!(world.run(&["plan", "on", "--session", SESSION], 0).contains("plan-mode"));
+    let plan = json!({"file_path": world.root().join("plans/one.json"), "content": PLAN});
+    assert!(passes(&world, "plan", "Write", plan.clone()));
+    world.write("plans/one.json", PLAN);
+    world.ok(SESSION, "plan", "Write", plan);
+    world
+}
+
+fn passes(world: &World, id: &str, tool: &str, input: Value) -> bool {
+    !matches!(reply(&world.call(SESSION, id, tool, input)), Reply::Denied(_))
+}
+
+fn bash(command: &str) -> Value {
+    json!({"command": command, "description": "d"})
+}
+
+fn edit(path: &str) -> Value {
+    json!({"file_path": path, "old_string": "x", "new_string": "y"})
+}
+
+#[test]
+fn a_plan_is_rejected_then_approved_and_carried_out_step_by_step() {
+    let world = proposed(World::unguarded());
+    assert!(world.run(&["plan", "list"], 0).contains("proposed"));
+    assert!(world.run(&["plan", "reject"], 0).contains("rejected"));
+    assert!(world.run(&["plan", "list"], 0).contains("rejected"));
+    assert!(!passes(&world, "1", "Edit", edit("notes.md")), "a rejected plan permits nothing");
+    world.run(&["plan", "approve"], 0);
+    let shown = world.run(&["plan", "show"], 0);
+    for part in ["prose: permits nothing", "permits one call: Edit", "[open, after note]"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!passes(&world, "2", "Bash", bash("touch sent")), "the first step comes first");
+    assert!(passes(&world, "3", "Edit", edit("notes.md")));
+    world.ok(SESSION, "3", "Edit", edit("notes.md"));
+    assert!(!passes(&world, "4", "Edit", edit("notes.md")), "a step permits one call");
+    assert!(world.run(&["plan", "list"], 0).contains("executing"));
+    let status: Value = serde_json::from_str(&world.run(&["plan", "show", "--json"], 0)).unwrap();
+    let states: Vec<&str> =
+        status["steps"].as_array().unwrap().iter().map(|one| one["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["open", "done", "open"]);
+    world.run(&["plan", "off"], 0);
+    assert!(passes(&world, "5", "Edit", edit("notes.md")));
+}
+
+/// What only a person may do, and what tells that it was not done: an exit status of 1 with the reason.
+const OF_PEOPLE: [&[&str]; 14] = [
+    &["plan", "on"],
+    &["plan", "off"],
+    &["plan", "off", "--session", SESSION],
+    &["plan", "approve"],
+    &["plan", "reject"],
+    &["skill", "halt"],
+    &["skill", "halt", "plan-mode"],
+    &["skill", "resume"],
+    &["safety", "approve", "terraform"],
+    &["safety", "register", "gcloud", "READ=gcloud * list *"],
+    &["safety", "import", "--yes"],
+    &["approve", "plan"],
+    &["skip", "research"],
+    &["workflow", "advance"],
+];
+
+#[test]
+fn the_commands_of_people_are_refused_to_the_agents_programs() {
+    let world = World::unguarded().with_client();
+    let suggests = "---\nname: mail\ndescription: D\n---\n## Plan Mode Safety Patterns\n\n- `gcloud * list *` → READ\n";
+    world.write(".claude/skills/mail/SKILL.md", suggests);
+    let world = proposed(world);
+    let before = (world.run(&["plan", "list"], 0), world.run(&["safety", "list"], 0));
+    let reading = bash("git log");
+    assert!(passes(&world, "open", "Bash", reading.clone()), "a call that runs a program is open");
+    for command in OF_PEOPLE {
+        let said = world.phasegate(command).output().unwrap();
+        let text = String::from_utf8_lossy(&said.stderr);
+        assert_eq!(said.status.code(), Some(1), "{command:?}: {text}");
+        assert!(text.contains("agent's"), "{command:?}: {text}");
+    }
+    for command in
+        [&["plan", "list"][..], &["plan", "show"], &["safety", "list"], &["skill", "status"], &["skill", "list"]]
+    {
+        assert_eq!(world.phasegate(command).output().unwrap().status.code(), Some(0), "{command:?} only tells");
+    }
+    world.ok(SESSION, "open", "Bash", reading);
+    assert_eq!((world.run(&["plan", "list"], 0), world.run(&["safety", "list"], 0)), before);
+    assert!(!passes(&world, "6", "Edit", edit("notes.md")));
+    // The lines themselves are no reading.
+    for command in OF_PEOPLE {
+        assert!(!passes(&world, "line", "Bash", bash(&format!("phasegate {}", command.join(" ")))), "{command:?}");
+    }
+    for line in ["phasegate plan list", "phasegate plan show", "phasegate skill status", "phasegate safety list"] {
+        assert!(passes(&world, "line", "Bash", bash(line)), "{line}");
+        world.ok(SESSION, "line", "Bash", bash(line));
+    }
+}
+
+fn status(world: &World) -> String {
+    world.run(&["skill", "status", "--json"], 0)
+}
+
+#[test]
+fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");
+    world.start(SESSION);
+    let told = world.run(&["skill", "start", "develop-command", "task_id=t-1"], 0);
+    assert!(told.contains("clarification"), "{told}");
+    assert!(world.run(&["skill", "next"], 0).contains(".claude/memory/t-1-clarification-memory.md"));
+    assert!(world.run(&["skill", "branch"], 0).contains("orchestrate-clarification"));
+    assert!(status(&world).contains("\"initialized\""), "{}", status(&world));
+    let missing = world.phasegate(&["skill", "complete"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(1));
+    let starts = |kind: &str| json!({"subagent_type": kind, "prompt": "Task ID: t-1", "description": "d"});
+    world.run(&["skill", "halt"], 0);
+    assert!(status(&world).contains("\"halted\""), "{}", status(&world));
+    assert!(!passes(&world, "1", "Agent", starts("clarification")), "a run that stands still starts nobody");
+    assert!(!passes(&world, "2", "Write", json!({"file_path": "a.md", "content": "x"})));
+    world.run(&["skill", "resume"], 0);
+    assert!(passes(&world, "3", "Agent", starts("clarification")));
+    assert!(!status(&world).contains("\"halted\""), "{}", status(&world));
+}
