@@ -25,8 +25,7 @@ use crate::tools;
 use crate::wire::Head;
 
 /// The text that follows a question if no person can be asked.
-const NOBODY: &str =
-    "Nobody can be asked here, so the call is denied. Ask the user to run it, or to go on in a terminal.";
+const NOBODY: &str = "Nobody can be asked here, so the call is denied.";
 
 /// A reply's JSON.
 #[derive(Default, Serialize)]
