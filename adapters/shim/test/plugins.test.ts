@@ -167,3 +167,43 @@ test("a session that goes idle too early goes on once, as the agent that the use
   assert.equal(sent.length, 2, "a person's prompt counts anew")
   await (hooks as any).dispose()
 })
+
+test("the agent has the tool of the registry where the settings name programs, and is answered through the guard", async () => {
+  const answers = {
+    session: { get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id } }) },
+    tui: { showToast: async () => ({}) },
+    mcp: { status: async () => ({ data: {} }) },
+  }
+  const without = await Phasegate({ client: answers, directory: project } as any)
+  assert.deepEqual(Object.keys(without.tool ?? {}), [])
+  await (without as any).dispose()
+  const named = join(world, "named")
+  mkdirSync(join(named, ".phasegate"), { recursive: true })
+  writeFileSync(join(named, ".phasegate/config.yaml"), "mode: block\nsafety: { programs: [gcloud] }\n")
+  const hooks = await Phasegate({ client: answers, directory: named } as any)
+  await hooks.event?.({ event: { type: "session.created", properties: { info: { id: "ses_3", title: "" } } } as any })
+  const { plan_skill_safety: tool } = hooks.tool ?? {}
+  const asks = (args: object) => tool?.execute(args as any, { sessionID: "ses_3" } as any)
+  const told = await asks({ tool: "gcloud", commands: { "gcloud * list *": "READ" }, default: "WRITE" })
+  assert.match(String(told), /^Registered 1 safety pattern\(s\) for "gcloud"/)
+  await assert.rejects(async () => asks({ tool: "terraform", commands: { "terraform show": "READ" } }), /terraform/)
+  await (hooks as any).dispose()
+})
+
+test("a prompt that names no agent goes to the client's default one, whose plan mode counts", async () => {
+  const answers = {
+    session: { get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id } }) },
+    tui: { showToast: async () => ({}) },
+    mcp: { status: async () => ({ data: {} }) },
+  }
+  const planned = join(world, "planned")
+  mkdirSync(join(planned, ".phasegate"), { recursive: true })
+  writeFileSync(join(planned, ".phasegate/config.yaml"), "mode: block\nuse: [plan-mode]\n")
+  const hooks = await Phasegate({ client: answers, directory: planned } as any)
+  await hooks.event?.({ event: { type: "session.created", properties: { info: { id: "ses_4", title: "" } } } as any })
+  const message = { id: "msg_1", agent: "plan" }
+  await hooks["chat.message"]?.({ sessionID: "ses_4" } as any, { message, parts: [{ type: "text", text: "Plan it" }] } as any)
+  const output = { args: { filePath: join(planned, "a"), content: "x" } }
+  await assert.rejects(async () => hooks["tool.execute.before"]?.({ tool: "write", sessionID: "ses_4", callID: "c" }, output), /research/)
+  await (hooks as any).dispose()
+})
