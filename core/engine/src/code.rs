@@ -54,6 +54,8 @@ pub trait Coded: core::fmt::Display {
 pub enum Area {
     /// A call was judged by the phases of a run.
     Phase,
+    /// A rule, a budget or the access does not admit a call.
+    Admission,
     /// The guard itself was to be changed.
     Protection,
     /// A server's tool is not what it was.
@@ -67,11 +69,12 @@ pub enum Area {
 }
 
 impl Area {
-    /// The area's word: `phase`, `protection`, `tool`, `control`, `fault` or `config`.
+    /// The area's word: `phase`, `admission`, `protection`, `tool`, `control`, `fault` or `config`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Phase => "phase",
+            Self::Admission => "admission",
             Self::Protection => "protection",
             Self::Tool => "tool",
             Self::Control => "control",
@@ -106,6 +109,30 @@ codes! {
     Unfinished = "unfinished", Phase,
         "the agent wants to end its turn, and a skill that it must finish is not done",
         "make the calls that are still missing; a person may also end the skill with `phasegate deactivate`";
+    NoRuleMatched = "no-rule-matched", Admission,
+        "no rule permits this call, and the policy denies what no rule permits",
+        "make a call that a rule permits, or ask the user to permit this one";
+    RuleRejected = "rule-rejected", Admission,
+        "a rule denies this call, or could not be evaluated for it",
+        "do as the reason says, or go on without the call";
+    PolicyDenied = "policy-denied", Admission,
+        "a policy outside of the rules denies this call",
+        "do as the reason says, or go on without the call";
+    BudgetSpent = "budget-spent", Admission,
+        "the call is more than a budget allows; the denial names the limit, what was counted, and when it is counted anew",
+        "go on without the call until the budget is counted anew, or ask the user for more";
+    RuleVersionMismatch = "rule-version-mismatch", Admission,
+        "the request states another version of the rules than is in force",
+        "read the rules again, and send the request with their present version";
+    AmbiguousRuleset = "ambiguous-ruleset", Admission,
+        "several rules match the call, and none comes first; phasegate itself never denies so",
+        "ask the user to correct the rules";
+    EffectInvariantViolated = "effect-invariant-violated", Admission,
+        "an effect of a rule would violate an invariant; phasegate itself never denies so",
+        "go on without the call";
+    AxiomViolation = "axiom-violation", Admission,
+        "the call violates an axiom of the rules; phasegate itself never denies so",
+        "go on without the call";
     SelfProtection = "self-protection", Protection,
         "the call would change a file that the guard depends on",
         "let the user make the change, outside of the session";

@@ -1,5 +1,6 @@
 //! Decisions: what is answered to a call or a command, and how an agent gets on from a denial.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::decide::Line;
 use crate::policy::Mode;
+use crate::reason::DenialReason;
 
 /// What is answered, from lenient to strict: the strictest of several wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,6 +66,12 @@ pub enum Gate {
     Pin,
     /// Whether it registers what commands do, and who does.
     Registry,
+    /// What the session may do at all.
+    Access,
+    /// What calls may use up.
+    Budget,
+    /// The rules of the project.
+    Rules,
     /// The phases of the live runs.
     Phase,
     /// The right to give a control command.
@@ -79,6 +87,9 @@ impl Gate {
             Self::Protection => "protection",
             Self::Pin => "pin",
             Self::Registry => "registry",
+            Self::Access => "access",
+            Self::Budget => "budget",
+            Self::Rules => "rules",
             Self::Phase => "phase",
             Self::Control => "control",
         }
@@ -137,6 +148,9 @@ pub struct Decision {
     /// Whether the agent's turn is to end, where the platform can end it: the same call was denied too often.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub ends_turn: bool,
+    /// Why, as data, where a rule or a budget does not admit the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<Box<DenialReason>>,
 }
 
 impl Decision {
@@ -159,6 +173,7 @@ impl Decision {
             question: None,
             approved: false,
             ends_turn: false,
+            admission: None,
         }
     }
 

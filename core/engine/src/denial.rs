@@ -9,6 +9,7 @@ use crate::analysis::{Part, Registered};
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
 use crate::doubt::NamedLine;
+use crate::reason::DenialReason;
 use crate::state::{SpentEdge, Why};
 
 /// Why a call or a command is denied. The renderer knows the code, the reason and the recovery of each kind.
@@ -184,6 +185,8 @@ pub enum DenialKind {
     CommandInvalid(InvalidCommand),
     /// What commands of a program do is not registered.
     NotRegistered(NotRegistered),
+    /// A rule or a budget does not admit the call.
+    Admission(Box<DenialReason>),
 }
 
 /// Why what the commands of a program do is not registered.

@@ -84,6 +84,7 @@ mod phrase;
 pub mod doubt;
 pub mod redaction;
 pub mod code;
+pub mod reason;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 pub mod decide;
 pub mod decision;
@@ -163,6 +164,7 @@ pub use event::{Event, EventKind};
 pub use fact::{Fact, FactKey, FactValue, Facts};
 pub use gates::gates;
 pub use policy::Policy;
+pub use reason::DenialReason;
 pub use record::{Record, records};
 pub use state::State;
 pub use step::{Outcome, RunPosition, step};

@@ -1,5 +1,6 @@
 //! Rendering: the code, the texts and the JSON of every kind of denial. No other place writes them.
 
+mod admission;
 mod recovery;
 mod registered;
 mod stopped;
@@ -52,6 +53,9 @@ impl Denial {
             attempted: self.attempted,
             ..Decision::allow()
         };
+        if let DenialKind::Admission(why) = self.kind {
+            decision.admission = Some(why);
+        }
         if let Some(run) = self.run {
             decision.line = run.line;
             if run.began {
@@ -126,6 +130,7 @@ fn render(kind: &DenialKind) -> Rendered {
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
         Kind::HeldElsewhere { tool, skill, session } => held_elsewhere(tool, skill, session),
+        Kind::Admission(why) => admission::rendered(why),
         Kind::Stopped(why) => in_phase(Code::Stopped, stopped::reason(why), stopped::recovery(why)),
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }
