@@ -1,5 +1,6 @@
 //! The subcommands.
 
+pub mod access;
 pub mod activate;
 pub mod adapters;
 pub mod approve;
@@ -91,6 +92,8 @@ commands! {
     Skip(skip);
     /// Change the mode of an active skill
     Mode(mode);
+    /// Set what calls may do at all, for every session of the project
+    Access(access);
     /// Begin and end plan mode, and approve its plan
     Plan(plan);
     /// Show the current phase of each session of a project

@@ -38,6 +38,7 @@ impl Shared {
         let proposed = Proposed {
             event: events::tool_call(&call.name, call.input.clone(), named),
             host_ids: call.host_ids.clone(),
+            stated: None,
         };
         let ruled = self.calls.decide(session, proposed).await;
         match ruled.ruling {

@@ -12,6 +12,7 @@
 //! | the guard answers without a decision | denied with `internal` |
 //! | nothing guards the project, now or before | runs, and nothing is recorded |
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use phasegate_core::access::Stated;
 use phasegate_core::event::{By, CallOutcome, PermissionOutcome, SessionSource};
 use phasegate_core::policy::Mode;
 use phasegate_core::{Code, Decision, Effect, Event, EventKind, Outcome};
@@ -153,11 +155,13 @@ pub struct Proposed {
     pub event: EventKind,
     /// The ids by which the host may already have decided the call: see [`Guard::decided`].
     pub host_ids: Vec<String>,
+    /// What the server states of the call: see [`Stated`].
+    pub stated: Option<Box<Stated>>,
 }
 
 impl From<EventKind> for Proposed {
     fn from(event: EventKind) -> Self {
-        Self { event, host_ids: Vec::new() }
+        Self { event, host_ids: Vec::new(), stated: None }
     }
 }
 
@@ -271,8 +275,12 @@ impl GuardedCalls {
     ///
     /// The guard could not work; a call must then be denied.
     pub async fn give(&self, session: &GuardedSession, kind: EventKind) -> Result<Option<Outcome>, Problem> {
+        self.give_event(session, session.event(kind)).await
+    }
+
+    async fn give_event(&self, session: &GuardedSession, event: Event) -> Result<Option<Outcome>, Problem> {
         let step = match self.begin(session).await {
-            Ok(()) => self.handle(session, kind).await,
+            Ok(()) => self.handle_event(session, event).await,
             Err(problem) => Err(problem),
         };
         match step {
@@ -298,7 +306,7 @@ impl GuardedCalls {
     /// Decides a call for a server that can have a person asked: the call of a question stays open. If nobody is asked
     /// after all, or the answer is no, [`GuardedCalls::refused`] ends it.
     pub async fn propose(&self, session: &GuardedSession, proposed: Proposed) -> Ruled {
-        let Proposed { event, host_ids } = proposed;
+        let Proposed { event, host_ids, stated } = proposed;
         let (id, tool) = match &event {
             EventKind::ToolCall { id, tool, .. } => (id.clone().unwrap_or_default(), tool.clone()),
             _ => (String::new(), String::new()),
@@ -306,7 +314,8 @@ impl GuardedCalls {
         if session.begins.is_none() && !host_ids.is_empty() && self.decided_by_host(session, &event, host_ids).await {
             return Ruled { ruling: Ruling::DecidedByHost, step: None };
         }
-        match self.give(session, event).await {
+        let event = Event { stated, ..session.event(event) };
+        match self.give_event(session, event).await {
             Ok(Some(mut step)) => {
                 let ruling = match step.decision.take() {
                     Some(decision) if decision.lets_through() => {
@@ -361,7 +370,7 @@ impl GuardedCalls {
         let count = calls.len();
         let events = calls.into_iter().map(|kind| session.event(kind)).collect();
         match caught(async { self.guard.probe(&session.id, events).await }).await {
-            Some(Ok(answers)) if answers.len() == count => {
+            Ok(Ok(answers)) if answers.len() == count => {
                 answers.iter().map(|decision| !decision.lets_through()).collect()
             }
             _ => vec![false; count],
@@ -374,9 +383,12 @@ impl GuardedCalls {
     }
 
     async fn handle(&self, session: &GuardedSession, kind: EventKind) -> Result<Outcome, Problem> {
-        let event = session.event(kind);
+        self.handle_event(session, session.event(kind)).await
+    }
+
+    async fn handle_event(&self, session: &GuardedSession, event: Event) -> Result<Outcome, Problem> {
         let handled = caught(async { self.guard.handle(&session.id, event).await }).await;
-        handled.unwrap_or_else(|| Err(Problem::new(Code::Internal, "the guard panicked while it decided")))
+        handled.unwrap_or_else(|_| Err(Problem::new(Code::Internal, "the guard panicked while it decided")))
     }
 
     fn begun(&self) -> MutexGuard<'_, HashMap<String, Arc<tokio::sync::Mutex<bool>>>> {
@@ -399,14 +411,25 @@ pub fn every_call(tool: &str, server: Option<&str>, labels: Option<phasegate_cor
     }
 }
 
-/// What a future answers; `None` if it panics.
-async fn caught<T>(future: impl Future<Output = T>) -> Option<T> {
+/// What a future answers.
+///
+/// # Errors
+///
+/// It panics: with this message.
+pub async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {
     let mut future = pin!(future);
     poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-        Ok(poll) => poll.map(Some),
-        Err(_) => Poll::Ready(None),
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic_message(panic.as_ref()))),
     })
     .await
+}
+
+/// What a panic says; empty where it says nothing.
+#[must_use]
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use phasegate_adapter::guarded::{Denial, GuardedCall, GuardedCalls, GuardedSession, Ruling};
-use phasegate_adapter::{Guard, text};
+use phasegate_adapter::Guard;
+use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
 use phasegate_core::event::CallOutcome;
 use tower_service::Service;
 
+use crate::asking;
 use crate::call::{Answer, Call};
 
 /// Puts the guard before services that run tool calls. All services of a layer share what it knows of sessions.
@@ -20,14 +21,6 @@ pub struct Layer<E> {
     ended: E,
 }
 
-/// How a call runs.
-struct Passed {
-    /// The call, if its outcome is recorded.
-    open: Option<GuardedCall>,
-    /// What the agent is told beside the answer.
-    warning: Option<String>,
-}
-
 impl<E> Layer<E> {
     /// A layer that asks this guard.
     pub fn new(guard: Arc<dyn Guard>, ended: E) -> Self {
@@ -37,21 +30,6 @@ impl<E> Layer<E> {
     /// Records the end of a session. A later call under its id begins a new one.
     pub async fn end(&self, session: &str) {
         self.calls.end(&GuardedSession::new(session)).await;
-    }
-
-    /// How the call runs, or why it does not.
-    async fn decide(&self, call: &Call) -> Result<Passed, Denial> {
-        let session = GuardedSession::new(&call.session).of_principal(call.principal.clone());
-        let ruled = self.calls.decide(&session, call.event(&self.calls.fresh_id()).into()).await;
-        match ruled.ruling {
-            Ruling::Runs { call, warning } => {
-                let warning =
-                    warning.map(|decision| text::warning(&decision, |tool: &str, _: Option<&str>| tool.to_owned()));
-                Ok(Passed { open: Some(call), warning })
-            }
-            Ruling::Unguarded | Ruling::DecidedByHost => Ok(Passed { open: None, warning: None }),
-            Ruling::Denied(denied) => Err(denied),
-        }
     }
 }
 
@@ -114,17 +92,15 @@ where
         let mut ready = std::mem::replace(&mut self.inner, next);
         let layer = self.layer.clone();
         Box::pin(async move {
-            let passed = match layer.decide(&call).await {
-                Ok(passed) => passed,
+            let admitted = match asking::decide(&layer.calls, &call, None).await {
+                Ok(admitted) => admitted,
                 Err(denied) => return Ok(Answer::Denied(Box::new(denied))),
             };
+            let warning = admitted.warning.clone();
             let answer = ready.call(call).await;
-            if let Some(open) = passed.open {
-                let outcome = answer.as_ref().map_or(CallOutcome::Failed, &layer.ended);
-                // An outcome that cannot be recorded proves nothing; the answer itself goes out.
-                drop(layer.calls.ended(open, outcome).await);
-            }
-            answer.map(|answer| match passed.warning {
+            let outcome = answer.as_ref().map_or(CallOutcome::Failed, &layer.ended);
+            asking::ended(&layer.calls, admitted, outcome).await;
+            answer.map(|answer| match warning {
                 Some(warning) => Answer::Warned(answer, warning),
                 None => Answer::Ran(answer),
             })

@@ -63,12 +63,23 @@
 //! ```
 
 pub mod call;
+pub mod admission;
+mod asking;
 pub mod layer;
+pub mod denied;
+pub mod tool_lock;
+pub mod locked;
 
+pub use admission::{Admission, Admitted, Refusal, Request, Verdict};
 pub use call::{Answer, Call};
+pub use denied::{AdmissionEvent, StageError, ToolAdmissionDenied};
 pub use layer::{Guarded, Layer, Running};
+pub use locked::{Admitting, Locked};
 pub use phasegate_adapter::guarded::Denial;
 pub use phasegate_adapter::{Guard, Problem};
+pub use phasegate_core::access::{AccessMode, same_version};
 pub use phasegate_core::event::CallOutcome;
+pub use phasegate_core::reason::{DenialReason, Resets};
 pub use phasegate_core::tool::Labels;
 pub use phasegate_core::{Code, Decision, Effect, Event, EventKind, Outcome};
+pub use tool_lock::{BoxError, MiddlewareStage, Next, ToolLock, ToolLockOptions};

@@ -17,7 +17,7 @@ use crate::skills::Beside;
 use crate::source::{ApproveSource, Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
 use crate::texts::Texts;
-use crate::{mcp, safety, settings_check, skills, unentered, version};
+use crate::{budgets, mcp, safety, settings_check, skills, unentered, version};
 
 /// Compiles all configs of a project.
 ///
@@ -74,8 +74,14 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let approve = approve(settings.iter().filter_map(|(_, source, _)| source.approve));
     let safety = safety::combine(settings.iter().map(|(_, source, _)| &source.safety));
+    let access = budgets::access(settings.iter().map(|(_, source, _)| source));
+    let mut all = Vec::new();
+    for (number, source, node) in &settings {
+        let Some(findings) = work.findings.get_mut(*number) else { continue };
+        budgets::of_file(source, node, everywhere.mode, &mut all, findings);
+    }
     let skills = skills.into_values().collect();
-    let mut policy = Policy { skills, changed_tools, approve, safety, ..Policy::default() };
+    let mut policy = Policy { skills, changed_tools, approve, safety, access, budgets: all, ..Policy::default() };
     version::stamp(&mut policy);
     mode_unclear |= work.findings.iter().flatten().any(Finding::hides_a_mode);
     let settings = Settings {

@@ -33,6 +33,7 @@ mod unentered;
 mod combine;
 mod mcp;
 mod safety;
+mod budgets;
 mod compiled;
 mod expanded;
 mod settings_check;

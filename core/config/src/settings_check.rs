@@ -4,6 +4,7 @@ use phasegate_core::Code;
 use phasegate_core::analysis::Verdict;
 use phasegate_shell::{Rule, Table};
 
+use crate::budgets;
 use crate::input::Level;
 use crate::node::{Node, Span};
 use crate::report::Finding;
@@ -20,6 +21,7 @@ pub(crate) fn check(source: &SettingsSource, node: &Node, level: Level, findings
         redact(name, item.span, findings);
     }
     safety::check(&source.safety, node, findings);
+    budgets::check(source, node, findings);
     let shipped = Table::shipped();
     for (name, rule) in &source.programs {
         let span =

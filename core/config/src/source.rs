@@ -5,6 +5,7 @@
 pub mod choices;
 pub mod matcher;
 pub mod artifact;
+pub mod budget;
 pub mod mcp;
 pub mod safety;
 pub mod unlisted;
@@ -15,6 +16,7 @@ pub mod skill;
 pub use artifact::{
     ArtifactPath, ArtifactPathObject, ArtifactSource, FormatObject, FormatSource, LinePattern, LineSource,
 };
+pub use budget::{AccessSource, BudgetSource, CountSource, PerSource};
 pub use choices::{
     ApproveSource, FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, OnViolationSource, ScopeSource,
     ThenSource, UnlistedSource,

@@ -22,6 +22,9 @@ pub(crate) fn stamp(policy: &mut Policy) {
     if !policy.safety.is_default() {
         policy.version = digest(&(&policy.version, &policy.safety));
     }
+    if !policy.access.is_normal() || !policy.budgets.is_empty() {
+        policy.version = digest(&(&policy.version, policy.access, &policy.budgets));
+    }
 }
 
 /// Gives a skill and those that it runs their versions.

@@ -13,10 +13,12 @@ use crate::eval::World;
 use crate::event::Event;
 use crate::gate::Context;
 use crate::gates;
+use crate::gates::budget::{self, Counted};
 use crate::holding;
 use crate::in_force;
 use crate::judge::Caller;
 use crate::observe;
+use crate::permitting::Asked;
 use crate::pins::{OWN_SERVER, OWN_TOOLS};
 use crate::policy::Policy;
 use crate::question;
@@ -41,9 +43,12 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     if in_force::renew(world, policy, draft, &found.verdicts) {
         found = reach(world, policy, draft, &call, caller);
     }
+    let asked = Asked { time: event.time, stated: event.stated.as_deref() };
     let judge = |world: &mut World<'_>, draft: &Draft, verdicts: &[RunVerdict<'_>]| {
-        let denied =
-            gates::judge(world, &Context { policy, state: draft.state(), call: &call, caller, is_own, verdicts });
+        let denied = gates::judge(
+            world,
+            &Context { policy, state: draft.state(), call: &call, caller, asked, is_own, verdicts },
+        );
         question::answered(draft, &call, event, denied)
     };
     let mut denied = judge(world, draft, &found.verdicts);
@@ -58,6 +63,10 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });
     decision.approved = !is_own && approved::is_approved(policy, &call, &decision);
     question::keep(draft, &call, event, &mut decision);
+    if decision.effect != Effect::Deny && !is_own && !policy.budgets.is_empty() {
+        let (budgets, verdicts) = (policy.budgets.as_slice(), verdicts.as_slice());
+        budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts });
+    }
     let mut open = open_call(&call, event, &decision);
     for verdict in &verdicts {
         let (run, tool) = (verdict.run.clone(), call.tool.name.clone());

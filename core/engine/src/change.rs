@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::access::Granted;
 use crate::asked::{DeniedCall, Question, Yes};
+use crate::budget::Tally;
 use crate::cause::{By, SessionSource};
 use crate::code::Code;
 use crate::input::Values;
@@ -389,6 +391,18 @@ pub enum Change {
         /// Whether they may.
         approved: bool,
     },
+    /// A person set the access of the project.
+    AccessSet {
+        /// The access; `None`: as the configs say.
+        granted: Option<Granted>,
+    },
+    /// A call used up some of a budget.
+    BudgetSpent {
+        /// Which half of the state keeps the count.
+        scope: Scope,
+        /// The count after the call.
+        tally: Tally,
+    },
     /// The agent must be told, once, how to register what commands do.
     SafetyTold {
         /// The text for the agent.
@@ -541,10 +555,11 @@ impl Change {
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
             Self::SkillInForce { scope, .. } | Self::SkillNotInForce { scope, .. } => *scope,
-            Self::SafetyRegistered { scope, .. } => *scope,
+            Self::SafetyRegistered { scope, .. } | Self::BudgetSpent { scope, .. } => *scope,
             Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
+            | Self::AccessSet { .. }
             | Self::SafetyApproved { .. } => Scope::Project,
             Self::Seen { .. }
             | Self::SessionStarted { .. }

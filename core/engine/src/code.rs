@@ -121,6 +121,9 @@ codes! {
     BudgetSpent = "budget-spent", Admission,
         "the call is more than a budget allows; the denial names the limit, what was counted, and when it is counted anew",
         "go on without the call until the budget is counted anew, or ask the user for more";
+    Readonly = "access-readonly", Admission,
+        "the access is `readonly`, and the call is not known to only read",
+        "make calls that only read, or ask the user: `phasegate access normal --for 30m`";
     RuleVersionMismatch = "rule-version-mismatch", Admission,
         "the request states another version of the rules than is in force",
         "read the rules again, and send the request with their present version";

@@ -21,6 +21,7 @@ use crate::in_force;
 use crate::inputs;
 use crate::meant::{Named, Words, not_active, target};
 use crate::observe;
+use crate::permitting;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
 use crate::reach;
 use crate::registering::{self, Registrar};
@@ -94,6 +95,11 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             human(by, name)?;
             let element = Named { id: args.required("id")?, run: args.text("run")? };
             steering::element(draft, steering::act(name), element)
+        }
+        "set_access" => {
+            let args = only(&["access", "for"])?;
+            human(by, name)?;
+            permitting::set(draft, &args, at)
         }
         "set_mode" => {
             let args = only(&["skill_name", "mode"])?;
@@ -216,7 +222,7 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 22] = [
+pub const COMMANDS: [&str; 23] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
@@ -233,6 +239,7 @@ pub const COMMANDS: [&str; 22] = [
     "retry_element",
     "skip_element",
     "set_mode",
+    "set_access",
     "end_session",
     "reload",
     REGISTER,

@@ -66,7 +66,9 @@ pub enum Gate {
     Pin,
     /// Whether it registers what commands do, and who does.
     Registry,
-    /// What the session may do at all.
+    /// Whether the caller was told of the policy that is in force.
+    Version,
+    /// What calls may do at all.
     Access,
     /// What calls may use up.
     Budget,
@@ -87,6 +89,7 @@ impl Gate {
             Self::Protection => "protection",
             Self::Pin => "pin",
             Self::Registry => "registry",
+            Self::Version => "version",
             Self::Access => "access",
             Self::Budget => "budget",
             Self::Rules => "rules",

@@ -185,8 +185,26 @@ pub enum DenialKind {
     CommandInvalid(InvalidCommand),
     /// What commands of a program do is not registered.
     NotRegistered(NotRegistered),
+    /// The call may do more than read, and the access is `readonly`.
+    Readonly {
+        /// The name of the tool.
+        tool: String,
+        /// Who says so.
+        why: WhyReadonly,
+    },
     /// A rule or a budget does not admit the call.
     Admission(Box<DenialReason>),
+}
+
+/// Who says that calls may only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyReadonly {
+    /// The configs.
+    Config,
+    /// A person, for the project.
+    Person,
+    /// The server that holds the guard, for this call.
+    Server,
 }
 
 /// Why what the commands of a program do is not registered.
@@ -305,6 +323,11 @@ pub enum InvalidCommand {
         skill: Option<String>,
         /// The skills that are in force there.
         in_force: Vec<String>,
+    },
+    /// The access cannot be set so.
+    AccessInvalid {
+        /// Why, as a phrase.
+        why: &'static str,
     },
     /// The state of another system cannot be imported.
     StateNotImported {

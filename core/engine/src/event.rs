@@ -1,5 +1,6 @@
 //! Events: the closed list of things a platform can tell us, in the form that transcripts and journals use.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,6 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::access::Stated;
 use crate::analysis::CallAnalysis;
 use crate::builtin_tools::{known_labels, split_native};
 use crate::state::Run;
@@ -32,6 +34,8 @@ pub struct Event {
     pub permission_mode: Option<String>,
     /// The agent that acts; absent: the main agent.
     pub agent: Option<Agent>,
+    /// What the server that holds the guard states of a call.
+    pub stated: Option<Box<Stated>>,
     /// What happened, or is about to, with what belongs to it.
     pub kind: EventKind,
 }
@@ -260,7 +264,7 @@ pub enum EventKind {
     },
 }
 
-const ENVELOPE: [&str; 6] = ["session", "time", "cwd", "principal", "permission_mode", "agent"];
+const ENVELOPE: [&str; 7] = ["session", "time", "cwd", "principal", "permission_mode", "agent", "stated"];
 
 impl Event {
     /// An event of `kind` by the main agent of `session`, with nothing else known.
@@ -273,6 +277,7 @@ impl Event {
             principal: None,
             permission_mode: None,
             agent: None,
+            stated: None,
             kind,
         }
     }
@@ -375,6 +380,7 @@ impl Event {
             principal: head.principal,
             permission_mode: head.permission_mode,
             agent: head.agent,
+            stated: head.stated,
             kind,
         })
     }
@@ -389,6 +395,7 @@ impl Event {
             principal: self.principal.clone(),
             permission_mode: self.permission_mode.clone(),
             agent: self.agent.clone(),
+            stated: self.stated.clone(),
         };
         let (Ok(Value::Object(head)), Ok(Value::Object(mut fields))) =
             (serde_json::to_value(head), serde_json::to_value(&self.kind))
@@ -420,6 +427,8 @@ struct Envelope {
     permission_mode: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<Agent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stated: Option<Box<Stated>>,
 }
 
 impl EventKind {

@@ -15,6 +15,7 @@ use crate::eval::World;
 use crate::gate::Context;
 use crate::hindered::is_hindered;
 use crate::judge::{Caller, Ruling};
+use crate::permitting::Asked;
 use crate::policy::{Mode, Policy, Scope, Skill};
 use crate::remedy;
 use crate::run_verdict::{is_done, verdicts};
@@ -196,7 +197,8 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
     for verdict in &mut verdicts {
         verdict.ruling = Ruling::outside();
     }
-    let context = Context { policy, state, call: &call, caller, is_own: false, verdicts: &verdicts };
+    let context =
+        Context { policy, state, call: &call, caller, asked: Asked::default(), is_own: false, verdicts: &verdicts };
     let mut open = Vec::new();
     for verdict in verdicts.iter().filter(|verdict| verdict.judges) {
         let Some(run) = state.run(&verdict.run).filter(|run| !run.tentative) else { continue };

@@ -4,6 +4,7 @@ use crate::denial::Denial;
 use crate::eval::World;
 use crate::in_force;
 use crate::judge::Caller;
+use crate::permitting::Asked;
 use crate::policy::{Mode, Policy, Skill};
 use crate::run_verdict::RunVerdict;
 use crate::state::State;
@@ -16,6 +17,8 @@ pub(crate) struct Context<'a> {
     pub(crate) state: &'a State,
     pub(crate) call: &'a Call,
     pub(crate) caller: Caller<'a>,
+    /// When it is made, and what is stated of it.
+    pub(crate) asked: Asked<'a>,
     /// Whether the call is one of our own tools, which no run judges.
     pub(crate) is_own: bool,
     /// What each live run says to the call.
@@ -34,7 +37,7 @@ impl Context<'_> {
 
 /// Whether any skill or run asks for more than a warning.
 pub(crate) fn blocks(policy: &Policy, state: &State) -> bool {
-    let skills = policy.skills.iter().chain(&policy.earlier).filter_map(|skill: &Skill| skill.mode);
+    let skills = policy.modes().chain(policy.earlier.iter().filter_map(|skill: &Skill| skill.mode));
     let in_force = in_force::all(state).into_iter().map(|found| found.mode);
     skills.chain(state.live_runs().map(|run| run.mode)).chain(in_force).any(|mode| mode == Mode::Block)
 }

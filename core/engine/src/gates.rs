@@ -2,10 +2,13 @@
 //!
 //! `ARCHITECTURE.md` prints this list; `tests/gates.rs` compares the two.
 
+mod access;
+pub(crate) mod budget;
 mod phase;
 mod pin;
 pub(crate) mod protection;
 mod registry;
+mod version;
 
 use crate::decision::{Decision, Gate};
 use crate::eval::World;
@@ -18,10 +21,13 @@ struct Row {
 }
 
 /// Every gate that a call passes. The input is checked before, where it is read.
-const GATES: [Row; 4] = [
+const GATES: [Row; 7] = [
     Row { gate: Gate::Protection, judge: protection::judge },
     Row { gate: Gate::Pin, judge: pin::judge },
     Row { gate: Gate::Registry, judge: registry::judge },
+    Row { gate: Gate::Version, judge: version::judge },
+    Row { gate: Gate::Access, judge: access::judge },
+    Row { gate: Gate::Budget, judge: budget::judge },
     Row { gate: Gate::Phase, judge: phase::judge },
 ];
 

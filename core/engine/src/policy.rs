@@ -6,12 +6,15 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::AccessMode;
 use crate::analysis::Invocation;
 use crate::artifact::Artifact;
+use crate::budget::Budget;
 use crate::condition::Condition;
 use crate::example::Example;
 use crate::input::{Input, Values};
 use crate::matcher::{Matcher, ServerPattern, Servers};
+pub use crate::mode::Mode;
 use crate::object::Selector;
 use crate::plan::PlanFile;
 use crate::steps::StepsFile;
@@ -36,6 +39,12 @@ pub struct Policy {
     /// What agents may register about commands.
     #[serde(default, skip_serializing_if = "Safety::is_default")]
     pub safety: Safety,
+    /// What calls may do at all, where no person says otherwise.
+    #[serde(default, skip_serializing_if = "AccessMode::is_normal")]
+    pub access: AccessMode,
+    /// How much calls may use up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<Budget>,
 }
 
 /// What agents may register about the commands of programs (rules 4.6).
@@ -95,6 +104,13 @@ impl Policy {
     pub fn invoked(&self, name: &str) -> Option<&Skill> {
         let plain = Invocation::plain(name);
         self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
+    }
+
+    /// The modes that it asks for, those of its skills first: what is denied by access or a budget needs no skill.
+    pub fn modes(&self) -> impl Iterator<Item = Mode> {
+        let access = (self.access == AccessMode::Readonly).then_some(Mode::Block);
+        let skills = self.skills.iter().filter_map(|skill| skill.mode);
+        skills.chain(self.budgets.iter().map(|budget| budget.mode)).chain(access)
     }
 
     /// Whether a condition compares what calls are about.
@@ -506,27 +522,6 @@ pub enum Spent {
     Halt,
     /// It waits for a person, who says how it goes on.
     Person,
-}
-
-/// What a violation leads to, from lenient to strict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// The call runs; the agent gets a warning and the journal records it.
-    Warn,
-    /// The call is denied.
-    Block,
-}
-
-impl Mode {
-    /// The word of a config: `warn` or `block`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Warn => "warn",
-            Self::Block => "block",
-        }
-    }
 }
 
 /// What becomes of a violation in block mode, from lenient to strict.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::AccessMode;
 use crate::cause::By;
 use crate::change::Change;
 use crate::code::Code;
@@ -63,6 +64,14 @@ pub enum Record {
         program: String,
         /// Whether they may.
         approved: bool,
+    },
+    /// A person set the access of the project.
+    AccessSet {
+        /// The access; `normal`: as the configs say, where it has no end.
+        access: AccessMode,
+        /// When it ends, in milliseconds since 1970-01-01 UTC.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<i64>,
     },
     /// A run moved.
     PhaseAdvance {
@@ -172,7 +181,7 @@ fn is_recorded(change: &Change) -> bool {
         Change::ApprovalGiven { .. } | Change::ApprovalRevoked { .. } | Change::LimitSpent { .. } => true,
         Change::Approved { .. } | Change::ToolsSeen { .. } | Change::ToolAccepted { .. } => true,
         Change::QuestionAnswered { .. } => true,
-        Change::SafetyRegistered { .. } | Change::SafetyApproved { .. } => true,
+        Change::SafetyRegistered { .. } | Change::SafetyApproved { .. } | Change::AccessSet { .. } => true,
         change => change.moves_a_run(),
     }
 }
@@ -234,6 +243,10 @@ fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended:
         Change::ApprovalRevoked { name, .. } => Record::ApprovalRevoked { name: name.clone() },
         Change::QuestionAnswered { name, .. } => Record::Approved { name: name.clone() },
         Change::ToolAccepted { server, tool } => Record::Approved { name: pins::approval_name(server, tool) },
+        Change::AccessSet { granted } => Record::AccessSet {
+            access: granted.map_or(AccessMode::Normal, |granted| granted.access),
+            until: granted.and_then(|granted| granted.until),
+        },
         change => return of_safety(change).into_iter().collect(),
     };
     alloc::vec![one]

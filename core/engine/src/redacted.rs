@@ -38,6 +38,9 @@ pub struct Redacted {
     /// The values of the arguments that `same` compares, as far as the record leaves them out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Vec<String>>,
+    /// The bytes of the texts that the call gives, where a budget counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
 }
 
 impl Redacted {
@@ -64,6 +67,7 @@ impl Redacted {
             sha256: self.sha256.clone(),
             outcomes: outcomes.collect(),
             values: self.values.clone(),
+            bytes: self.bytes,
         }
     }
 }

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 
+use crate::budget::{self, Count};
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
 use crate::policy::{Policy, Skill, Start};
@@ -16,20 +17,21 @@ pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
     let (mut outcomes, mut values) = (BTreeMap::new(), BTreeMap::new());
     let commands = parts_of(call);
     let reads = |path: &str| parts.iter().any(|part| overlap(part, path));
+    let mut note = |matcher: &Matcher| {
+        for test in matcher.args.iter().filter(|test| reads(&test.path)) {
+            outcomes.entry(test_key(test)).or_insert_with(|| test.fits(call));
+        }
+        for wanted in matcher.commands.iter().filter(|_| reads("command")) {
+            let fits = |call: &Call, labels| Matcher::fits_one_command(wanted, call, labels);
+            outcomes.entry(command_key(wanted)).or_insert_with(|| fits(call, &call.tool.labels));
+            for part in &commands {
+                let key = part_prefix(part.number) + &command_key(wanted);
+                outcomes.entry(key).or_insert_with(|| fits(&part.call, &part.labels));
+            }
+        }
+    };
     for skill in policy.skills.iter().chain(&policy.earlier) {
-        each_matcher(skill, &mut |matcher| {
-            for test in matcher.args.iter().filter(|test| reads(&test.path)) {
-                outcomes.entry(test_key(test)).or_insert_with(|| test.fits(call));
-            }
-            for wanted in matcher.commands.iter().filter(|_| reads("command")) {
-                let fits = |call: &Call, labels| Matcher::fits_one_command(wanted, call, labels);
-                outcomes.entry(command_key(wanted)).or_insert_with(|| fits(call, &call.tool.labels));
-                for part in &commands {
-                    let key = part_prefix(part.number) + &command_key(wanted);
-                    outcomes.entry(key).or_insert_with(|| fits(&part.call, &part.labels));
-                }
-            }
-        });
+        each_matcher(skill, &mut |matcher| note(matcher));
         for selector in skill.selectors() {
             let path = selector.to_string();
             if reads(&path)
@@ -39,7 +41,10 @@ pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
             }
         }
     }
-    Redacted { digest: digest(&call.input), sha256: sha256_hex(&call.input), outcomes, values }
+    policy.budgets.iter().flat_map(|budget| &budget.of).for_each(|matcher| matcher.each(&mut |one| note(one)));
+    let counts_bytes = policy.budgets.iter().any(|budget| budget.count == Count::Bytes);
+    let bytes = counts_bytes.then(|| budget::bytes(call));
+    Redacted { digest: digest(&call.input), sha256: sha256_hex(&call.input), outcomes, values, bytes }
 }
 
 /// Whether one of two names with dots lies in the other.

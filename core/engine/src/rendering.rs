@@ -130,6 +130,7 @@ fn render(kind: &DenialKind) -> Rendered {
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
         Kind::HeldElsewhere { tool, skill, session } => held_elsewhere(tool, skill, session),
+        Kind::Readonly { tool, why } => admission::readonly(tool, *why),
         Kind::Admission(why) => admission::rendered(why),
         Kind::Stopped(why) => in_phase(Code::Stopped, stopped::reason(why), stopped::recovery(why)),
         Kind::GlobalForbidden { .. }
@@ -386,6 +387,7 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
             }
         },
         Invalid::AlreadyApproved { name } => format!("`{name}` is approved already"),
+        Invalid::AccessInvalid { why } => (*why).to_string(),
         Invalid::StateNotImported { why } => format!("the state is not imported: {why}"),
         Invalid::ScopeUnknown => "a skill is in force for a `session` or for the `project`".to_string(),
         Invalid::NotInForce { skill, in_force } => {
@@ -461,6 +463,7 @@ fn invalid_remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ArgumentUnknown { .. }
         | Invalid::ArgumentNotText { .. }
         | Invalid::ArgumentsNotObject { .. }
+        | Invalid::AccessInvalid { .. }
         | Invalid::StateNotImported { .. }
         | Invalid::ScopeUnknown => Code::CommandInvalid.remedy(),
     }

@@ -13,6 +13,7 @@
 //! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
 //! | `/phasegate plan on or off` | `activate_skill`, `deactivate_skill` of [`PLAN_MODE`] |
 //! | `/phasegate plan approve or reject` | `approve`, `reject` of [`PLAN`] |
+//! | `/phasegate access readonly or normal or admin [TIME]` | `set_access` |
 //! | `/phasegate reload` | `reload` |
 //! | `/phasegate safety` | `safety` |
 //! | `/phasegate safety approve or revoke PROGRAM` | `approve_program`, `revoke_program` |
@@ -40,7 +41,7 @@ const MAX_COMMAND_BYTES: usize = 1024;
 /// The syntax of the commands, for an error message.
 const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
                      `skip [SKILL or PHASE [RUN]]`, `advance [SKILL or PHASE [RUN]]`, `task retry|skip ID [RUN]`, \
-                     `mode warn|block [SKILL]`, `plan on|off|approve|reject`, `reload`, `safety [approve|revoke PROGRAM]`";
+                     `mode warn|block [SKILL]`, `access readonly|normal|admin [TIME]`, `plan on|off|approve|reject`, `reload`, `safety [approve|revoke PROGRAM]`";
 
 /// The name of the skill that plan mode is.
 pub const PLAN_MODE: &str = "plan-mode";
@@ -104,6 +105,8 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["plan", "off"] => typed("deactivate_skill", &[("skill_name", PLAN_MODE)]),
         ["plan", "approve"] => typed("approve", &[("name", PLAN)]),
         ["plan", "reject"] => typed("reject", &[("name", PLAN)]),
+        ["access", word] => typed("set_access", &[("access", word)]),
+        ["access", word, lasts] => typed("set_access", &[("access", word), ("for", lasts)]),
         ["reload"] => typed("reload", &[]),
         ["safety"] => typed("safety", &[]),
         ["safety", "approve", program] => typed("approve_program", &[("program", program)]),
@@ -182,6 +185,7 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
             )
         }
         ("set_mode", _) => format!("phasegate: the user set `{}` to {} mode", text("skill"), text("mode")),
+        ("set_access", _) => format!("phasegate: the user set the access to `{}`", text("access")),
         ("approve_program", _) => format!("phasegate: the user lets agents classify `{}`", text("program")),
         ("revoke_program", _) => format!("phasegate: the user lets agents classify `{}` no more", text("program")),
         ("safety", _) => safety::shown(result),
@@ -215,6 +219,7 @@ pub(crate) fn word(command: &str) -> &str {
         "skip_element" => "workflow tasks skip",
         "advance" => "workflow advance",
         "set_mode" => "mode",
+        "set_access" => "access",
         "end_session" => "end",
         "revoke" => "approve --revoke",
         "approve_program" => "safety approve",
@@ -227,7 +232,8 @@ pub(crate) fn word(command: &str) -> &str {
 }
 
 /// The commands to phasegate that only a person gives, as a program takes them, and whether a prompt takes them too.
-const OF_PEOPLE: [(&str, bool); 11] = [
+const OF_PEOPLE: [(&str, bool); 12] = [
+    ("access", true),
     ("activate", true),
     ("approve", true),
     ("deactivate", true),
@@ -260,6 +266,7 @@ fn prompt_instead(given: &[String]) -> Option<Option<String>> {
     let words: Vec<&str> = given.iter().map(String::as_str).collect();
     let (as_prompt, words) = match *words.as_slice() {
         ["workflow", "start", ref rest @ ..] => (true, [&["activate"], rest].concat()),
+        ["access", access, "--for", lasts] => (true, ["access", access, lasts].to_vec()),
         ["safety", "approve", "--revoke", program] => (true, ["safety", "revoke", program].to_vec()),
         ["safety", "approve" | "register" | "import", ..] => (words.get(1) == Some(&"approve"), words.clone()),
         ["safety", ..] | ["plan", "list" | "show", ..] => return None,

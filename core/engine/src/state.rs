@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::access::Granted;
 use crate::asked::{DeniedCall, Question};
+use crate::budget::Tally;
 use crate::cause::{By, SessionSource};
 use crate::condition::Gate;
 use crate::input::Values;
@@ -103,6 +105,9 @@ pub struct Session {
     /// What was registered of commands in the session.
     #[serde(skip_serializing_if = "safety::is_nothing")]
     pub safety: Arc<Registry>,
+    /// How much of the budgets is used up that are counted in the session or in phases of its runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tallies: Vec<Tally>,
     /// Whether the agent was told how to register what commands do.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub safety_told: bool,
@@ -141,6 +146,12 @@ pub struct Project {
     /// What people registered of commands, and the programs that they let agents classify.
     #[serde(skip_serializing_if = "safety::is_nothing")]
     pub safety: Arc<Registry>,
+    /// The access that a person set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<Granted>,
+    /// How much of the budgets is used up that are counted in the project or in phases of its runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tallies: Vec<Tally>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

@@ -92,7 +92,10 @@ impl Ready {
     /// Whether the configs ask for nothing: no skill applies and no mode is set, as in a file that was emptied.
     #[must_use]
     pub fn is_void(&self) -> bool {
-        self.policy.skills.is_empty() && self.settings.mode.is_none()
+        self.policy.skills.is_empty()
+            && self.policy.budgets.is_empty()
+            && self.policy.access.is_normal()
+            && self.settings.mode.is_none()
     }
 
     /// The strictest mode that any run can begin with unasked.
@@ -105,7 +108,7 @@ impl Ready {
 /// The strictest mode of this policy's skills and of all runs.
 #[must_use]
 pub fn strictest(policy: &Policy, all: Option<Mode>) -> Mode {
-    policy.skills.iter().filter_map(|skill| skill.mode).chain(all).max().unwrap_or(Mode::Warn)
+    policy.modes().chain(all).max().unwrap_or(Mode::Warn)
 }
 
 /// Whether a config has the word `block`, or a word that nearly equals it in the place of a mode.
@@ -156,7 +159,7 @@ impl PolicyStore {
         if compiled.has_errors() || !found.problems.is_empty() {
             let mut diagnostics = found.problems.clone();
             diagnostics.extend(compiled.diagnostics);
-            let modes = compiled.policy.skills.iter().filter_map(|skill| skill.mode).chain(compiled.settings.mode);
+            let modes = compiled.policy.modes().chain(compiled.settings.mode);
             let unclear = compiled.settings.mode_unclear || !found.problems.is_empty();
             let speaks_of_block = speak_of_block(&found.files, &diagnostics);
             return Ok(Current::Invalid { mode: modes.max(), unclear, speaks_of_block, diagnostics });
@@ -174,7 +177,7 @@ impl PolicyStore {
     #[must_use]
     pub fn mode(found: &Found) -> Option<Mode> {
         let compiled = compile(&found.files);
-        let modes = compiled.policy.skills.iter().filter_map(|skill| skill.mode).chain(compiled.settings.mode);
+        let modes = compiled.policy.modes().chain(compiled.settings.mode);
         let is_whole = found.problems.is_empty() && !compiled.has_errors();
         is_whole.then(|| modes.max().unwrap_or(Mode::Warn))
     }

@@ -60,6 +60,7 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
     let proposed = Proposed {
         event: events::tool_call(&call.name, std::mem::take(&mut call.input), named),
         host_ids: call.host_ids,
+        stated: None,
     };
     let ruled = shared.calls.propose(&session, proposed).await;
     let open = match ruled.ruling {

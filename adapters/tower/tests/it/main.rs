@@ -1,12 +1,15 @@
 //! The layer before services that note what reached them.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test says what is wrong by failing")]
 
+mod lock;
+
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
 use phasegate_core::event::CallOutcome;
-use phasegate_core::{Code, Decision, Effect, Event, EventKind, Facts, Outcome, Policy, State};
+use phasegate_core::reason::{DenialReason, Resets};
+use phasegate_core::{Code, Decision, DenialKind, Effect, Event, EventKind, Facts, Outcome, Policy, State};
 use phasegate_tower::{Answer, Call, Denial, Layer};
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{Service as _, ServiceBuilder, ServiceExt as _, service_fn};
@@ -33,6 +36,11 @@ impl Guard for Scripted {
                     recovery: "look first".into(),
                     ..Decision::allow()
                 });
+            }
+            "spent" => {
+                let (which, resets) = ("b".to_owned(), Some(Resets::Session));
+                let reason = DenialReason::Budget { which, limit: 1, observed: 2, resets };
+                step.decision = Some(DenialKind::Admission(Box::new(reason)).refusal());
             }
             "doubtful" => {
                 step.decision = Some(Decision { effect: Effect::Warn, reason: "not so".into(), ..Decision::allow() });

@@ -8,6 +8,7 @@ use phasegate_core::fact::{Fact, FactKey, FactValue};
 use phasegate_core::policy::{Mode, Scope, Spent};
 use phasegate_core::state::Status;
 use phasegate_runtime::audit::history::Past;
+use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 
 /// A text of an event is shown up to this many characters.
@@ -165,6 +166,10 @@ pub(super) fn change(record: &Record) -> String {
             let who = if *by == By::Human { "a person" } else { "the agent" };
             format!("{who} registered {commands} patterns of `{tool}` for {place}")
         }
+        Record::AccessSet { access, until: Some(until) } => {
+            format!("the access is `{}` until {}", access.word(), timestamp(*until))
+        }
+        Record::AccessSet { access, .. } => format!("the access is `{}`", access.word()),
         Record::SafetyApproved { program, approved: true } => format!("agents may classify `{program}`"),
         Record::SafetyApproved { program, .. } => format!("agents may classify `{program}` no more"),
         Record::ApprovalRevoked { name } => format!("`{name}` is approved no more"),

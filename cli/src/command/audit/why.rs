@@ -84,6 +84,7 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
         Some(Gate::Protection) => "it would change a protected path",
         Some(Gate::Registry) => "only the main agent registers what commands do",
         Some(Gate::Pin) => "the tool's description changed since it was first seen",
+        Some(Gate::Version) => "the caller was told of another version of the policy",
         Some(Gate::Access) => "the access does not permit it",
         Some(Gate::Budget) => "a budget does not permit it",
         Some(Gate::Rules) => "the rules do not permit it",

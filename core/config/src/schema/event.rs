@@ -2,6 +2,7 @@
 #![expect(dead_code, reason = "the types are only described, never made")]
 
 use phasegate_core::EventKind;
+use phasegate_core::access::Stated;
 use phasegate_core::event::Agent;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -48,6 +49,8 @@ struct Envelope {
     permission_mode: Option<String>,
     /// The agent that acts; the main agent if absent.
     agent: Option<Agent>,
+    /// What the server that holds the guard states of a call. It can only make the answer stricter.
+    stated: Option<Stated>,
 }
 
 /// A point in time.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use phasegate_shell::Rule;
 use serde::Deserialize;
 
+use super::budget::{AccessSource, BudgetSource};
 use super::choices::{ApproveSource, Form, ModeSource, UnlistedSource};
 use super::matcher::MatcherSource;
 use super::mcp::McpSource;
@@ -46,6 +47,10 @@ pub struct SettingsSource {
     pub trust_repository: Option<bool>,
     /// What agents may register about the commands of programs.
     pub safety: SafetySource,
+    /// What calls may do at all. Of several levels the strictest holds.
+    pub access: Option<AccessSource>,
+    /// How much calls may use up, by the name of the budget. The budgets of all levels hold.
+    pub budgets: BTreeMap<String, BudgetSource>,
     /// Settings for MCP servers and their tools.
     pub mcp: McpSource,
 }

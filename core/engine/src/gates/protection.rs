@@ -34,7 +34,7 @@ fn effect(blocks: bool) -> Effect {
 }
 
 /// Whether the platform or a skill of the policy says that the tool reads, and none that it does more.
-fn known_to_read(policy: &Policy, call: &Call, caller: Caller<'_>) -> bool {
+pub(super) fn known_to_read(policy: &Policy, call: &Call, caller: Caller<'_>) -> bool {
     let skills = policy.skills.iter().chain(&policy.earlier).filter(|skill| !skill.tools.is_empty());
     let mut labels = call.tool.labels.clone();
     labels.extend(skills.flat_map(|skill| SkillCall::new(skill, call, caller).labels().clone()));

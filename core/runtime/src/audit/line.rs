@@ -43,6 +43,7 @@ pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
         | Record::ToolChanged { .. }
         | Record::Approved { .. }
         | Record::SafetyRegistered { .. }
+        | Record::AccessSet { .. }
         | Record::SafetyApproved { .. }
         | Record::ApprovalRevoked { .. } => return None,
     };

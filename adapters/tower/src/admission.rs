@@ -1,0 +1,115 @@
+//! Admission: who may make which call, as the stage asks it.
+
+use async_trait::async_trait;
+use phasegate_adapter::guarded::GuardedCall;
+use phasegate_core::DenialReason;
+use phasegate_core::access::AccessMode;
+use phasegate_core::event::CallOutcome;
+
+use crate::call::Call;
+
+/// A call that asks to be admitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The call, with its arguments. Session and principal are the server's to set, never the agent's.
+    pub call: Call,
+    /// The access that it is made with; `None`: the stage's own.
+    pub access: Option<AccessMode>,
+    /// The version of the rules that the caller was told of; `None`: it was told of none, so none is compared.
+    pub version: Option<String>,
+}
+
+impl Request {
+    /// A request for this call, with the access of the stage and without a version.
+    #[must_use]
+    pub fn new(call: Call) -> Self {
+        Self { call, access: None, version: None }
+    }
+
+    /// The request with this access.
+    #[must_use]
+    pub fn with_access(self, access: AccessMode) -> Self {
+        Self { access: Some(access), ..self }
+    }
+
+    /// The request of a caller that was told of this version of the rules.
+    #[must_use]
+    pub fn told_of(self, version: impl Into<String>) -> Self {
+        Self { version: Some(version.into()), ..self }
+    }
+
+    /// Who calls: the principal, else the session.
+    #[must_use]
+    pub fn caller(&self) -> &str {
+        self.call.principal.as_deref().unwrap_or(&self.call.session)
+    }
+}
+
+impl From<Call> for Request {
+    fn from(call: Call) -> Self {
+        Self::new(call)
+    }
+}
+
+/// Whether a call is admitted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It runs.
+    Admitted(Admitted),
+    /// It does not run.
+    Denied(Refusal),
+}
+
+/// A call that runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Admitted {
+    /// What the agent is told beside the answer: a rule in warn mode would have denied the call.
+    pub warning: Option<String>,
+    /// The call, where its outcome is recorded.
+    pub call: Option<GuardedCall>,
+}
+
+/// A call that does not run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// Why.
+    pub reason: DenialReason,
+    /// The text for the agent: why, how to get on, and what it may call now. Empty where there is no more than the reason.
+    pub advice: String,
+}
+
+impl Refusal {
+    /// A refusal for this reason, with no more to say.
+    #[must_use]
+    pub fn new(reason: DenialReason) -> Self {
+        Self { reason, advice: String::new() }
+    }
+}
+
+/// Decides whether calls are admitted. The guard of a project does; a server may bring one of its own.
+///
+/// An error says that nothing could be decided, and a panic does too: the stage then denies the call.
+#[async_trait]
+pub trait Admission: Send + Sync {
+    /// The version of the rules; `None`: [`Admission::evaluate`] compares the version of the request itself.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be told.
+    async fn version(&self, request: &Request) -> Result<Option<String>, String>;
+
+    /// Decides a call. Its access is set: the request's, else the stage's.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be decided.
+    async fn evaluate(&self, request: &Request) -> Result<Verdict, String>;
+
+    /// Takes note of how an admitted call ended.
+    async fn ended(&self, _admitted: Admitted, _outcome: CallOutcome) {}
+
+    /// Takes note that a listener of the stage panicked with this message. By default it is logged.
+    fn listener_failed(&self, listener: &str, message: &str) {
+        tracing::error!(listener, message, "a listener of the tool lock panicked; the call is denied all the same");
+    }
+}

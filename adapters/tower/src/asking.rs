@@ -1,0 +1,71 @@
+//! The guard of a project, asked: for the layer, and as the admission of the stage.
+
+use async_trait::async_trait;
+use phasegate_adapter::guarded::{Denial, GuardedCalls, GuardedSession, Proposed, Ruling};
+use phasegate_adapter::text;
+use phasegate_core::access::Stated;
+use phasegate_core::event::CallOutcome;
+use phasegate_core::{Decision, DenialReason};
+
+use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
+use crate::call::Call;
+
+/// The name of the rule of a denial that the stage makes because nothing could be decided.
+pub(crate) const ADAPTER: &str = "<adapter>";
+
+/// Decides a call, of which the server may state something.
+pub(crate) async fn decide(calls: &GuardedCalls, call: &Call, stated: Option<Stated>) -> Result<Admitted, Denial> {
+    let session = GuardedSession::new(&call.session).of_principal(call.principal.clone());
+    let proposed = Proposed { stated: stated.map(Box::new), ..Proposed::from(call.event(&calls.fresh_id())) };
+    match calls.decide(&session, proposed).await.ruling {
+        Ruling::Runs { call, warning } => {
+            let warning =
+                warning.map(|decision| text::warning(&decision, |tool: &str, _: Option<&str>| tool.to_owned()));
+            Ok(Admitted { warning, call: Some(call) })
+        }
+        Ruling::Unguarded | Ruling::DecidedByHost => Ok(Admitted::default()),
+        Ruling::Denied(denied) => Err(denied),
+    }
+}
+
+/// Records how a call ended.
+pub(crate) async fn ended(calls: &GuardedCalls, admitted: Admitted, outcome: CallOutcome) {
+    if let Some(call) = admitted.call {
+        // An outcome that cannot be recorded proves nothing; the answer itself goes out.
+        drop(calls.ended(call, outcome).await);
+    }
+}
+
+/// The guard compares the version with that of the session's policy, in the same step in which it decides.
+#[async_trait]
+impl Admission for GuardedCalls {
+    async fn version(&self, _request: &Request) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+
+    async fn evaluate(&self, request: &Request) -> Result<Verdict, String> {
+        let stated = Stated { access: request.access, version: request.version.clone() };
+        match decide(self, &request.call, Some(stated)).await {
+            Ok(admitted) => Ok(Verdict::Admitted(admitted)),
+            Err(Denial::Decision(decision)) => Ok(Verdict::Denied(refusal(*decision))),
+            Err(Denial::Problem(problem)) => Err(problem.text()),
+        }
+    }
+
+    async fn ended(&self, admitted: Admitted, outcome: CallOutcome) {
+        ended(self, admitted, outcome).await;
+    }
+}
+
+/// A denial of the guard as the stage gives it. Where no rule or budget denies, the code of the denial is the policy.
+fn refusal(mut decision: Decision) -> Refusal {
+    let advice = text::denial(&decision, |tool: &str, _: Option<&str>| tool.to_owned());
+    let reason = match decision.admission.take() {
+        Some(reason) => *reason,
+        None => DenialReason::Policy {
+            policy_id: decision.code.map_or("denied", |code| code.id()).to_owned(),
+            policy_reason: decision.reason,
+        },
+    };
+    Refusal { reason, advice }
+}

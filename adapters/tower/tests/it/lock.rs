@@ -1,0 +1,590 @@
+//! The families F1 to F15 of the stage's specification, by name. Where one is about TypeScript itself, its comment says
+//! what stands for it here.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use phasegate_tower::{
+    AccessMode, Admission, AdmissionEvent, Admitted, BoxError, Call, CallOutcome, DenialReason, Guard, MiddlewareStage,
+    Next, Refusal, Request, StageError, ToolAdmissionDenied, ToolLock, ToolLockOptions, Verdict,
+};
+use serde_json::json;
+use tower::{ServiceBuilder, ServiceExt as _, service_fn};
+
+/// An evaluator whose only rule does what it is set to. It keeps what it was asked.
+#[derive(Default)]
+struct Registry {
+    rejects: AtomicBool,
+    fails: Option<&'static str>,
+    panics: bool,
+    asked: Mutex<Vec<Request>>,
+    ended: Mutex<Vec<CallOutcome>>,
+    reports: Mutex<Vec<String>>,
+}
+
+const VERSION: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+impl Registry {
+    fn admits() -> Arc<Self> {
+        Arc::new(Self::default())
+    }
+
+    fn rejects() -> Arc<Self> {
+        let registry = Self::default();
+        registry.rejects.store(true, Ordering::Relaxed);
+        Arc::new(registry)
+    }
+
+    fn hash(&self) -> Result<String, String> {
+        assert!(!self.panics, "hash panicked");
+        self.fails.map_or_else(|| Ok(VERSION.to_owned()), |message| Err(message.to_owned()))
+    }
+}
+
+fn rejected() -> DenialReason {
+    DenialReason::RuleRejected { rule_name: "R".into(), rule_reason: "denied_by_rule".into() }
+}
+
+#[async_trait]
+impl Admission for Registry {
+    async fn version(&self, _request: &Request) -> Result<Option<String>, String> {
+        self.hash().map(Some)
+    }
+
+    async fn evaluate(&self, request: &Request) -> Result<Verdict, String> {
+        self.asked.lock().unwrap().push(request.clone());
+        if self.rejects.load(Ordering::Relaxed) {
+            return Ok(Verdict::Denied(Refusal::new(rejected())));
+        }
+        Ok(Verdict::Admitted(Admitted::default()))
+    }
+
+    async fn ended(&self, _admitted: Admitted, outcome: CallOutcome) {
+        self.ended.lock().unwrap().push(outcome);
+    }
+
+    fn listener_failed(&self, listener: &str, message: &str) {
+        self.reports.lock().unwrap().push(format!("{listener}: {message}"));
+    }
+}
+
+type Ended = fn(&u32) -> CallOutcome;
+type Lock = ToolLock<Ended>;
+
+fn lock(registry: &Arc<Registry>, options: ToolLockOptions) -> Lock {
+    let ended: Ended = |answer| if *answer == 0 { CallOutcome::Failed } else { CallOutcome::Ok };
+    ToolLock::of(Arc::clone(registry) as Arc<dyn Admission>, options, ended)
+}
+
+fn request() -> Request {
+    let call = Call { principal: Some("alice".into()), ..Call::new("s", "create_task").with_input(json!({"x": 1})) };
+    Request::new(call)
+}
+
+/// A call through the stage: what came of it, and how often `next` was called.
+async fn called(lock: &Lock, request: Request) -> (Result<u32, StageError<String>>, usize) {
+    let times = AtomicUsize::new(0);
+    let next = || {
+        times.fetch_add(1, Ordering::Relaxed);
+        async { Ok(42) }
+    };
+    let answer = lock.run(request, next).await;
+    (answer, times.load(Ordering::Relaxed))
+}
+
+async fn denied(lock: &Lock, request: Request) -> ToolAdmissionDenied {
+    match called(lock, request).await {
+        (Err(StageError::Denied(denied)), 0) => *denied,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A place where listeners write what they get.
+type Journal = Arc<Mutex<Vec<String>>>;
+
+fn journaling(journal: &Journal) -> ToolLockOptions {
+    let (events, denials) = (Arc::clone(journal), Arc::clone(journal));
+    ToolLockOptions::default()
+        .on_event(move |event: &AdmissionEvent| events.lock().unwrap().push(format!("event {}", event.at)))
+        .on_deny(move |reason| denials.lock().unwrap().push(format!("deny {}", reason.kind())))
+}
+
+fn written(journal: &Journal) -> Vec<String> {
+    journal.lock().unwrap().clone()
+}
+
+#[tokio::test]
+async fn f1_1_the_factory_makes_a_stage() {
+    let stage = lock(&Registry::admits(), ToolLockOptions::default());
+    assert_eq!(called(&stage, request()).await, (Ok(42), 1));
+}
+
+#[test]
+fn f1_2_a_denial_is_an_error() {
+    fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
+    is_error::<ToolAdmissionDenied>();
+    is_error::<StageError<std::io::Error>>();
+}
+
+/// The arity of a function: here the trait says which two things a stage takes.
+#[tokio::test]
+async fn f1_3_a_stage_takes_a_request_and_what_comes_next() {
+    let stage: Box<dyn MiddlewareStage<u32>> = Box::new(lock(&Registry::admits(), ToolLockOptions::default()));
+    let next: Box<dyn Next<u32>> = Box::new(|| async { Ok::<u32, BoxError>(7) });
+    assert_eq!(stage.handle(request(), next).await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn f2_1_what_is_admitted_runs_next_once() {
+    assert_eq!(called(&lock(&Registry::admits(), ToolLockOptions::default()), request()).await.1, 1);
+}
+
+#[tokio::test]
+async fn f2_2_what_is_admitted_gives_the_value_of_next() {
+    assert_eq!(called(&lock(&Registry::admits(), ToolLockOptions::default()), request()).await.0, Ok(42));
+}
+
+#[tokio::test]
+async fn f2_3_what_is_admitted_tells_no_listener() {
+    let journal = Journal::default();
+    called(&lock(&Registry::admits(), journaling(&journal)), request()).await.0.unwrap();
+    assert_eq!(written(&journal), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn f3_1_what_is_denied_does_not_run_next() {
+    assert_eq!(called(&lock(&Registry::rejects(), ToolLockOptions::default()), request()).await.1, 0);
+}
+
+#[tokio::test]
+async fn f3_2_what_is_denied_fails_with_the_denial() {
+    let (answer, _) = called(&lock(&Registry::rejects(), ToolLockOptions::default()), request()).await;
+    assert!(matches!(answer, Err(StageError::Denied(denied)) if *denied.reason == rejected()));
+}
+
+#[tokio::test]
+async fn f4_1_on_deny_is_told_once_of_every_denial() {
+    let journal = Journal::default();
+    let denials = Arc::clone(&journal);
+    let options = ToolLockOptions::default().on_deny(move |reason| denials.lock().unwrap().push(reason.to_string()));
+    let stage = lock(&Registry::rejects(), options);
+    for times in 1..=3 {
+        denied(&stage, request()).await;
+        assert_eq!(written(&journal).len(), times);
+    }
+}
+
+#[tokio::test]
+async fn f4_2_on_deny_gets_the_typed_reason() {
+    let told: Arc<Mutex<Vec<DenialReason>>> = Arc::default();
+    let denials = Arc::clone(&told);
+    let options = ToolLockOptions::default().on_deny(move |reason| denials.lock().unwrap().push(reason.clone()));
+    denied(&lock(&Registry::rejects(), options), request()).await;
+    assert_eq!(*told.lock().unwrap(), [rejected()]);
+}
+
+#[tokio::test]
+async fn f4_3_on_deny_is_not_told_of_what_is_admitted() {
+    let journal = Journal::default();
+    called(&lock(&Registry::admits(), journaling(&journal)), request()).await.0.unwrap();
+    assert_eq!(written(&journal), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn f4_4_a_panic_of_on_deny_changes_no_denial() {
+    let registry = Registry::rejects();
+    denied(&lock(&registry, ToolLockOptions::default().on_deny(|_| panic!("sink"))), request()).await;
+    assert_eq!(*registry.reports.lock().unwrap(), ["on_deny: sink"]);
+}
+
+/// A frozen event: here listeners get it by shared reference, and nothing in it can be changed through that.
+#[tokio::test]
+async fn f5_1_on_event_is_told_once_of_every_denial() {
+    let journal = Journal::default();
+    let stage = lock(&Registry::rejects(), journaling(&journal));
+    denied(&stage, request()).await;
+    denied(&stage, request()).await;
+    assert_eq!(written(&journal).iter().filter(|line| line.starts_with("event")).count(), 2);
+}
+
+#[tokio::test]
+async fn f5_2_an_event_has_type_caller_tool_reason_and_count() {
+    let told: Arc<Mutex<Vec<AdmissionEvent>>> = Arc::default();
+    let events = Arc::clone(&told);
+    let options = ToolLockOptions::default().on_event(move |event| events.lock().unwrap().push(event.clone()));
+    let error = denied(&lock(&Registry::rejects(), options), request()).await;
+    let told = told.lock().unwrap();
+    let event = AdmissionEvent { caller: "alice".into(), tool: "create_task".into(), reason: error.reason, at: 1 };
+    assert_eq!(*told, [event]);
+    assert_eq!(AdmissionEvent::TYPE, "admission_deny");
+    let json = r#"{"at":"1","caller":"alice","reason":{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"},"tool":"create_task","type":"admission_deny"}"#;
+    assert_eq!(told[0].canonical(), json);
+}
+
+#[tokio::test]
+async fn f5_3_on_event_comes_before_on_deny() {
+    let journal = Journal::default();
+    denied(&lock(&Registry::rejects(), journaling(&journal)), request()).await;
+    assert_eq!(written(&journal), ["event 1", "deny rule_rejected"]);
+}
+
+#[tokio::test]
+async fn f5_4_a_panic_of_on_event_changes_no_denial() {
+    let registry = Registry::rejects();
+    denied(&lock(&registry, ToolLockOptions::default().on_event(|_| panic!("sink"))), request()).await;
+    assert_eq!(*registry.reports.lock().unwrap(), ["on_event: sink"]);
+}
+
+#[test]
+fn f6_1_the_error_has_its_name() {
+    assert_eq!(ToolAdmissionDenied::NAME, "ToolAdmissionDenied");
+    assert!(std::any::type_name::<ToolAdmissionDenied>().ends_with("::ToolAdmissionDenied"));
+}
+
+#[tokio::test]
+async fn f6_2_the_error_is_known_behind_any_error() {
+    let stage = lock(&Registry::rejects(), ToolLockOptions::default());
+    let next: Box<dyn Next<u32>> = Box::new(|| async { Ok::<u32, BoxError>(7) });
+    let error: BoxError = stage.handle(request(), next).await.unwrap_err();
+    assert!(error.downcast_ref::<ToolAdmissionDenied>().is_some());
+}
+
+/// The same object: here the event, the listener and the error share one value.
+#[tokio::test]
+async fn f6_3_the_reason_is_the_one_that_was_told() {
+    let told: Arc<Mutex<Vec<AdmissionEvent>>> = Arc::default();
+    let events = Arc::clone(&told);
+    let options = ToolLockOptions::default().on_event(move |event| events.lock().unwrap().push(event.clone()));
+    let error = denied(&lock(&Registry::rejects(), options), request()).await;
+    assert!(Arc::ptr_eq(&error.reason, &told.lock().unwrap()[0].reason));
+}
+
+#[tokio::test]
+async fn f6_4_the_error_names_caller_and_tool() {
+    let error = denied(&lock(&Registry::rejects(), ToolLockOptions::default()), request()).await;
+    assert_eq!((error.caller.as_str(), error.tool.as_str()), ("alice", "create_task"));
+    let unnamed = Request::new(Call::new("s", "create_task"));
+    let error = denied(&lock(&Registry::rejects(), ToolLockOptions::default()), unnamed).await;
+    assert_eq!(error.caller, "s", "without a principal the session calls");
+}
+
+#[tokio::test]
+async fn f6_5_the_error_has_http_status_403() {
+    assert_eq!(denied(&lock(&Registry::rejects(), ToolLockOptions::default()), request()).await.http_status, 403);
+}
+
+#[tokio::test]
+async fn f6_6_the_message_is_the_rendered_reason() {
+    let error = denied(&lock(&Registry::rejects(), ToolLockOptions::default()), request()).await;
+    assert_eq!(error.to_string(), rejected().render());
+    assert_eq!(error.to_string(), "rule R denies the call: denied_by_rule");
+}
+
+#[tokio::test]
+async fn f7_1_a_stale_version_is_a_mismatch() {
+    let registry = Registry::admits();
+    let stage = lock(&registry, ToolLockOptions::default());
+    assert_eq!(denied(&stage, request().told_of("sha256:old")).await.reason.kind(), "rule_version_mismatch");
+    assert_eq!(registry.asked.lock().unwrap().len(), 0, "no rule is evaluated by another version");
+    assert_eq!(called(&stage, request().told_of(VERSION)).await.0, Ok(42));
+    assert_eq!(called(&stage, request()).await.0, Ok(42), "who was told of none states none");
+}
+
+#[tokio::test]
+async fn f7_2_a_mismatch_names_both_versions() {
+    let stage = lock(&Registry::admits(), ToolLockOptions::default());
+    // A version of the same length, of which the first byte, the last one, or only the length differs.
+    for stale in ["xha256:", "sha256:aa"] {
+        let error = denied(&stage, request().told_of(stale)).await;
+        let expected = DenialReason::RuleVersionMismatch { expected: stale.into(), actual: VERSION.into() };
+        assert_eq!(*error.reason, expected);
+    }
+}
+
+#[tokio::test]
+async fn f8_1_an_evaluator_that_fails_before_it_evaluates_denies() {
+    let failing = || Registry { fails: Some("hash failed"), ..Registry::default() };
+    let panicking = || Registry { panics: true, ..Registry::default() };
+    for (registry, message) in [(failing(), "hash failed"), (panicking(), "hash panicked")] {
+        let stage = lock(&Arc::new(registry), ToolLockOptions::default());
+        // With a version and without one.
+        for request in [request(), request().told_of(VERSION)] {
+            let error = denied(&stage, request).await;
+            let (rule_name, rule_reason) = ("<adapter>".to_owned(), format!("evaluator_threw:{message}"));
+            assert_eq!(*error.reason, DenialReason::RuleRejected { rule_name, rule_reason });
+        }
+    }
+}
+
+#[tokio::test]
+async fn f8_2_no_panic_leaves_the_stage() {
+    let registry = Arc::new(Registry { panics: true, ..Registry::default() });
+    let journal = Journal::default();
+    let stage = lock(&registry, journaling(&journal));
+    let answer = tokio::spawn(async move { called(&stage, request()).await }).await;
+    assert!(matches!(answer, Ok((Err(StageError::Denied(_)), 0))));
+    assert_eq!(written(&journal), ["event 1", "deny rule_rejected"]);
+}
+
+/// The scanner looks for clocks and randomness in a function's text: here the same calls give the same bytes.
+#[tokio::test]
+async fn f9_1_the_same_calls_give_the_same_events() {
+    let once = || async {
+        let journal = Journal::default();
+        let events = Arc::clone(&journal);
+        let registry = Registry::rejects();
+        let stage = lock(
+            &registry,
+            ToolLockOptions::default().on_event(move |event| events.lock().unwrap().push(event.canonical())),
+        );
+        for request in [request(), request().told_of("old"), request().with_access(AccessMode::Readonly)] {
+            denied(&stage, request).await;
+        }
+        written(&journal)
+    };
+    assert_eq!(once().await, once().await);
+}
+
+/// The same of the code of the stage: it names no clock and no source of randomness.
+#[test]
+fn f9_2_the_stage_has_no_clock_and_no_randomness() {
+    let sources = [
+        include_str!("../../src/tool_lock.rs"),
+        include_str!("../../src/denied.rs"),
+        include_str!("../../src/locked.rs"),
+        include_str!("../../src/admission.rs"),
+    ];
+    for word in ["SystemTime", "Instant", "std::time", "tokio::time", "rand::", "getrandom", "Uuid"] {
+        assert!(!sources.iter().any(|source| source.contains(word)), "{word}");
+    }
+}
+
+#[tokio::test]
+async fn f10_1_the_count_rises_with_each_denial() {
+    let journal = Journal::default();
+    let stage = lock(&Registry::rejects(), journaling(&journal));
+    for _ in 0..3 {
+        denied(&stage, request()).await;
+    }
+    let events: Vec<String> = written(&journal).into_iter().filter(|line| line.starts_with("event")).collect();
+    assert_eq!(events, ["event 1", "event 2", "event 3"]);
+}
+
+#[tokio::test]
+async fn f10_2_what_is_admitted_between_does_not_count() {
+    let (registry, journal) = (Registry::rejects(), Journal::default());
+    let stage = lock(&registry, journaling(&journal));
+    for rejects in [true, false, false, true] {
+        registry.rejects.store(rejects, Ordering::Relaxed);
+        assert_eq!(called(&stage, request()).await.0.is_err(), rejects);
+    }
+    let events: Vec<String> = written(&journal).into_iter().filter(|line| line.starts_with("event")).collect();
+    assert_eq!(events, ["event 1", "event 2"]);
+}
+
+async fn access_of(options: ToolLockOptions, request: Request) -> Option<AccessMode> {
+    let registry = Registry::admits();
+    called(&lock(&registry, options), request).await.0.unwrap();
+    registry.asked.lock().unwrap().pop().unwrap().access
+}
+
+#[tokio::test]
+async fn f11_1_without_a_word_the_access_is_normal() {
+    assert_eq!(access_of(ToolLockOptions::default(), request()).await, Some(AccessMode::Normal));
+}
+
+#[tokio::test]
+async fn f11_2_the_options_say_the_default_access() {
+    let options = ToolLockOptions::default().default_access(AccessMode::Admin);
+    assert_eq!(access_of(options, request()).await, Some(AccessMode::Admin));
+}
+
+#[tokio::test]
+async fn f11_3_the_access_of_the_request_wins() {
+    let options = ToolLockOptions::default().default_access(AccessMode::Admin);
+    assert_eq!(access_of(options, request().with_access(AccessMode::Readonly)).await, Some(AccessMode::Readonly));
+}
+
+#[tokio::test]
+async fn f12_1_an_error_of_next_is_given_as_it_is() {
+    let registry = Registry::admits();
+    let stage = lock(&registry, ToolLockOptions::default());
+    let answer = stage.run(request(), || async { Err::<u32, _>("crashed".to_owned()) }).await;
+    assert_eq!(answer, Err(StageError::Next("crashed".to_owned())));
+    assert_eq!(*registry.ended.lock().unwrap(), [CallOutcome::Failed]);
+    let next: Box<dyn Next<u32>> = Box::new(|| async { Err::<u32, BoxError>(Box::new(std::fmt::Error)) });
+    assert!(stage.handle(request(), next).await.unwrap_err().is::<std::fmt::Error>(), "the same error, not another");
+}
+
+#[tokio::test]
+async fn f12_2_a_value_of_next_is_given_as_it_is() {
+    let registry = Registry::admits();
+    let stage = lock(&registry, ToolLockOptions::default());
+    for (value, outcome) in [(5, CallOutcome::Ok), (0, CallOutcome::Failed)] {
+        assert_eq!(stage.run(request(), || async move { Ok::<_, String>(value) }).await, Ok(value));
+        assert_eq!(registry.ended.lock().unwrap().pop(), Some(outcome));
+    }
+}
+
+/// A `next` that fails before it gives a future is a panic here: it is no denial, and goes on to whoever called.
+#[tokio::test]
+async fn f12_3_a_panic_of_next_goes_on() {
+    let stage = lock(&Registry::admits(), ToolLockOptions::default());
+    let task = tokio::spawn(async move { stage.run(request(), next_that_panics).await });
+    assert!(task.await.unwrap_err().is_panic());
+}
+
+fn next_that_panics() -> std::future::Ready<Result<u32, String>> {
+    panic!("before there is a future")
+}
+
+/// Says so when it is dropped.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn f12_4_who_drops_the_call_drops_next() {
+    let stage = lock(&Registry::admits(), ToolLockOptions::default());
+    let dropped = Arc::new(AtomicBool::new(false));
+    let guard = Dropped(Arc::clone(&dropped));
+    let mut call = Box::pin(stage.run(request(), || async move {
+        let _guard = guard;
+        std::future::pending::<Result<u32, String>>().await
+    }));
+    assert!(futures_poll(call.as_mut()).await.is_pending());
+    assert!(!dropped.load(Ordering::Relaxed));
+    drop(call);
+    assert!(dropped.load(Ordering::Relaxed));
+}
+
+async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task::Poll<()> {
+    std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context).map(|_| ()))).await
+}
+
+/// A promise: here the stage gives a future, on both branches, that can be sent to another thread.
+#[tokio::test]
+async fn f13_1_what_is_admitted_gives_a_future() {
+    let stage = lock(&Registry::admits(), ToolLockOptions::default());
+    let answer = tokio::spawn(async move { called(&stage, request()).await.0 }).await.unwrap();
+    assert_eq!(answer, Ok(42));
+}
+
+/// The same of a denial.
+#[tokio::test]
+async fn f13_2_what_is_denied_gives_a_future() {
+    let stage = lock(&Registry::rejects(), ToolLockOptions::default());
+    let answer = tokio::spawn(async move { called(&stage, request()).await.0 }).await.unwrap();
+    assert!(matches!(answer, Err(StageError::Denied(_))));
+}
+
+#[tokio::test]
+async fn f14_1_two_stages_count_by_themselves() {
+    let (one, other) = (Journal::default(), Journal::default());
+    let registry = Registry::rejects();
+    let (first, second) = (lock(&registry, journaling(&one)), lock(&registry, journaling(&other)));
+    denied(&first, request()).await;
+    denied(&first.clone(), request()).await;
+    denied(&second, request()).await;
+    assert_eq!(written(&one), ["event 1", "deny rule_rejected", "event 2", "deny rule_rejected"]);
+    assert_eq!(written(&other), ["event 1", "deny rule_rejected"]);
+}
+
+#[tokio::test]
+async fn f15_1_a_panic_of_on_event_does_not_skip_on_deny() {
+    let journal = Journal::default();
+    let options = journaling(&journal).on_event(|_| panic!("sink"));
+    denied(&lock(&Registry::rejects(), options), request()).await;
+    assert_eq!(written(&journal), ["deny rule_rejected"]);
+}
+
+#[tokio::test]
+async fn f15_2_a_panic_of_on_deny_does_not_keep_the_denial() {
+    let journal = Journal::default();
+    let options = journaling(&journal).on_deny(|_| panic!("sink"));
+    denied(&lock(&Registry::rejects(), options), request()).await;
+    assert_eq!(written(&journal), ["event 1"]);
+}
+
+#[tokio::test]
+async fn f15_3_where_both_panic_the_denial_stays() {
+    let registry = Registry::rejects();
+    let options = ToolLockOptions::default().on_event(|_| panic!("one")).on_deny(|_| panic!("two"));
+    let error = denied(&lock(&registry, options), request()).await;
+    assert_eq!(*error.reason, rejected());
+    assert_eq!(*registry.reports.lock().unwrap(), ["on_event: one", "on_deny: two"]);
+}
+
+#[tokio::test]
+async fn the_arguments_reach_the_evaluator() {
+    let registry = Registry::admits();
+    called(&lock(&registry, ToolLockOptions::default()), request()).await.0.unwrap();
+    assert_eq!(registry.asked.lock().unwrap()[0].call.input, json!({"x": 1}));
+}
+
+#[tokio::test]
+async fn the_stage_is_a_layer_before_a_service() {
+    let registry = Registry::admits();
+    let tools = service_fn(|call: Call| async move { if call.tool == "fails" { Err("failed") } else { Ok(1_u32) } });
+    let guarded = ServiceBuilder::new().layer(lock(&registry, ToolLockOptions::default())).service(tools);
+    assert_eq!(guarded.clone().oneshot(request()).await, Ok(1));
+    let fails = Request::new(Call::new("s", "fails"));
+    assert_eq!(guarded.clone().oneshot(fails).await, Err(StageError::Next("failed")));
+    registry.rejects.store(true, Ordering::Relaxed);
+    assert!(matches!(guarded.oneshot(request()).await, Err(StageError::Denied(_))));
+    assert_eq!(*registry.ended.lock().unwrap(), [CallOutcome::Ok, CallOutcome::Failed]);
+}
+
+#[tokio::test]
+async fn a_guard_is_an_admission() {
+    let cases = [
+        ("look", None),
+        ("doubtful", None),
+        ("forbidden", Some(r#"{"kind":"policy","policy_id":"denied","policy_reason":"no"}"#)),
+        ("spent", Some(r#"{"kind":"budget","limit":"1","observed":"2","resets":"session","which":"b"}"#)),
+        ("broken", Some(r#"{"kind":"rule_rejected","rule_name":"<adapter>","rule_reason":"evaluator_threw:"#)),
+        ("panics", Some(r#"{"kind":"rule_rejected","rule_name":"<adapter>","rule_reason":"evaluator_threw:"#)),
+    ];
+    for (tool, reason) in cases {
+        let guard = super::guard();
+        let warnings = Journal::default();
+        let warned = Arc::clone(&warnings);
+        let options = ToolLockOptions::default().on_warning(move |text| warned.lock().unwrap().push(text.to_owned()));
+        let ended: Ended = |_| CallOutcome::Ok;
+        let stage = ToolLock::new(Arc::clone(&guard) as Arc<dyn Guard>, options, ended);
+        let (answer, ran) = called(&stage, Request::new(Call::new("s", tool))).await;
+        match (reason, answer) {
+            (None, Ok(42)) => assert_eq!((ran, super::seen(&guard).len()), (1, 3), "{tool}"),
+            (Some(reason), Err(StageError::Denied(denied))) => {
+                let json = denied.reason.canonical();
+                assert!(json.starts_with(reason), "{tool}: {json}");
+                assert_eq!(ran, 0, "{tool}");
+                assert!(!denied.advice.is_empty());
+            }
+            other => panic!("{tool}: {other:?}"),
+        }
+        assert_eq!(written(&warnings).len(), usize::from(tool == "doubtful"), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn the_guard_gets_what_the_request_states() {
+    let guard = super::guard();
+    let ended: Ended = |_| CallOutcome::Ok;
+    let stage = ToolLock::new(Arc::clone(&guard) as Arc<dyn Guard>, ToolLockOptions::default(), ended);
+    let request = || Request::new(Call::new("s", "look"));
+    assert_eq!(called(&stage, request()).await.0, Ok(42));
+    // The engine has no policy here, and its version is empty.
+    let error = denied(&stage, request().told_of("v1")).await;
+    let expected = DenialReason::RuleVersionMismatch { expected: "v1".into(), actual: String::new() };
+    assert_eq!(*error.reason, expected);
+    let error = denied(&stage, request().with_access(AccessMode::Readonly)).await;
+    assert!(error.to_string().starts_with("policy access-readonly denies the call: "), "{error}");
+    let error = called(&stage, request().with_access(AccessMode::Admin)).await.0;
+    assert_eq!(error, Ok(42), "what a server states makes nothing looser, and nothing stricter here");
+}

@@ -1,0 +1,18 @@
+//! Access: where it is `readonly`, a call passes that is known to only read (rules 4.7).
+
+use crate::decision::Effect;
+use crate::denial::{Denial, DenialKind};
+use crate::eval::World;
+use crate::gate::Context;
+use crate::gates::protection::known_to_read;
+use crate::permitting::readonly;
+
+pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
+    let why = readonly(context.policy, context.state, context.asked)?;
+    if context.is_own || known_to_read(context.policy, context.call, context.caller) {
+        return None;
+    }
+    let tool = context.call.tool.name.clone();
+    let kind = DenialKind::Readonly { tool: tool.clone(), why };
+    Some(Denial { tool, ..Denial::new(kind, Effect::Deny) })
+}
