@@ -75,6 +75,7 @@ pub const EXPECTABLE: &[&str] = &[
     "policy_version",
     "error",
     "branches",
+    "admission",
 ];
 
 impl Case {

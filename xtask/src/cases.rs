@@ -7,6 +7,7 @@ mod planner;
 mod run;
 mod protocols;
 mod registry;
+mod lock;
 mod play;
 
 use std::collections::BTreeMap;
@@ -46,7 +47,8 @@ impl Args {
 }
 
 /// The files that are kept.
-const KEPT: [&str; 3] = ["001-task-planner.json", "002-skill-safety-registry.json", "003-skill-protocols.json"];
+const KEPT: [&str; 4] =
+    ["001-task-planner.json", "002-skill-safety-registry.json", "003-skill-protocols.json", "004-tool-lock.json"];
 
 /// How a case came out, as one JSON object.
 #[derive(Serialize)]

@@ -22,7 +22,7 @@ pub struct ToolAdmissionDenied {
 
 impl ToolAdmissionDenied {
     /// The name of the error in logs and answers.
-    pub const NAME: &'static str = "ToolAdmissionDenied";
+    pub const NAME: &'static str = "ToolAdmissionDeniedError";
     /// The status of an answer over HTTP.
     pub const HTTP_STATUS: u16 = 403;
 }

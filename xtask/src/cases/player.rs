@@ -27,6 +27,15 @@ impl Player {
         Ok(Self { project })
     }
 
+    /// A project of this name with these settings.
+    pub(super) fn with_settings(name: &str, settings: &str) -> Result<Self> {
+        let project = target().join("cases").join(name);
+        let config = project.join(".phasegate");
+        let written = fs::create_dir_all(&config).and_then(|()| fs::write(config.join("config.yaml"), settings));
+        written.map_err(|error| Failure::new(format!("{}: {error}", config.display())))?;
+        Ok(Self { project })
+    }
+
     /// A project of this name with these settings and a skill of its own.
     pub(super) fn with_skill(name: &str, settings: &str, skill: &str, text: &str) -> Result<Self> {
         let project = target().join("cases").join(name);

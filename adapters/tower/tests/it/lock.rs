@@ -238,7 +238,7 @@ async fn f5_4_a_panic_of_on_event_changes_no_denial() {
 
 #[test]
 fn f6_1_the_error_has_its_name() {
-    assert_eq!(ToolAdmissionDenied::NAME, "ToolAdmissionDenied");
+    assert_eq!(ToolAdmissionDenied::NAME, "ToolAdmissionDeniedError");
     assert!(std::any::type_name::<ToolAdmissionDenied>().ends_with("::ToolAdmissionDenied"));
 }
 
@@ -581,7 +581,7 @@ async fn the_guard_gets_what_the_request_states() {
     assert_eq!(called(&stage, request()).await.0, Ok(42));
     // The engine has no policy here, and its version is empty.
     let error = denied(&stage, request().told_of("v1")).await;
-    let expected = DenialReason::RuleVersionMismatch { expected: "v1".into(), actual: String::new() };
+    let expected = DenialReason::RuleVersionMismatch { expected: "v1".into(), actual: "sha256:".into() };
     assert_eq!(*error.reason, expected);
     let error = denied(&stage, request().with_access(AccessMode::Readonly)).await;
     assert!(error.to_string().starts_with("policy access-readonly denies the call: "), "{error}");

@@ -1,11 +1,12 @@
 //! Access: where it is `readonly`, a call passes that is known to only read (rules 4.7).
 
 use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind};
+use crate::denial::{Denial, DenialKind, Guidance};
 use crate::eval::World;
 use crate::gate::Context;
 use crate::gates::protection::known_to_read;
 use crate::permitting::readonly;
+use crate::slash_command;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let why = readonly(context.policy, context.state, context.asked)?;
@@ -14,5 +15,6 @@ pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> 
     }
     let tool = context.call.tool.name.clone();
     let kind = DenialKind::Readonly { tool: tool.clone(), why };
-    Some(Denial { tool, ..Denial::new(kind, Effect::Deny) })
+    let guidance = slash_command::of_people(context.call).map_or(Guidance::None, Guidance::OfPeople);
+    Some(Denial { tool, guidance, ..Denial::new(kind, Effect::Deny) })
 }

@@ -1,6 +1,7 @@
 //! Version: the caller was told of the policy that is in force, or of none (rules 4.7).
 
 use alloc::boxed::Box;
+use alloc::format;
 
 use crate::access::same_version;
 use crate::decision::Effect;
@@ -9,13 +10,16 @@ use crate::eval::World;
 use crate::gate::Context;
 use crate::reason::DenialReason;
 
+/// How a version says by what it is made.
+const PREFIX: &str = "sha256:";
+
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let expected = context.asked.stated?.version.as_ref()?;
-    let actual = &context.policy.version;
-    if same_version(expected, actual) {
+    let actual = format!("{PREFIX}{}", context.policy.version);
+    if same_version(expected, &actual) {
         return None;
     }
-    let reason = DenialReason::RuleVersionMismatch { expected: expected.clone(), actual: actual.clone() };
+    let reason = DenialReason::RuleVersionMismatch { expected: expected.clone(), actual };
     let tool = context.call.tool.name.clone();
     Some(Denial { tool, ..Denial::new(DenialKind::Admission(Box::new(reason)), Effect::Deny) })
 }

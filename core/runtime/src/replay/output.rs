@@ -47,6 +47,10 @@ pub(super) fn object(line: &Line<'_>) -> Value {
         "result": line.outcome.result,
         "policy_version": line.policy_version,
     });
+    let admission = decision.and_then(|decision| decision.admission.as_deref());
+    if let (Value::Object(fields), Some(admission)) = (&mut output, admission) {
+        fields.insert("admission".into(), json!(admission));
+    }
     let branches = branches(line.after);
     if let (Value::Object(fields), false) = (&mut output, branches.is_empty()) {
         fields.insert("branches".into(), Value::Object(branches));
