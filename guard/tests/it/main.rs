@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test says what is wrong by failing")]
 
 mod failing;
+mod lock;
 mod phases;
 mod support;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test says what is wrong by failing")]
 
 mod lock;
+mod page;
 
 use std::sync::{Arc, Mutex};
 

@@ -1,0 +1,56 @@
+//! The tool lock before a real project: its policy, its budgets and its version.
+
+use std::sync::Arc;
+
+use phasegate_adapter::Guard;
+use phasegate_guard::tower::{
+    AccessMode, Call, CallOutcome, DenialReason, Request, StageError, ToolAdmissionDenied, ToolLock, ToolLockOptions,
+};
+use serde_json::json;
+
+use super::support::project;
+
+const SETTINGS: &str = "mode: block\nbudgets:\n  looks: {count: calls, of: [look], limit: 2, per: project}\n";
+
+type Ended = fn(&&'static str) -> CallOutcome;
+
+fn lock(guard: &Arc<dyn Guard>) -> ToolLock<Ended> {
+    let ended: Ended = |_| CallOutcome::Ok;
+    ToolLock::new(Arc::clone(guard), ToolLockOptions::default(), ended)
+}
+
+async fn run(lock: &ToolLock<Ended>, request: Request) -> Result<&'static str, Box<ToolAdmissionDenied>> {
+    let next = || async { Ok::<_, std::convert::Infallible>("ran") };
+    lock.run(request, next).await.map_err(|error| match error {
+        StageError::Denied(denied) => denied,
+        StageError::Next(never) => match never {},
+    })
+}
+
+#[tokio::test]
+async fn a_project_admits_by_its_policy_and_a_second_stage_goes_on_with_its_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard: Arc<dyn Guard> = project(folder.path());
+    std::fs::write(folder.path().join("project/.phasegate/config.yaml"), SETTINGS).unwrap();
+    let look = |session: &str| Request::new(Call::new(session, "look").with_input(json!({"x": 1})));
+    let first = lock(&guard);
+    assert_eq!(run(&first, look("one")).await, Ok("ran"));
+    let denied = run(&first, look("one").told_of("sha256:0")).await.unwrap_err();
+    let DenialReason::RuleVersionMismatch { expected, actual } = denied.reason.as_ref() else { panic!("{denied}") };
+    assert_eq!(expected, "sha256:0");
+    assert_eq!((actual.len(), actual.starts_with("sha256:")), (71, true));
+    // What was denied did not count, and the version that is in force admits.
+    assert_eq!(run(&first, look("one").told_of(actual.clone())).await, Ok("ran"));
+    let second = lock(&guard);
+    let denied = run(&second, look("two")).await.unwrap_err();
+    let json = r#"{"kind":"budget","limit":"2","observed":"3","resets":"never","which":"looks"}"#;
+    assert_eq!(denied.reason.canonical(), json);
+    assert!(denied.advice.contains("phasegate access admin --for 30m"), "{}", denied.advice);
+    // A server may make a call stricter, and no call looser.
+    let store = |access| Request::new(Call::new("two", "store")).with_access(access);
+    assert_eq!(run(&second, store(AccessMode::Admin)).await, Ok("ran"));
+    let denied = run(&second, store(AccessMode::Readonly)).await.unwrap_err();
+    assert!(denied.reason.canonical().contains(r#""policy_id":"access-readonly""#), "{denied}");
+    let denied = run(&second, Request { access: Some(AccessMode::Admin), ..look("two") }).await.unwrap_err();
+    assert_eq!(denied.reason.kind(), "budget");
+}
