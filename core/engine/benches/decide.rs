@@ -1,5 +1,6 @@
 //! One decision in process: four skills, a hundred big ones, and a session that has already made many calls.
 
+use phasegate_core::budget::{Budget, Count, Per};
 use phasegate_core::condition::{CallTest, Condition, Wanted};
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
@@ -147,6 +148,24 @@ fn listed_nowhere(bencher: divan::Bencher<'_, '_>, size: Size) {
 fn after_so_many_calls(bencher: divan::Bencher<'_, '_>, calls: usize) {
     let policy = policy(SIZES[0]);
     let (state, call) = (after_calls(&policy, calls), call("allowed_0_1"));
+    bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
+}
+
+/// A call that counts under so many budgets: of calls by name, of edits in a time, of the phase.
+#[divan::bench(args = [0, 3, 16])]
+fn under_budgets(bencher: divan::Bencher<'_, '_>, budgets: usize) {
+    let mut policy = policy(SIZES[0]);
+    let budget = |at: usize| Budget {
+        name: format!("budget_{at}"),
+        count: if at % 3 == 1 { Count::Edits } else { Count::Calls },
+        of: if at % 3 == 0 { vec![matcher("allowed_0_1".to_owned()), matcher("other".to_owned())] } else { Vec::new() },
+        limit: 1_000_000,
+        per: [Per::Session, Per::Project, Per::Phase][at % 3],
+        within: (at % 3 == 1).then_some(3_600_000),
+        mode: Mode::Block,
+    };
+    policy.budgets = (0..budgets).map(budget).collect();
+    let (state, call) = (after_calls(&policy, 10), call("allowed_0_1"));
     bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
 }
 

@@ -95,13 +95,22 @@ fn is_zero(number: &u32) -> bool {
 /// How many visits of a run a count is kept of: the present one, and the one that it may return to.
 const VISITS: usize = 2;
 
-/// Keeps the count of a budget, the one that changed last in the last place. `live`: whether a run is live.
+/// Keeps the count of a budget, the one that changed last in the last place. The files of `tally` are added to those that
+/// are known of the same count. `live`: whether a run is live.
 pub(crate) fn keep(tallies: &mut Vec<Tally>, tally: &Tally, live: impl Fn(&str) -> bool) {
-    let of_same = |known: &Tally| known.budget == tally.budget && known.run == tally.run;
-    tallies.retain(|known| {
-        !(of_same(known) && known.visit == tally.visit) && known.run.as_ref().is_none_or(|run| live(run))
+    let of_same = |known: &Tally| known.budget == tally.budget && known.run == tally.run && known.visit == tally.visit;
+    let mut files = tallies.iter_mut().find(|known| of_same(known)).map_or_else(Vec::new, |known| {
+        // A count that begins anew begins without files.
+        if known.since == tally.since && known.spent < tally.spent {
+            core::mem::take(&mut known.files)
+        } else {
+            Vec::new()
+        }
     });
-    tallies.push(tally.clone());
+    let room = usize::try_from(MAX_FILES).unwrap_or_default().saturating_sub(files.len());
+    files.extend(tally.files.iter().take(room).cloned());
+    tallies.retain(|known| !of_same(known) && known.run.as_ref().is_none_or(|run| live(run)));
+    tallies.push(Tally { files, ..tally.clone() });
     let same: fn(&Tally, &Tally) -> bool = |known, tally| match &tally.run {
         Some(_) => known.budget == tally.budget && known.run == tally.run,
         None => known.run.is_none(),

@@ -400,7 +400,7 @@ pub enum Change {
     BudgetSpent {
         /// Which half of the state keeps the count.
         scope: Scope,
-        /// The count after the call.
+        /// The count after the call, with the files that were not counted before.
         tally: Tally,
     },
     /// The agent must be told, once, how to register what commands do.

@@ -3,14 +3,14 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::analysis::{Access, PathUse};
-use crate::budget::{Budget, Count, MAX_FILES, Tally, bytes};
+use crate::analysis::{Access, PathUse, UNKNOWN, UNNAMED};
+use crate::budget::{Budget, Count, Tally, bytes};
 use crate::judge::Caller;
 use crate::matcher::{Servers, Subject, Use};
 use crate::parts;
 use crate::tool::{Call, SHELL};
 
-/// The longest path that is kept; a file with a longer one is counted with every call.
+/// The longest path that is kept; a file with a longer one, or with one that is not known, is counted with every call.
 const MAX_PATH_BYTES: usize = 512;
 
 /// How much a call uses up.
@@ -20,32 +20,41 @@ pub(crate) struct Amount {
     pub(crate) files: Vec<String>,
 }
 
-impl Tally {
-    /// The same, at a time: nothing, where the time of the budget is over. At a time that is not known it is not.
-    pub(crate) fn at(mut self, budget: &Budget, time: Option<i64>) -> Self {
-        let Some(within) = budget.within else { return self };
-        let over = self.since.zip(time).is_some_and(|(since, now)| now.saturating_sub(since) >= within);
-        if over {
-            (self.spent, self.since) = (0, None);
-            self.files.clear();
-        }
-        self
+/// A count with one more call.
+pub(crate) struct After<'a> {
+    /// How much is used up then.
+    pub(crate) spent: u64,
+    /// How much of that is the call's.
+    pub(crate) added: u64,
+    /// The time of the first call that counts, where the budget has a time.
+    pub(crate) since: Option<i64>,
+    /// The files that are counted with this call.
+    pub(crate) files: Vec<&'a String>,
+}
+
+impl<'a> After<'a> {
+    /// The count with this call. It begins with the call where the budget's time is over; at a time that is not known it is
+    /// not. Files that are known already do not count again.
+    pub(crate) fn of(budget: &Budget, known: Option<&Tally>, amount: &'a Amount, time: Option<i64>) -> Self {
+        let over = |known: &&Tally| {
+            let passed = known.since.zip(time).map(|(since, now)| now.saturating_sub(since));
+            budget.within.zip(passed).is_some_and(|(within, passed)| passed >= within)
+        };
+        let known = known.filter(|known| !over(known));
+        let is_new = |path: &&String| known.is_none_or(|known| !known.files.contains(path));
+        let files: Vec<&String> = amount.files.iter().filter(is_new).collect();
+        let of_files = u64::try_from(files.len()).unwrap_or(u64::MAX);
+        let added = if budget.count == Count::Files { of_files } else { amount.number };
+        let spent = known.map_or(0, |known| known.spent).saturating_add(added);
+        let since = budget.within.and_then(|_| known.and_then(|known| known.since).or(time));
+        Self { spent, added, since, files }
     }
 
-    /// The same, with a call. Files that are known already do not count again.
-    pub(crate) fn with(mut self, budget: &Budget, amount: &Amount, time: Option<i64>) -> Self {
-        let new: Vec<&String> = amount.files.iter().filter(|path| !self.files.contains(path)).collect();
-        let number =
-            if budget.count == Count::Files { u64::try_from(new.len()).unwrap_or(u64::MAX) } else { amount.number };
-        self.spent = self.spent.saturating_add(number);
-        let room = usize::try_from(MAX_FILES).unwrap_or_default().saturating_sub(self.files.len());
-        let kept: Vec<String> =
-            new.into_iter().filter(|path| path.len() <= MAX_PATH_BYTES).take(room).cloned().collect();
-        self.files.extend(kept);
-        if budget.within.is_some() {
-            self.since = self.since.or(time);
-        }
-        self
+    /// What is kept of it.
+    pub(crate) fn tally(&self, budget: &Budget, run: Option<String>, visit: u32) -> Tally {
+        let kept = self.files.iter().filter(|path| path.len() <= MAX_PATH_BYTES && **path != UNKNOWN);
+        let files = kept.map(|path| (*path).clone()).collect();
+        Tally { budget: budget.name.clone(), run, visit, since: self.since, spent: self.spent, files }
     }
 }
 
@@ -96,9 +105,11 @@ impl Budget {
 /// The tools of clients that write files, under their canonical names.
 const EDITORS: [&str; 4] = ["Edit", "MultiEdit", "Write", "NotebookEdit"];
 
-/// What the call writes or removes, as far as that is seen.
+/// What the call writes or removes, as far as that is seen: what a program may write beside is not.
 fn written(call: &Call) -> impl Iterator<Item = &PathUse> {
-    let changes = |path: &&PathUse| matches!(path.access, Access::Write | Access::Remove) && !path.folder;
+    let changes = |path: &&PathUse| {
+        matches!(path.access, Access::Write | Access::Remove) && !path.folder && path.written != UNNAMED
+    };
     call.analysis.paths.iter().filter(changes)
 }
 

@@ -44,7 +44,12 @@ fn policy() -> Policy {
         skill("b", "project", "warn", "on_done"),
         skill("c", "session", "warn", "on_done"),
     ];
-    serde_json::from_value(json!({"version": "v", "skills": skills})).unwrap()
+    let budgets = json!([
+        {"name": "calls", "count": "calls", "limit": 3, "per": "session", "mode": "warn"},
+        {"name": "edits", "count": "edits", "limit": 2, "per": "project", "within": 1000, "mode": "block"},
+        {"name": "files", "count": "files", "limit": 2, "per": "phase", "mode": "block"},
+    ]);
+    serde_json::from_value(json!({"version": "v", "skills": skills, "budgets": budgets})).unwrap()
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -65,6 +70,7 @@ fn event() -> impl Strategy<Value = Event> {
         "retry_element",
         "skip_element",
         "set_mode",
+        "set_access",
         "nonsense",
     ]);
     let args = prop::sample::select(vec![
@@ -77,6 +83,8 @@ fn event() -> impl Strategy<Value = Event> {
         json!({"phase": "two", "who": "x"}),
         json!({"name": "a", "run": "r1"}),
         json!({"id": "T1"}),
+        json!({"access": "readonly"}),
+        json!({"access": "normal"}),
         json!({"odd": 1}),
         json!(7),
     ]);

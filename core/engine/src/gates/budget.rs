@@ -11,66 +11,74 @@ use crate::denial::{Denial, DenialKind};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::gate::Context;
-use crate::permitting::skips_budgets;
+use crate::judge::Caller;
+use crate::permitting::{Asked, skips_budgets};
 use crate::policy::Scope;
 use crate::reason::{DenialReason, Resets};
 use crate::run_verdict::RunVerdict;
-use crate::spending::Amount;
+use crate::spending::After;
 use crate::state::State;
+use crate::tool::Call;
 
 pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     if context.policy.budgets.is_empty() || context.is_own || skips_budgets(context.state, context.asked) {
         return None;
     }
-    let mut strictest: Option<(&Budget, Tally)> = None;
+    let time = context.asked.time;
+    let mut strictest: Option<&Budget> = None;
+    let mut reason = None;
     for budget in &context.policy.budgets {
-        let Some(amount) = budget.amount(context.call, context.caller) else { continue };
-        if strictest.as_ref().is_some_and(|(so_far, _)| budget.mode <= so_far.mode) {
+        if strictest.is_some_and(|so_far| budget.mode <= so_far.mode) {
             continue;
         }
-        let time = context.asked.time;
-        let tallies = places(world, context.state, context.verdicts, budget);
-        let with = tallies.into_iter().map(|tally| tally.at(budget, time).with(budget, &amount, time));
-        if let Some(over) = with.into_iter().find(|tally| tally.spent > budget.limit) {
-            strictest = Some((budget, over));
+        let Some(amount) = budget.amount(context.call, context.caller) else { continue };
+        for place in places(world, context.state, context.verdicts, budget) {
+            let after = After::of(budget, place.known, &amount, time);
+            if after.added > 0 && after.spent > budget.limit {
+                (strictest, reason) = (Some(budget), Some(denied(budget, &after)));
+            }
         }
     }
-    let (budget, tally) = strictest?;
     let tool = context.call.tool.name.clone();
-    let reason = DenialReason::Budget {
-        which: budget.name.clone(),
-        limit: budget.limit,
-        observed: tally.spent,
-        resets: resets(budget, &tally),
-    };
-    let kind = DenialKind::Admission(Box::new(reason));
-    Some(Denial { tool, ..Denial::new(kind, Effect::of_violation(budget.mode)) })
+    let kind = DenialKind::Admission(Box::new(reason?));
+    Some(Denial { tool, ..Denial::new(kind, Effect::of_violation(strictest?.mode)) })
 }
 
-/// When it is counted anew; `None` where the time is not known.
-fn resets(budget: &Budget, tally: &Tally) -> Option<Resets> {
-    match (budget.within, budget.per) {
+fn denied(budget: &Budget, after: &After<'_>) -> DenialReason {
+    let (which, limit, observed) = (budget.name.clone(), budget.limit, after.spent);
+    let resets = match (budget.within, budget.per) {
         (Some(within), _) => {
-            // A budget that one call alone is too much for begins with that call.
-            let end = tally.since?.saturating_add(within);
-            u64::try_from(end).ok().map(Resets::At)
+            let end = after.since.map(|since| since.saturating_add(within));
+            end.and_then(|end| u64::try_from(end).ok()).map(Resets::At)
         }
         (None, Per::Phase) => Some(Resets::Phase),
         (None, Per::Session) => Some(Resets::Session),
         (None, Per::Project) => Some(Resets::Never),
-    }
+    };
+    DenialReason::Budget { which, limit, observed, resets }
 }
 
-/// Where the call counts, as it stands there.
-fn places(world: &mut World<'_>, state: &State, verdicts: &[RunVerdict<'_>], budget: &Budget) -> Vec<Tally> {
-    let fresh = |run: Option<String>, visit| Tally { budget: budget.name.clone(), run, visit, ..Tally::default() };
-    let known = |tallies: &[Tally], place: Option<(&String, u32)>| {
-        let is_here = |tally: &&Tally| tally.run.as_ref().map(|run| (run, tally.visit)) == place;
-        tallies.iter().filter(|tally| tally.budget == budget.name).find(is_here).cloned()
+/// Where a call counts.
+struct Place<'a> {
+    /// The run, for a budget of phases.
+    run: Option<&'a String>,
+    visit: u32,
+    scope: Scope,
+    /// What is counted there already.
+    known: Option<&'a Tally>,
+}
+
+fn places<'a>(world: &mut World<'_>, state: &'a State, verdicts: &[RunVerdict<'_>], budget: &Budget) -> Vec<Place<'a>> {
+    let place = |scope, run: Option<&'a String>, visit| {
+        let tallies = if scope == Scope::Project { &state.project.tallies } else { &state.session.tallies };
+        let is_here = |tally: &&Tally| {
+            tally.budget == budget.name && tally.run.as_ref() == run && (run.is_none() || tally.visit == visit)
+        };
+        Place { run, visit, scope, known: tallies.iter().find(is_here) }
     };
     match budget.per {
-        Per::Project => [known(&state.project.tallies, None).unwrap_or_else(|| fresh(None, 0))].into(),
-        Per::Session => [known(&state.session.tallies, None).unwrap_or_else(|| fresh(None, 0))].into(),
+        Per::Project => [place(Scope::Project, None, 0)].into(),
+        Per::Session => [place(Scope::Session, None, 0)].into(),
         Per::Phase => {
             let mut places = Vec::new();
             for verdict in verdicts.iter().filter(|verdict| verdict.judges) {
@@ -84,21 +92,10 @@ fn places(world: &mut World<'_>, state: &State, verdicts: &[RunVerdict<'_>], bud
                     Some(_) => run.visits.saturating_add(1),
                     None => run.visit,
                 };
-                let tallies = if run.scope == Scope::Project { &state.project.tallies } else { &state.session.tallies };
-                let here = known(tallies, Some((&run.id, visit)));
-                places.push(here.unwrap_or_else(|| fresh(Some(run.id.clone()), visit)));
+                places.push(place(run.scope, Some(&run.id), visit));
             }
             places
         }
-    }
-}
-
-/// Counts a call that is not denied.
-pub(crate) fn count(world: &mut World<'_>, draft: &mut Draft, context: &Counted<'_>) {
-    let Counted { budgets, call, caller, asked, verdicts } = *context;
-    for budget in budgets {
-        let Some(amount) = budget.amount(call, caller) else { continue };
-        spend(world, draft, budget, &Use { amount: &amount, time: asked.time, verdicts });
     }
 }
 
@@ -106,28 +103,25 @@ pub(crate) fn count(world: &mut World<'_>, draft: &mut Draft, context: &Counted<
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'a> {
     pub(crate) budgets: &'a [Budget],
-    pub(crate) call: &'a crate::tool::Call,
-    pub(crate) caller: crate::judge::Caller<'a>,
-    pub(crate) asked: crate::permitting::Asked<'a>,
+    pub(crate) call: &'a Call,
+    pub(crate) caller: Caller<'a>,
+    pub(crate) asked: Asked<'a>,
     pub(crate) verdicts: &'a [RunVerdict<'a>],
 }
 
-struct Use<'a> {
-    amount: &'a Amount,
-    time: Option<i64>,
-    verdicts: &'a [RunVerdict<'a>],
-}
-
-fn spend(world: &mut World<'_>, draft: &mut Draft, budget: &Budget, used: &Use<'_>) {
-    for before in places(world, draft.state(), used.verdicts, budget) {
-        let scope = match &before.run {
-            Some(run) => draft.run(run).map_or(Scope::Session, |run| run.scope),
-            None if budget.per == Per::Project => Scope::Project,
-            None => Scope::Session,
-        };
-        let after = before.clone().at(budget, used.time).with(budget, used.amount, used.time);
-        if after != before {
-            draft.change(Change::BudgetSpent { scope, tally: after });
+/// Counts a call that is not denied, before the runs move by it.
+pub(crate) fn count(world: &mut World<'_>, draft: &mut Draft, counted: &Counted<'_>) {
+    for budget in counted.budgets {
+        let Some(amount) = budget.amount(counted.call, counted.caller) else { continue };
+        let mut spent = Vec::new();
+        for place in places(world, draft.state(), counted.verdicts, budget) {
+            let after = After::of(budget, place.known, &amount, counted.asked.time);
+            if after.added > 0 {
+                let run: Option<String> = place.run.cloned();
+                let tally = after.tally(budget, run, place.visit);
+                spent.push(Change::BudgetSpent { scope: place.scope, tally });
+            }
         }
+        spent.into_iter().for_each(|change| draft.change(change));
     }
 }
