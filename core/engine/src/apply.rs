@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::asked::{self, DENIED, Question, Yes};
-use crate::budget::{self, Tally};
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
 use crate::elements;
@@ -24,6 +23,7 @@ use crate::state::{
     Provisional, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
 };
 use crate::steps::StepState;
+use crate::tallies;
 
 impl State {
     /// Applies one change. Total: a change of an unknown run or call changes nothing.
@@ -60,7 +60,7 @@ impl Project {
             }
             Change::SafetyApproved { program, approved } => Arc::make_mut(&mut self.safety).approve(program, *approved),
             Change::AccessSet { granted } => self.access = *granted,
-            Change::BudgetSpent { scope: Scope::Project, tally } => keep_tally(&mut self.tallies, &self.runs, tally),
+            Change::BudgetSpent { scope: Scope::Project, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
     }
@@ -72,11 +72,6 @@ impl Project {
             pin.sha256 = changed;
         }
     }
-}
-
-fn keep_tally(tallies: &mut Vec<Tally>, runs: &[Run], tally: &Tally) {
-    let live = |id: &str| runs.iter().any(|run| run.id == id && run.status == Status::Active);
-    budget::keep(tallies, tally, live);
 }
 
 /// Makes a change as far as it concerns the runs of one half of the state. `begun` is how many have begun in it.
@@ -252,7 +247,7 @@ impl Session {
                     obligation.call.clone_from(call);
                 }
             }
-            Change::BudgetSpent { scope: Scope::Session, tally } => keep_tally(&mut self.tallies, &self.runs, tally),
+            Change::BudgetSpent { scope: Scope::Session, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }
     }

@@ -14,8 +14,6 @@ use crate::tool::Call;
 pub const MAX_BUDGETS: usize = 16;
 /// The most files that a budget counts.
 pub const MAX_FILES: u64 = 256;
-/// The most counts that each half of the state keeps beside those of phases; the one that changed first goes first.
-pub const MAX_TALLIES: usize = 64;
 
 /// How much of something calls may use up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,37 +88,6 @@ pub struct Tally {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
-}
-
-/// How many visits of a run a count is kept of: the present one, and the one that it may return to.
-const VISITS: usize = 2;
-
-/// Keeps the count of a budget, the one that changed last in the last place. The files of `tally` are added to those that
-/// are known of the same count. `live`: whether a run is live.
-pub(crate) fn keep(tallies: &mut Vec<Tally>, tally: &Tally, live: impl Fn(&str) -> bool) {
-    let of_same = |known: &Tally| known.budget == tally.budget && known.run == tally.run && known.visit == tally.visit;
-    let mut files = tallies.iter_mut().find(|known| of_same(known)).map_or_else(Vec::new, |known| {
-        // A count that begins anew begins without files.
-        if known.since == tally.since && known.spent < tally.spent {
-            core::mem::take(&mut known.files)
-        } else {
-            Vec::new()
-        }
-    });
-    let room = usize::try_from(MAX_FILES).unwrap_or_default().saturating_sub(files.len());
-    files.extend(tally.files.iter().take(room).cloned());
-    tallies.retain(|known| !of_same(known) && known.run.as_ref().is_none_or(|run| live(run)));
-    tallies.push(Tally { files, ..tally.clone() });
-    let same: fn(&Tally, &Tally) -> bool = |known, tally| match &tally.run {
-        Some(_) => known.budget == tally.budget && known.run == tally.run,
-        None => known.run.is_none(),
-    };
-    let most = if tally.run.is_some() { VISITS } else { MAX_TALLIES };
-    if tallies.iter().filter(|known| same(known, tally)).count() > most
-        && let Some(oldest) = tallies.iter().position(|known| same(known, tally))
-    {
-        tallies.remove(oldest);
-    }
 }
 
 /// The arguments that name what is written, or say what it was before.

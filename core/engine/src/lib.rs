@@ -100,6 +100,7 @@ pub mod classifier;
 pub mod event;
 pub mod change;
 mod elements;
+mod tallies;
 mod apply;
 pub mod record;
 mod draft;

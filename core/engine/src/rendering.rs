@@ -130,8 +130,14 @@ fn render(kind: &DenialKind) -> Rendered {
         },
         Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
         Kind::HeldElsewhere { tool, skill, session } => held_elsewhere(tool, skill, session),
-        Kind::Readonly { tool, why } => admission::readonly(tool, *why),
-        Kind::Admission(why) => admission::rendered(why),
+        Kind::Readonly { tool, why } => {
+            let (reason, recovery) = admission::readonly(tool, *why);
+            Rendered { gate: Gate::Access, code: Code::Readonly, reason, recovery }
+        }
+        Kind::Admission(why) => {
+            let (gate, code) = admission::named(why);
+            Rendered { gate, code, reason: why.render(), recovery: admission::recovery(why) }
+        }
         Kind::Stopped(why) => in_phase(Code::Stopped, stopped::reason(why), stopped::recovery(why)),
         Kind::GlobalForbidden { .. }
         | Kind::NotDone { .. }

@@ -1,13 +1,16 @@
 //! The families F1 to F15 of the stage's specification, by name. Where one is about TypeScript itself, its comment says
 //! what stands for it here.
 
+mod guard;
+mod listeners;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use phasegate_tower::{
-    AccessMode, Admission, AdmissionEvent, Admitted, BoxError, Call, CallOutcome, DenialReason, Guard, MiddlewareStage,
-    Next, Refusal, Request, StageError, ToolAdmissionDenied, ToolLock, ToolLockOptions, Verdict,
+    AccessMode, Admission, AdmissionEvent, Admitted, BoxError, Call, CallOutcome, DenialReason, MiddlewareStage, Next,
+    Refusal, Request, StageError, ToolAdmissionDenied, ToolLock, ToolLockOptions, Verdict,
 };
 use serde_json::json;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn};
@@ -163,79 +166,6 @@ async fn f3_2_what_is_denied_fails_with_the_denial() {
     assert!(matches!(answer, Err(StageError::Denied(denied)) if *denied.reason == rejected()));
 }
 
-#[tokio::test]
-async fn f4_1_on_deny_is_told_once_of_every_denial() {
-    let journal = Journal::default();
-    let denials = Arc::clone(&journal);
-    let options = ToolLockOptions::default().on_deny(move |reason| denials.lock().unwrap().push(reason.to_string()));
-    let stage = lock(&Registry::rejects(), options);
-    for times in 1..=3 {
-        denied(&stage, request()).await;
-        assert_eq!(written(&journal).len(), times);
-    }
-}
-
-#[tokio::test]
-async fn f4_2_on_deny_gets_the_typed_reason() {
-    let told: Arc<Mutex<Vec<DenialReason>>> = Arc::default();
-    let denials = Arc::clone(&told);
-    let options = ToolLockOptions::default().on_deny(move |reason| denials.lock().unwrap().push(reason.clone()));
-    denied(&lock(&Registry::rejects(), options), request()).await;
-    assert_eq!(*told.lock().unwrap(), [rejected()]);
-}
-
-#[tokio::test]
-async fn f4_3_on_deny_is_not_told_of_what_is_admitted() {
-    let journal = Journal::default();
-    called(&lock(&Registry::admits(), journaling(&journal)), request()).await.0.unwrap();
-    assert_eq!(written(&journal), Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn f4_4_a_panic_of_on_deny_changes_no_denial() {
-    let registry = Registry::rejects();
-    denied(&lock(&registry, ToolLockOptions::default().on_deny(|_| panic!("sink"))), request()).await;
-    assert_eq!(*registry.reports.lock().unwrap(), ["on_deny: sink"]);
-}
-
-/// A frozen event: here listeners get it by shared reference, and nothing in it can be changed through that.
-#[tokio::test]
-async fn f5_1_on_event_is_told_once_of_every_denial() {
-    let journal = Journal::default();
-    let stage = lock(&Registry::rejects(), journaling(&journal));
-    denied(&stage, request()).await;
-    denied(&stage, request()).await;
-    assert_eq!(written(&journal).iter().filter(|line| line.starts_with("event")).count(), 2);
-}
-
-#[tokio::test]
-async fn f5_2_an_event_has_type_caller_tool_reason_and_count() {
-    let told: Arc<Mutex<Vec<AdmissionEvent>>> = Arc::default();
-    let events = Arc::clone(&told);
-    let options = ToolLockOptions::default().on_event(move |event| events.lock().unwrap().push(event.clone()));
-    let error = denied(&lock(&Registry::rejects(), options), request()).await;
-    let told = told.lock().unwrap();
-    let event = AdmissionEvent { caller: "alice".into(), tool: "create_task".into(), reason: error.reason, at: 1 };
-    assert_eq!(*told, [event]);
-    assert_eq!(AdmissionEvent::TYPE, "admission_deny");
-    let json = r#"{"at":"1","caller":"alice","reason":{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"},"tool":"create_task","type":"admission_deny"}"#;
-    assert_eq!(told[0].canonical(), json);
-}
-
-#[tokio::test]
-async fn f5_3_on_event_comes_before_on_deny() {
-    let journal = Journal::default();
-    denied(&lock(&Registry::rejects(), journaling(&journal)), request()).await;
-    assert_eq!(written(&journal), ["event 1", "deny rule_rejected"]);
-}
-
-#[tokio::test]
-async fn f5_4_a_panic_of_on_event_changes_no_denial() {
-    let registry = Registry::rejects();
-    denied(&lock(&registry, ToolLockOptions::default().on_event(|_| panic!("sink"))), request()).await;
-    assert_eq!(*registry.reports.lock().unwrap(), ["on_event: sink"]);
-}
-
 #[test]
 fn f6_1_the_error_has_its_name() {
     assert_eq!(ToolAdmissionDenied::NAME, "ToolAdmissionDeniedError");
@@ -360,29 +290,6 @@ fn f9_2_the_stage_has_no_clock_and_no_randomness() {
     }
 }
 
-#[tokio::test]
-async fn f10_1_the_count_rises_with_each_denial() {
-    let journal = Journal::default();
-    let stage = lock(&Registry::rejects(), journaling(&journal));
-    for _ in 0..3 {
-        denied(&stage, request()).await;
-    }
-    let events: Vec<String> = written(&journal).into_iter().filter(|line| line.starts_with("event")).collect();
-    assert_eq!(events, ["event 1", "event 2", "event 3"]);
-}
-
-#[tokio::test]
-async fn f10_2_what_is_admitted_between_does_not_count() {
-    let (registry, journal) = (Registry::rejects(), Journal::default());
-    let stage = lock(&registry, journaling(&journal));
-    for rejects in [true, false, false, true] {
-        registry.rejects.store(rejects, Ordering::Relaxed);
-        assert_eq!(called(&stage, request()).await.0.is_err(), rejects);
-    }
-    let events: Vec<String> = written(&journal).into_iter().filter(|line| line.starts_with("event")).collect();
-    assert_eq!(events, ["event 1", "event 2"]);
-}
-
 async fn access_of(options: ToolLockOptions, request: Request) -> Option<AccessMode> {
     let registry = Registry::admits();
     called(&lock(&registry, options), request).await.0.unwrap();
@@ -484,43 +391,6 @@ async fn f13_2_what_is_denied_gives_a_future() {
 }
 
 #[tokio::test]
-async fn f14_1_two_stages_count_by_themselves() {
-    let (one, other) = (Journal::default(), Journal::default());
-    let registry = Registry::rejects();
-    let (first, second) = (lock(&registry, journaling(&one)), lock(&registry, journaling(&other)));
-    denied(&first, request()).await;
-    denied(&first.clone(), request()).await;
-    denied(&second, request()).await;
-    assert_eq!(written(&one), ["event 1", "deny rule_rejected", "event 2", "deny rule_rejected"]);
-    assert_eq!(written(&other), ["event 1", "deny rule_rejected"]);
-}
-
-#[tokio::test]
-async fn f15_1_a_panic_of_on_event_does_not_skip_on_deny() {
-    let journal = Journal::default();
-    let options = journaling(&journal).on_event(|_| panic!("sink"));
-    denied(&lock(&Registry::rejects(), options), request()).await;
-    assert_eq!(written(&journal), ["deny rule_rejected"]);
-}
-
-#[tokio::test]
-async fn f15_2_a_panic_of_on_deny_does_not_keep_the_denial() {
-    let journal = Journal::default();
-    let options = journaling(&journal).on_deny(|_| panic!("sink"));
-    denied(&lock(&Registry::rejects(), options), request()).await;
-    assert_eq!(written(&journal), ["event 1"]);
-}
-
-#[tokio::test]
-async fn f15_3_where_both_panic_the_denial_stays() {
-    let registry = Registry::rejects();
-    let options = ToolLockOptions::default().on_event(|_| panic!("one")).on_deny(|_| panic!("two"));
-    let error = denied(&lock(&registry, options), request()).await;
-    assert_eq!(*error.reason, rejected());
-    assert_eq!(*registry.reports.lock().unwrap(), ["on_event: one", "on_deny: two"]);
-}
-
-#[tokio::test]
 async fn the_arguments_reach_the_evaluator() {
     let registry = Registry::admits();
     called(&lock(&registry, ToolLockOptions::default()), request()).await.0.unwrap();
@@ -538,53 +408,4 @@ async fn the_stage_is_a_layer_before_a_service() {
     registry.rejects.store(true, Ordering::Relaxed);
     assert!(matches!(guarded.oneshot(request()).await, Err(StageError::Denied(_))));
     assert_eq!(*registry.ended.lock().unwrap(), [CallOutcome::Ok, CallOutcome::Failed]);
-}
-
-#[tokio::test]
-async fn a_guard_is_an_admission() {
-    let cases = [
-        ("look", None),
-        ("doubtful", None),
-        ("forbidden", Some(r#"{"kind":"policy","policy_id":"denied","policy_reason":"no"}"#)),
-        ("spent", Some(r#"{"kind":"budget","limit":"1","observed":"2","resets":"session","which":"b"}"#)),
-        ("broken", Some(r#"{"kind":"rule_rejected","rule_name":"<adapter>","rule_reason":"evaluator_threw:"#)),
-        ("panics", Some(r#"{"kind":"rule_rejected","rule_name":"<adapter>","rule_reason":"evaluator_threw:"#)),
-    ];
-    for (tool, reason) in cases {
-        let guard = super::guard();
-        let warnings = Journal::default();
-        let warned = Arc::clone(&warnings);
-        let options = ToolLockOptions::default().on_warning(move |text| warned.lock().unwrap().push(text.to_owned()));
-        let ended: Ended = |_| CallOutcome::Ok;
-        let stage = ToolLock::new(Arc::clone(&guard) as Arc<dyn Guard>, options, ended);
-        let (answer, ran) = called(&stage, Request::new(Call::new("s", tool))).await;
-        match (reason, answer) {
-            (None, Ok(42)) => assert_eq!((ran, super::seen(&guard).len()), (1, 3), "{tool}"),
-            (Some(reason), Err(StageError::Denied(denied))) => {
-                let json = denied.reason.canonical();
-                assert!(json.starts_with(reason), "{tool}: {json}");
-                assert_eq!(ran, 0, "{tool}");
-                assert!(!denied.advice.is_empty());
-            }
-            other => panic!("{tool}: {other:?}"),
-        }
-        assert_eq!(written(&warnings).len(), usize::from(tool == "doubtful"), "{tool}");
-    }
-}
-
-#[tokio::test]
-async fn the_guard_gets_what_the_request_states() {
-    let guard = super::guard();
-    let ended: Ended = |_| CallOutcome::Ok;
-    let stage = ToolLock::new(Arc::clone(&guard) as Arc<dyn Guard>, ToolLockOptions::default(), ended);
-    let request = || Request::new(Call::new("s", "look"));
-    assert_eq!(called(&stage, request()).await.0, Ok(42));
-    // The engine has no policy here, and its version is empty.
-    let error = denied(&stage, request().told_of("v1")).await;
-    let expected = DenialReason::RuleVersionMismatch { expected: "v1".into(), actual: "sha256:".into() };
-    assert_eq!(*error.reason, expected);
-    let error = denied(&stage, request().with_access(AccessMode::Readonly)).await;
-    assert!(error.to_string().starts_with("policy access-readonly denies the call: "), "{error}");
-    let error = called(&stage, request().with_access(AccessMode::Admin)).await.0;
-    assert_eq!(error, Ok(42), "what a server states makes nothing looser, and nothing stricter here");
 }

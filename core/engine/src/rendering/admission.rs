@@ -1,16 +1,16 @@
-//! What a reason says that a rule or a budget gives.
+//! What is said of a call that a rule, a budget or the access does not admit.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
 
-use super::{Rendered, by_remedy};
 use crate::code::Code;
 use crate::decision::Gate;
 use crate::denial::WhyReadonly;
 use crate::reason::DenialReason;
 
-pub(super) fn rendered(why: &DenialReason) -> Rendered {
-    let (gate, code) = match why {
+/// The gate and the code of a reason.
+pub(super) fn named(why: &DenialReason) -> (Gate, Code) {
+    match why {
         DenialReason::NoRuleMatched {} => (Gate::Rules, Code::NoRuleMatched),
         DenialReason::Budget { .. } => (Gate::Budget, Code::BudgetSpent),
         DenialReason::EffectInvariantViolated { .. } => (Gate::Rules, Code::EffectInvariantViolated),
@@ -19,22 +19,21 @@ pub(super) fn rendered(why: &DenialReason) -> Rendered {
         DenialReason::RuleVersionMismatch { .. } => (Gate::Version, Code::RuleVersionMismatch),
         DenialReason::AmbiguousRuleset {} => (Gate::Rules, Code::AmbiguousRuleset),
         DenialReason::RuleRejected { .. } => (Gate::Rules, Code::RuleRejected),
-    };
-    match why {
-        DenialReason::Budget { .. } => Rendered { gate, code, reason: why.render(), recovery: more() },
-        _ => by_remedy(gate, code, why.render()),
     }
 }
 
-/// How to get on where a budget is spent.
-fn more() -> String {
-    "Go on without such calls until then, or ask the user: `phasegate access admin --for 30m` lifts all budgets for that \
-     time."
-        .to_string()
+/// How to get on.
+pub(super) fn recovery(why: &DenialReason) -> String {
+    match why {
+        DenialReason::Budget { .. } => "Go on without such calls until then, or ask the user: `phasegate access admin \
+                                        --for 30m` lifts all budgets for that time."
+            .to_string(),
+        _ => named(why).1.remedy().to_string(),
+    }
 }
 
-/// What a denial says of a call that does more than read.
-pub(super) fn readonly(tool: &str, why: WhyReadonly) -> Rendered {
+/// The reason of a denial of a call that does more than read, and how to get on.
+pub(super) fn readonly(tool: &str, why: WhyReadonly) -> (String, String) {
     let whose = match why {
         WhyReadonly::Config => "the config says `access: readonly`",
         WhyReadonly::Person => "the user set the access to `readonly`",
@@ -46,6 +45,5 @@ pub(super) fn readonly(tool: &str, why: WhyReadonly) -> Rendered {
             "Make calls that only read, or ask the user: `phasegate access normal --for 30m`.".to_string()
         }
     };
-    let reason = format!("{tool} is not known to only read, and {whose}");
-    Rendered { gate: Gate::Access, code: Code::Readonly, reason, recovery }
+    (format!("{tool} is not known to only read, and {whose}"), recovery)
 }

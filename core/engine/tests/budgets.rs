@@ -1,0 +1,104 @@
+//! Budgets against a plain model of them, over random calls of two sessions with one project.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phasegate_core::reason::DenialReason;
+use phasegate_core::{Code, Event, Facts, Policy, State, step};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const WITHIN: i64 = 100;
+
+fn policy() -> Policy {
+    let budgets = json!([
+        {"name": "edits", "count": "edits", "limit": 3, "per": "project", "within": WITHIN, "mode": "block"},
+        {"name": "calls", "count": "calls", "limit": 6, "per": "session", "mode": "block"},
+        {"name": "files", "count": "files", "limit": 2, "per": "project", "mode": "block"},
+    ]);
+    serde_json::from_value(json!({"version": "v", "skills": [], "budgets": budgets})).unwrap()
+}
+
+/// What there is to know of budgets, said as simply as possible.
+#[derive(Default)]
+struct Model {
+    since: Option<i64>,
+    edits: u64,
+    calls: BTreeMap<usize, u64>,
+    files: BTreeSet<String>,
+}
+
+impl Model {
+    /// The budget that denies the call; if none does, the call is counted.
+    fn decide(&mut self, session: usize, time: i64, file: Option<&str>) -> Option<&'static str> {
+        let over = self.since.is_some_and(|since| time - since >= WITHIN);
+        let (since, edits) = if over { (None, 0) } else { (self.since, self.edits) };
+        let calls = self.calls.get(&session).copied().unwrap_or_default();
+        let new_file = file.is_some_and(|file| !self.files.contains(file));
+        if file.is_some() && edits + 1 > 3 {
+            return Some("edits");
+        }
+        if calls + 1 > 6 {
+            return Some("calls");
+        }
+        if new_file && self.files.len() + 1 > 2 {
+            return Some("files");
+        }
+        self.calls.insert(session, calls + 1);
+        if let Some(file) = file {
+            (self.since, self.edits) = (since.or(Some(time)), edits + 1);
+            self.files.insert(file.to_owned());
+        }
+        None
+    }
+}
+
+fn event(session: usize, time: i64, file: Option<&str>) -> Event {
+    let call: Value = match file {
+        Some(file) => json!({
+            "event": "tool_call", "tool": "Edit", "input": {"file_path": file}, "time": time,
+            "reading": {"paths": [{"written": file, "access": "write"}]},
+        }),
+        None => json!({"event": "tool_call", "tool": "Read", "input": {"file_path": "a"}, "time": time}),
+    };
+    let mut call = call;
+    call["session"] = json!(format!("s{session}"));
+    Event::from_value(call).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn budgets_decide_as_the_model(
+        calls in prop::collection::vec((0..2_usize, 0..60_i64, prop::option::of(prop::sample::select(vec!["a", "b", "c"]))), 1..60)
+    ) {
+        let policy = policy();
+        let mut model = Model::default();
+        let mut project = State::default().project;
+        let mut sessions = [State::default().session, State::default().session];
+        let mut time = 0;
+        for (session, later, file) in calls {
+            time += later;
+            let mut state = State { project: project.clone(), session: sessions[session].clone() };
+            let outcome = step(&policy, &state, &event(session, time, file), &Facts::new());
+            outcome.apply_to(&mut state);
+            (project, sessions[session]) = (state.project, state.session);
+            let decision = outcome.decision.unwrap();
+            let denied = match decision.admission.as_deref() {
+                Some(DenialReason::Budget { which, limit, observed, .. }) => {
+                    prop_assert_eq!(decision.code, Some(Code::BudgetSpent));
+                    prop_assert!(observed > limit);
+                    Some(which.as_str())
+                }
+                _ => {
+                    prop_assert!(decision.lets_through());
+                    None
+                }
+            };
+            prop_assert_eq!(denied, model.decide(session, time, file));
+            // The state stays bounded, and comes back as it was written.
+            prop_assert!(project.tallies.len() <= 2 && sessions[session].tallies.len() <= 1);
+            let text = serde_json::to_string(&project).unwrap();
+            prop_assert_eq!(&serde_json::from_str::<phasegate_core::state::Project>(&text).unwrap(), &project);
+        }
+    }
+}
