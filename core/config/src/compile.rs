@@ -64,13 +64,7 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     uses(&mut work, &settings, &mut skills);
     let everywhere = everywhere(&mut work, &settings, &skills);
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
-    let unnamed = |name: &str| {
-        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict)?;
-        everywhere.apply(&mut skill);
-        Some(skill)
-    };
-    children::embed(&mut skills, &runs, &unnamed, &mut |file, finding| work.report(file, finding));
-    unentered::check(&skills, &runs, &mut |file, finding| work.report(file, finding));
+    run_others(&mut work, &mut skills, &runs, &everywhere);
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let approve = approve(settings.iter().filter_map(|(_, source, _)| source.approve));
     let safety = safety::combine(settings.iter().map(|(_, source, _)| &source.safety));
@@ -172,6 +166,17 @@ struct Use<'s> {
     span: Span,
     form: Option<(Form, Span)>,
     mode: Option<Mode>,
+}
+
+/// Gives each skill the skills that its phases run.
+fn run_others(work: &mut Work<'_>, skills: &mut BTreeMap<String, Skill>, runs: &[Named], everywhere: &Everywhere) {
+    let unnamed = |name: &str| {
+        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict)?;
+        everywhere.apply(&mut skill);
+        Some(skill)
+    };
+    children::embed(skills, runs, &unnamed, &mut |file, finding| work.report(file, finding));
+    unentered::check(skills, runs, &mut |file, finding| work.report(file, finding));
 }
 
 /// Adds the shipped skills that settings name. A skill found in a file replaces the shipped one.

@@ -158,9 +158,17 @@ fn under_budgets(bencher: divan::Bencher<'_, '_>, budgets: usize) {
     let budget = |at: usize| Budget {
         name: format!("budget_{at}"),
         count: if at % 3 == 1 { Count::Edits } else { Count::Calls },
-        of: if at % 3 == 0 { vec![matcher("allowed_0_1".to_owned()), matcher("other".to_owned())] } else { Vec::new() },
+        of: if at.is_multiple_of(3) {
+            vec![matcher("allowed_0_1".to_owned()), matcher("other".to_owned())]
+        } else {
+            Vec::new()
+        },
         limit: 1_000_000,
-        per: [Per::Session, Per::Project, Per::Phase][at % 3],
+        per: match at % 3 {
+            0 => Per::Session,
+            1 => Per::Project,
+            _ => Per::Phase,
+        },
         within: (at % 3 == 1).then_some(3_600_000),
         mode: Mode::Block,
     };

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::asked::{self, DENIED, Question, Yes};
+use crate::asked::{self, Question, Yes};
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
 use crate::elements;
@@ -226,12 +226,7 @@ impl Session {
             Change::QuestionAsked(question) => self.ask(question),
             Change::QuestionAnswered { name, yes } => self.answer(name, yes),
             Change::QuestionClosed { name } => self.questions.retain(|question| question.name != *name),
-            Change::CallDenied(denied) => {
-                self.denied.retain(|known| known.digest != denied.digest);
-                self.denied.push(denied.clone());
-                let surplus = self.denied.len().saturating_sub(DENIED);
-                self.denied.drain(..surplus);
-            }
+            Change::CallDenied(denied) => asked::keep_denied(&mut self.denied, denied),
             Change::DenialsForgotten {} => self.denied.clear(),
             Change::MessageHeard { digest } => self.said = Some(digest.clone()),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),

@@ -1,5 +1,10 @@
 //! Approved calls: those about which the platform need not ask its user (rules 3.7).
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
 use crate::analysis::{CallAnalysis, PathUse, SimpleCommand, Word};
 use crate::decision::{Decision, Effect};
 use crate::policy::{Approve, Policy};
@@ -7,6 +12,100 @@ use crate::tool::{BASH, Call, NETWORK, only_reads};
 
 /// The built-in tools that look at the project, and ask nobody.
 const LOOKERS: [&str; 6] = ["Read", "Grep", "Glob", "LS", "NotebookRead", BASH];
+/// Their arguments that select files by a pattern.
+const SELECTORS: [&str; 2] = ["pattern", "glob"];
+/// Programs that read the files that they are given by name, and nothing else: no list of names, no environment, no
+/// settings of a person.
+const READERS: [&str; 24] = [
+    "basename", "cat", "cd", "cut", "dirname", "echo", "egrep", "false", "fgrep", "find", "git", "grep", "head", "ls",
+    "nl", "pwd", "rg", "sort", "stat", "tail", "tr", "true", "uniq", "wc",
+];
+/// What of git looks at the repository alone.
+const GIT: [&str; 9] = ["blame", "describe", "diff", "log", "ls-files", "rev-parse", "shortlog", "show", "status"];
+/// Letters of options that make some program take names from a file, follow links, go to another folder or not end.
+const LETTERS: &str = "CFHLORTfx";
+/// Options by their whole names that do none of this.
+const OPTIONS: [&str; 62] = [
+    "abbrev-ref",
+    "after",
+    "after-context",
+    "all",
+    "almost-all",
+    "author",
+    "before",
+    "before-context",
+    "branch",
+    "bytes",
+    "cached",
+    "chars",
+    "color",
+    "colour",
+    "context",
+    "count",
+    "date",
+    "decorate",
+    "deleted",
+    "exclude",
+    "exclude-dir",
+    "exclude-standard",
+    "extended-regexp",
+    "files-with-matches",
+    "files-without-match",
+    "fixed-strings",
+    "format",
+    "graph",
+    "heading",
+    "hidden",
+    "human-readable",
+    "ignore-case",
+    "include",
+    "invert-match",
+    "is-inside-work-tree",
+    "line-number",
+    "lines",
+    "max-count",
+    "max-depth",
+    "modified",
+    "name-only",
+    "name-status",
+    "no-color",
+    "no-heading",
+    "no-merges",
+    "no-pager",
+    "numeric-sort",
+    "numstat",
+    "oneline",
+    "only-matching",
+    "others",
+    "patch",
+    "porcelain",
+    "pretty",
+    "reverse",
+    "short",
+    "show-toplevel",
+    "shortstat",
+    "since",
+    "staged",
+    "stat",
+    "word-regexp",
+];
+/// The words of find that select by name, kind, size and age.
+const FIND: [&str; 14] = [
+    "-a",
+    "-iname",
+    "-ipath",
+    "-maxdepth",
+    "-mindepth",
+    "-mmin",
+    "-mtime",
+    "-name",
+    "-not",
+    "-o",
+    "-path",
+    "-print",
+    "-size",
+    "-type",
+];
 
 /// Whether the call is approved: no gate has anything to say, and it only reads, in the project, and talks to nobody.
 pub(crate) fn is_approved(policy: &Policy, call: &Call, decision: &Decision) -> bool {
@@ -26,8 +125,41 @@ fn reads_here(call: &Call) -> bool {
         && read_line
         && analysis.guarded.is_empty()
         && analysis.invokes.is_none()
+        && SELECTORS.iter().all(|name| selects_here(call, name))
         && analysis.paths.iter().all(inside)
         && analysis.commands.iter().all(|command| stays_here(command, analysis))
+}
+
+/// Whether a built-in tool's pattern selects files of the project: it leads nowhere else, and names no folder, as that may
+/// be a link.
+fn selects_here(call: &Call, name: &str) -> bool {
+    let pattern = call.input.get(name).and_then(Value::as_str).filter(|_| call.tool.name != BASH);
+    let is_regex = name == "pattern" && call.tool.name != "Glob";
+    pattern.is_none_or(|pattern| is_regex || (!may_leave(pattern) && pattern.starts_with('*')))
+}
+
+/// Whether the program is one that reads what it is given by name, and each option is one that changes nothing about that.
+fn is_plain_reader(command: &SimpleCommand) -> bool {
+    let text = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
+    let Some(words) = command.words.iter().map(text).collect::<Option<Vec<String>>>() else { return false };
+    let Some((program, arguments)) = words.split_first() else { return true };
+    let name = program.strip_prefix("/usr/bin/").or_else(|| program.strip_prefix("/bin/")).unwrap_or(program);
+    let looks = name != "git"
+        || arguments.iter().find(|word| *word != "--no-pager").is_some_and(|word| GIT.contains(&word.as_str()));
+    READERS.contains(&name) && looks && arguments.iter().all(|word| is_plain_option(name, word))
+}
+
+/// Whether a word is no option, or one that keeps a program with the files that it is given by name.
+fn is_plain_option(program: &str, word: &str) -> bool {
+    let Some(option) = word.strip_prefix('-').filter(|option| !option.is_empty()) else { return true };
+    if program == "find" {
+        return FIND.contains(&word);
+    }
+    match option.strip_prefix('-') {
+        Some(long) => long.is_empty() || OPTIONS.contains(&long.split('=').next().unwrap_or_default()),
+        None if program == "cut" => true,
+        None => !option.contains(|letter| LETTERS.contains(letter)),
+    }
 }
 
 /// Whether every word of a command is known, and none names what may lie outside of the project. The program may.
@@ -37,6 +169,7 @@ fn stays_here(command: &SimpleCommand, analysis: &CallAnalysis) -> bool {
     let redirected = command.redirections.iter().map(|(_, word)| word);
     let mut words = command.words.iter().skip(1).chain(assigned).chain(redirected);
     program
+        && is_plain_reader(command)
         && words.all(|word| match word {
             Word::Known(text) => !may_leave(text) || analysis.paths.iter().any(|path| path.written == *text),
             _ => false,
@@ -53,7 +186,16 @@ fn may_leave(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::may_leave;
+    use alloc::vec::Vec;
+
+    use super::{is_plain_reader, may_leave};
+    use crate::analysis::Word;
+    use crate::words::command;
+
+    fn is_plain(line: &str) -> bool {
+        let words: Vec<Word> = line.split(' ').map(|word| Word::Known(word.into())).collect();
+        is_plain_reader(&command(words))
+    }
 
     #[test]
     fn words_that_lead_out_are_seen() {
@@ -62,6 +204,63 @@ mod tests {
         }
         for word in ["src/a.rs", "-la", "HEAD~1", "HEAD..main", "--name-only", "a/b/c", "."] {
             assert!(!may_leave(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn readers_of_what_they_are_given_by_name_are_plain() {
+        for line in [
+            "cat a.rs",
+            "ls -la src",
+            "grep -rn one src",
+            "grep --include=*.rs -rn one .",
+            "rg -n one",
+            "find . -name *.rs -type f -maxdepth 2",
+            "git log --oneline -5",
+            "git --no-pager diff --stat",
+            "git status --short",
+            "cut -d: -f1 a.txt",
+            "tail -n 5 a.txt",
+            "sort -rn a.txt",
+            "/usr/bin/wc -l a.txt",
+        ] {
+            assert!(is_plain(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn lists_links_settings_and_the_environment_are_not_plain() {
+        for line in [
+            "sort --files0-from=l0",
+            "wc --files0-from=l0",
+            "file -f list",
+            "grep -R . .",
+            "grep --dereference-recursive . .",
+            "rg -L .",
+            "rg --follow .",
+            "find -L . -name a",
+            "find . -newer a",
+            "ls -LR",
+            "du -L",
+            "diff -r sub src",
+            "git diff --no-index sub src",
+            "git grep one",
+            "git -C dl log",
+            "git config --list",
+            "git var -l",
+            "date --file=fl",
+            "grep -f fl a.py",
+            "tar tf fl",
+            "env",
+            "printenv",
+            "set",
+            "ps eww",
+            "jq -n $ENV",
+            "tail -f a.txt",
+            "sleep 100000",
+            "./cat a",
+        ] {
+            assert!(!is_plain(line), "{line}");
         }
     }
 }

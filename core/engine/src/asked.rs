@@ -49,6 +49,14 @@ pub(crate) fn keep(questions: &mut Vec<Question>, question: &Question) -> bool {
     known.is_none()
 }
 
+/// Keeps a denied call as the latest one. The oldest of too many goes.
+pub(crate) fn keep_denied(all: &mut Vec<DeniedCall>, denied: &DeniedCall) {
+    all.retain(|known| known.digest != denied.digest);
+    all.push(denied.clone());
+    let surplus = all.len().saturating_sub(DENIED);
+    all.drain(..surplus);
+}
+
 /// A yes to a question. It lets one call run, and lasts for ten minutes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

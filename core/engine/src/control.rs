@@ -48,6 +48,7 @@ pub(crate) struct Command<'a> {
 }
 
 /// Carries out a command.
+#[expect(clippy::too_many_lines, reason = "an arm for each command")]
 pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, command: &Command<'_>) -> Answer {
     let Command { by, name, args, at, .. } = *command;
     let only = |known: &[&str]| arguments(name, args, known);

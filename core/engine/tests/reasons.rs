@@ -1,5 +1,9 @@
 //! Denial reasons: their texts are pinned, and what is written is read again.
-#![allow(clippy::unwrap_used, reason = "a test says what is wrong by failing")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    reason = "a test says what is wrong by failing, and data is long"
+)]
 
 use phasegate_core::DenialKind;
 use phasegate_core::reason::{DenialReason, Resets};
