@@ -889,7 +889,7 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
   const tool: any = { description: REGISTER_DESCRIPTION, args: REGISTER_ARGUMENTS, execute: registers }
 
   return {
-    tool: (await bridge.registers()) ? { [REGISTER]: tool } : {},
+    tool: ((await bridge.registers()) ? { [REGISTER]: tool } : {}) as Record<string, any>,
 
     config: async (config: Json) => {
       Object.keys(config.mcp ?? {}).forEach((name) => servers.add(name))
