@@ -21,7 +21,10 @@ const READERS: [&str; 24] = [
     "nl", "pwd", "rg", "sort", "stat", "tail", "tr", "true", "uniq", "wc",
 ];
 /// What of git looks at the repository alone.
-const GIT: [&str; 9] = ["blame", "describe", "diff", "log", "ls-files", "rev-parse", "shortlog", "show", "status"];
+const GIT: [&str; 8] = ["describe", "diff", "log", "ls-files", "rev-parse", "shortlog", "show", "status"];
+/// Names of Python that lead to the environment, to folders of a person and to what the machine is.
+const OF_THE_MACHINE: [&str; 9] =
+    ["environ", "getenv", "getpass", "os", "pathlib", "platform", "posix", "site", "sysconfig"];
 /// Letters of options that make some program take names from a file, follow links, go to another folder or not end.
 const LETTERS: &str = "CFHLORTfx";
 /// Options by their whole names that do none of this.
@@ -138,15 +141,26 @@ fn selects_here(call: &Call, name: &str) -> bool {
     pattern.is_none_or(|pattern| is_regex || (!may_leave(pattern) && pattern.starts_with('*')))
 }
 
-/// Whether the program is one that reads what it is given by name, and each option is one that changes nothing about that.
+/// Whether the program is one that reads what it is given by name, and each option is one that changes nothing about that;
+/// or Python with a text that was judged to read, whose files are among the paths of the call.
 fn is_plain_reader(command: &SimpleCommand) -> bool {
     let text = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
     let Some(words) = command.words.iter().map(text).collect::<Option<Vec<String>>>() else { return false };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let Some((program, arguments)) = words.split_first() else { return true };
     let name = program.strip_prefix("/usr/bin/").or_else(|| program.strip_prefix("/bin/")).unwrap_or(program);
-    let looks = name != "git"
-        || arguments.iter().find(|word| *word != "--no-pager").is_some_and(|word| GIT.contains(&word.as_str()));
-    READERS.contains(&name) && looks && arguments.iter().all(|word| is_plain_option(name, word))
+    let looks = || arguments.iter().find(|word| **word != "--no-pager").is_some_and(|about| GIT.contains(about));
+    match (name, arguments) {
+        ("python" | "python3", ["-c", text]) => is_plain_python(text),
+        ("git", _) if !looks() => false,
+        _ => READERS.contains(&name) && arguments.iter().all(|word| is_plain_option(name, word)),
+    }
+}
+
+/// Whether a text of Python, which was judged to read, asks nothing of the machine and of the person that it runs for.
+fn is_plain_python(text: &str) -> bool {
+    let mut names = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    text.is_ascii() && !names.any(|name| OF_THE_MACHINE.contains(&name))
 }
 
 /// Whether a word is no option, or one that keeps a program with the files that it is given by name.
@@ -223,6 +237,7 @@ mod tests {
             "tail -n 5 a.txt",
             "sort -rn a.txt",
             "/usr/bin/wc -l a.txt",
+            "python3 -c print(1)",
         ] {
             assert!(is_plain(line), "{line}");
         }
@@ -245,6 +260,7 @@ mod tests {
             "diff -r sub src",
             "git diff --no-index sub src",
             "git grep one",
+            "git blame -S fl a.py",
             "git -C dl log",
             "git config --list",
             "git var -l",
@@ -259,6 +275,13 @@ mod tests {
             "tail -f a.txt",
             "sleep 100000",
             "./cat a",
+            "python3 a.py",
+            "python3 -m json.tool a.json",
+            "python3 -c print(os.environ)",
+            "python3 -c print(\u{ff4f}s)",
+            "python3 -X dev -c print(1)",
+            "git --no-pager config --list",
+            "git",
         ] {
             assert!(!is_plain(line), "{line}");
         }
