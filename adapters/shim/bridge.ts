@@ -37,6 +37,25 @@ const INSTALL = "Install it from https://github.com/phasegate/phasegate, and hav
 const WAY_OUT =
   "Try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate."
 
+/** The tool by which an agent says what the commands of a program do, for clients whose plugins have tools. */
+export const REGISTER = {
+  name: "plan_skill_safety",
+  description:
+    "Say which command lines of a program only read and which change things, as the skill that you read classifies them. " +
+    "Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail * send *` is DESTRUCTIVE; `*` stands " +
+    "for any words. All levels but READ count as WRITE; if in doubt, say WRITE. Call it once for each program.",
+  /** Its arguments, each as JSON Schema. */
+  properties: {
+    tool: { type: "string", description: "The name of the program, for example gcloud or go-gmail" },
+    commands: {
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "Patterns of command lines, each with READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY or FORBIDDEN",
+    },
+    default: { type: "string", description: "The level of the program's commands that no pattern selects" },
+  },
+}
+
 /** What a bridge is started with. */
 export interface BridgeOptions {
   /** The platform's id. */

@@ -52,6 +52,25 @@ const INSTALL = "Install it from https://github.com/phasegate/phasegate, and hav
 const WAY_OUT =
   "Try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate."
 
+/** The tool by which an agent says what the commands of a program do, for clients whose plugins have tools. */
+const REGISTER = {
+  name: "plan_skill_safety",
+  description:
+    "Say which command lines of a program only read and which change things, as the skill that you read classifies them. " +
+    "Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail * send *` is DESTRUCTIVE; `*` stands " +
+    "for any words. All levels but READ count as WRITE; if in doubt, say WRITE. Call it once for each program.",
+  /** Its arguments, each as JSON Schema. */
+  properties: {
+    tool: { type: "string", description: "The name of the program, for example gcloud or go-gmail" },
+    commands: {
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "Patterns of command lines, each with READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY or FORBIDDEN",
+    },
+    default: { type: "string", description: "The level of the program's commands that no pattern selects" },
+  },
+}
+
 /** What a bridge is started with. */
 interface BridgeOptions {
   /** The platform's id. */
@@ -628,22 +647,6 @@ const BEGINNING = 300
 /** How much of the end of a longer text is handed on: test runners report there. */
 const END = 4_000
 
-/** The tool by which an agent says what the commands of a program do; its arguments as JSON Schema, which the client takes. */
-const REGISTER = "plan_skill_safety"
-const REGISTER_DESCRIPTION =
-  "Say which command lines of a program only read and which change things, as the skill that you read classifies them. " +
-  "Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail * send *` is DESTRUCTIVE; `*` stands " +
-  "for any words. All levels but READ count as WRITE; if in doubt, say WRITE. Call it once for each program."
-const REGISTER_ARGUMENTS = {
-  tool: { type: "string", description: "The name of the program, for example gcloud or go-gmail" },
-  commands: {
-    type: "object",
-    additionalProperties: { type: "string" },
-    description: "Patterns of command lines, each with READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY or FORBIDDEN",
-  },
-  default: { type: "string", description: "The level of the program's commands that no pattern selects" },
-}
-
 /** How a call ends that another plugin tried to change after it was decided. */
 const STOPPED =
   "phasegate: another plugin tried to change this call after it was decided, so it was stopped. Tell the user: start the client without that plugin, or have it change calls before phasegate sees them."
@@ -881,15 +884,15 @@ export const Phasegate: Plugin = async ({ client, directory }) => {
   const registers = async (args: unknown, context: Json): Promise<string> => {
     const session = await sessions.get(context.sessionID)
     if (!session) throw new Error("phasegate: the client does not say which session this call belongs to. Try the call again.")
-    const { deny, reply } = await bridge.ask(frame(REGISTER, session, { args }))
+    const { deny, reply } = await bridge.ask(frame(REGISTER.name, session, { args }))
     if (deny !== undefined) throw new Error(deny)
     return String(reply?.context ?? "")
   }
   bridge.start()
-  const tool: any = { description: REGISTER_DESCRIPTION, args: REGISTER_ARGUMENTS, execute: registers }
+  const tool: any = { description: REGISTER.description, args: REGISTER.properties, execute: registers }
 
   return {
-    tool: ((await bridge.registers()) ? { [REGISTER]: tool } : {}) as Record<string, any>,
+    tool: ((await bridge.registers()) ? { [REGISTER.name]: tool } : {}) as Record<string, any>,
 
     config: async (config: Json) => {
       Object.keys(config.mcp ?? {}).forEach((name) => servers.add(name))

@@ -52,6 +52,25 @@ const INSTALL = "Install it from https://github.com/phasegate/phasegate, and hav
 const WAY_OUT =
   "Try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate."
 
+/** The tool by which an agent says what the commands of a program do, for clients whose plugins have tools. */
+const REGISTER = {
+  name: "plan_skill_safety",
+  description:
+    "Say which command lines of a program only read and which change things, as the skill that you read classifies them. " +
+    "Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail * send *` is DESTRUCTIVE; `*` stands " +
+    "for any words. All levels but READ count as WRITE; if in doubt, say WRITE. Call it once for each program.",
+  /** Its arguments, each as JSON Schema. */
+  properties: {
+    tool: { type: "string", description: "The name of the program, for example gcloud or go-gmail" },
+    commands: {
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "Patterns of command lines, each with READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY or FORBIDDEN",
+    },
+    default: { type: "string", description: "The level of the program's commands that no pattern selects" },
+  },
+}
+
 /** What a bridge is started with. */
 interface BridgeOptions {
   /** The platform's id. */
@@ -638,28 +657,6 @@ const OWN = decodeURIComponent(import.meta.url).replace(/^file:\/\//, "");
 const TAIL = 2048;
 /** The entries of a session that say which tools are hidden. */
 const HIDDEN = "phasegate-hidden";
-/** The tool by which an agent says what the commands of a program do. The guard says where it is offered. */
-const REGISTER = {
-	name: "plan_skill_safety",
-	label: "Register what commands do",
-	description:
-		"Say which command lines of a program only read and which change things, as the skill that you read classifies them. " +
-		"Patterns are about the words of one command: `gcloud * list *` is READ, `npx go-gmail * send *` is DESTRUCTIVE; `*` stands " +
-		"for any words. All levels but READ count as WRITE; if in doubt, say WRITE. Call it once for each program.",
-	parameters: {
-		type: "object",
-		properties: {
-			tool: { type: "string", description: "The name of the program, for example gcloud or go-gmail" },
-			commands: {
-				type: "object",
-				additionalProperties: { type: "string" },
-				description: "Patterns of command lines, each with READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY or FORBIDDEN",
-			},
-			default: { type: "string", description: "The level of the program's commands that no pattern selects" },
-		},
-		required: ["tool", "commands"],
-	},
-};
 /** The commands that a person types. */
 const COMMANDS = {
 	phasegate: "Give phasegate a command: approve, skip, mode, activate, deactivate, reload",
@@ -795,7 +792,10 @@ export default function phasegate(pi: ExtensionAPI): void {
 			if (deny !== undefined) throw new Error(deny);
 			return { content: [{ type: "text", text: String(reply?.tell ?? "") } as Block], details: undefined };
 		};
-		pi.registerTool({ ...REGISTER, execute } as unknown as Parameters<ExtensionAPI["registerTool"]>[0]);
+		const { name, description, properties } = REGISTER;
+		const parameters = { type: "object", properties, required: ["tool", "commands"] };
+		const tool = { name, label: "Register what commands do", description, parameters, execute };
+		pi.registerTool(tool as unknown as Parameters<ExtensionAPI["registerTool"]>[0]);
 	};
 
 	const command = async (name: string, args: string, ctx: ExtensionCommandContext): Promise<void> => {
