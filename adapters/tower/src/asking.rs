@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use phasegate_adapter::guarded::{Denial, GuardedCalls, GuardedSession, Proposed, Ruling};
-use phasegate_adapter::text;
-use phasegate_core::access::Stated;
+use phasegate_adapter::{Problem, text};
+use phasegate_core::access::{AccessMode, Stated};
 use phasegate_core::event::CallOutcome;
-use phasegate_core::{Decision, DenialReason};
+use phasegate_core::{Code, Decision, DenialReason};
 
 use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
 use crate::call::Call;
@@ -16,12 +16,19 @@ pub(crate) const ADAPTER: &str = "<adapter>";
 /// Decides a call, of which the server may state something.
 pub(crate) async fn decide(calls: &GuardedCalls, call: &Call, stated: Option<Stated>) -> Result<Admitted, Denial> {
     let session = GuardedSession::new(&call.session).of_principal(call.principal.clone());
+    // A server that states something of a call relies on a guard that holds it.
+    let relies =
+        stated.as_ref().is_some_and(|stated| stated.access == Some(AccessMode::Readonly) || stated.version.is_some());
     let proposed = Proposed { stated: stated.map(Box::new), ..Proposed::from(call.event(&calls.fresh_id())) };
     match calls.decide(&session, proposed).await.ruling {
         Ruling::Runs { call, warning } => {
             let warning =
                 warning.map(|decision| text::warning(&decision, |tool: &str, _: Option<&str>| tool.to_owned()));
             Ok(Admitted { warning, call: Some(call) })
+        }
+        Ruling::Unguarded if relies => {
+            let why = "nothing guards the project, so nobody holds the access or the version that the server states";
+            Err(Denial::Problem(Problem::new(Code::PolicyMissing, why)))
         }
         Ruling::Unguarded | Ruling::DecidedByHost => Ok(Admitted::default()),
         Ruling::Denied(denied) => Err(denied),

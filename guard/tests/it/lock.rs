@@ -54,3 +54,18 @@ async fn a_project_admits_by_its_policy_and_a_second_stage_goes_on_with_its_budg
     let denied = run(&second, Request { access: Some(AccessMode::Admin), ..look("two") }).await.unwrap_err();
     assert_eq!(denied.reason.kind(), "budget");
 }
+
+#[tokio::test]
+async fn where_nothing_guards_the_project_what_a_server_relies_on_is_denied() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard: Arc<dyn Guard> = project(folder.path());
+    std::fs::remove_dir_all(folder.path().join("project/.phasegate")).unwrap();
+    let lock = lock(&guard);
+    let store = || Request::new(Call::new("one", "store"));
+    assert_eq!(run(&lock, store()).await, Ok("ran"));
+    for request in [store().with_access(AccessMode::Readonly), store().told_of("sha256:0")] {
+        let denied = run(&lock, request).await.unwrap_err();
+        assert_eq!(denied.reason.kind(), "rule_rejected");
+        assert!(denied.to_string().contains("nothing guards the project"), "{denied}");
+    }
+}
