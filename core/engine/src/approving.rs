@@ -96,6 +96,9 @@ pub(crate) fn show(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
     let mut found = Vec::new();
     for run in draft.state().live_runs() {
         let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
+        if !has_content(skill) {
+            continue;
+        }
         let mut shown = Vec::new();
         for gate in waiting(world, skill, run) {
             if let Some(content) = &gate.content {
@@ -107,6 +110,15 @@ pub(crate) fn show(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
         }
     }
     found.into_iter().for_each(|change| draft.change(change));
+}
+
+/// Whether an approval of the skill is of a content.
+fn has_content(skill: &Skill) -> bool {
+    let mut found = false;
+    for condition in skill.phases.iter().flat_map(Phase::conditions) {
+        condition.each_gate(&mut |gate| found |= gate.content.is_some());
+    }
+    found
 }
 
 /// A live run with its skill.
