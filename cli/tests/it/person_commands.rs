@@ -64,7 +64,9 @@ fn a_plan_is_rejected_then_approved_and_carried_out_step_by_step() {
 }
 
 /// What only a person may do, and what tells that it was not done: an exit status of 1 with the reason.
-const OF_PEOPLE: [&[&str]; 14] = [
+const OF_PEOPLE: [&[&str]; 16] = [
+    &["access", "admin", "--for", "30m"],
+    &["access", "normal"],
     &["plan", "on"],
     &["plan", "off"],
     &["plan", "off", "--session", SESSION],
