@@ -110,13 +110,13 @@ codes! {
         "the agent wants to end its turn, and a skill that it must finish is not done",
         "make the calls that are still missing; a person may also end the skill with `phasegate deactivate`";
     NoRuleMatched = "no-rule-matched", Admission,
-        "no rule permits this call, and the policy denies what no rule permits",
+        "no rule permits this call, and the policy denies what no rule permits; phasegate itself never denies so",
         "make a call that a rule permits, or ask the user to permit this one";
     RuleRejected = "rule-rejected", Admission,
-        "a rule denies this call, or could not be evaluated for it",
+        "a rule denies this call, or could not be evaluated for it; phasegate itself never denies so",
         "do as the reason says, or go on without the call";
     PolicyDenied = "policy-denied", Admission,
-        "a policy outside of the rules denies this call",
+        "a policy outside of the rules denies this call; phasegate itself never denies so",
         "do as the reason says, or go on without the call";
     BudgetSpent = "budget-spent", Admission,
         "the call is more than a budget allows; the denial names the limit, what was counted, and when it is counted anew",
