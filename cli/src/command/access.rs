@@ -1,6 +1,7 @@
 //! `phasegate access readonly|normal|admin`.
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::access::AccessMode;
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::output::Failure;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What calls may do at all: `readonly`, `normal` or `admin`
-    #[arg(value_parser = ["readonly", "normal", "admin"])]
+    #[arg(value_parser = AccessMode::ALL.map(|(word, _)| word))]
     access: String,
     /// For how long: `90s`, `30m`, `2h`; `admin` needs a time of at most a day
     #[arg(long = "for", value_name = "TIME")]

@@ -5,6 +5,7 @@ mod plan;
 mod text;
 
 use phasegate_adapter::Problem;
+use phasegate_core::access::{AccessMode, Granted};
 use phasegate_core::pins::approval_name;
 use phasegate_runtime::policy_store::{Current, summary};
 use phasegate_runtime::sessions::{SessionInfo, Sessions, pins, sessions};
@@ -98,11 +99,12 @@ fn all_runs(runtime: &Runtime, project: &Project, session: Option<&SessionInfo>)
 
 fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let remembered = project.remembered()?;
-    let mut by_itself = Vec::new();
+    let (mut by_itself, mut access) = (Vec::new(), AccessMode::Normal);
     let (state, text) = match runtime.current(project)? {
         Current::Ready(ready) => {
             let alone = ready.policy.skills.iter().filter(|skill| !skill.is_invoked());
             by_itself.extend(alone.map(|skill| skill.name.clone()));
+            access = ready.policy.access;
             ("guarded", format!("policy {}", ready.policy.version))
         }
         Current::Invalid { diagnostics, .. } => {
@@ -115,5 +117,7 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
         Current::Unguarded => ("unguarded", "no config guards it; `phasegate init` sets one up".to_string()),
     };
     let (in_force, inputs) = (runtime.in_force(project)?, json!(runtime.in_force_inputs(project)?));
-    Ok(Guarded { state, text, in_force, inputs, by_itself })
+    let lasts = |granted: &Granted| granted.until.is_none_or(|until| (runtime.now)() < until);
+    let granted = runtime.project_state(project)?.project.access.filter(lasts);
+    Ok(Guarded { state, text, access, granted, in_force, inputs, by_itself })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use phasegate_adapter::Problem;
+use phasegate_core::access::{AccessMode, Granted};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
 use phasegate_runtime::reload::Reload;
@@ -75,6 +76,10 @@ pub(super) struct Guarded {
     /// The word of a state.
     pub(super) state: &'static str,
     pub(super) text: String,
+    /// The access that the config says.
+    pub(super) access: AccessMode,
+    /// The access that a person set, if it holds now.
+    pub(super) granted: Option<Granted>,
     /// The skills that are in force for every session, and in which mode.
     pub(super) in_force: BTreeMap<String, Mode>,
     /// The values of the inputs of those that have some.
@@ -101,6 +106,7 @@ impl Found {
         let more = json!({
             "project": self.project.root.display().to_string(),
             "guard": {"state": self.guarded.state, "text": self.guarded.text},
+            "access": {"config": self.guarded.access, "set": self.guarded.granted},
             "in_force": self.guarded.in_force,
             "session": self.shown.first().map(|shown| &shown.session.id),
             "project_runs": self.shared.runs,

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use owo_colors::OwoColorize as _;
+use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 
 use super::found::{Found, Shared, Shown, given, is_shared, list, words};
@@ -16,6 +17,13 @@ const ENDED: usize = 3;
 pub(super) fn print(out: Output, found: &Found, full: bool) {
     let Found { project, guarded, shown, fresh, .. } = found;
     out.line(format_args!("{} {}: {}", project.root.display().bold(), guarded.state, guarded.text));
+    if !guarded.access.is_normal() {
+        out.line(format_args!("access {}, by the config", guarded.access.word().bold()));
+    }
+    if let Some(granted) = guarded.granted {
+        let until = granted.until.map(|until| format!(" until {}", timestamp(until))).unwrap_or_default();
+        out.line(format_args!("access {}{until}, set by a person", granted.access.word().bold()));
+    }
     for (skill, mode) in &guarded.in_force {
         let given = given(guarded.inputs.get(skill));
         out.line(format_args!("{}{given} is in force for every session ({} mode)", skill.bold(), mode.word()));
