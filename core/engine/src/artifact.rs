@@ -215,6 +215,22 @@ impl Marks {
     }
 }
 
+impl Marks {
+    /// Where the text stands, if that is too often: at most three files are named.
+    pub(crate) fn too_often(&self, files: &Map<String, Value>, counts: &Value) -> Option<String> {
+        if self.truth(files, counts) != Truth::No || self.at_most.is_none() {
+            return None;
+        }
+        let count = |path: &String| counts.get(path).and_then(Value::as_u64).filter(|count| *count > 0);
+        let mut places = files.keys().filter_map(|path| Some((path, count(path)?)));
+        let named: Vec<String> =
+            places.by_ref().take(3).map(|(path, count)| alloc::format!("{count} in `{path}`")).collect();
+        let more = places.count();
+        let more = if more == 0 { String::new() } else { alloc::format!(", and some in {more} more files") };
+        (!named.is_empty()).then(|| alloc::format!("{}{more}", named.join(", ")))
+    }
+}
+
 /// The files that are new or changed: those of `now` whose bytes were not there before, under their name or another one.
 /// `null` if it is not known.
 pub(crate) fn new_or_changed(now: Value, before: Option<&Value>) -> Value {

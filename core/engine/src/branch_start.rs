@@ -1,5 +1,6 @@
 //! Starts of subagents that do a run of a phase: which of several runs one is about (rules 3.2).
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
@@ -9,6 +10,7 @@ use crate::analysis::Invocation;
 use crate::denial::DenialKind;
 use crate::eval::World;
 use crate::judge::{Caller, SkillCall};
+use crate::plan::{Element, NamedElement};
 use crate::policy::{Policy, Skill};
 use crate::state::{Children, Run, State, Status};
 use crate::tool::Call;
@@ -60,7 +62,7 @@ impl<'a> BranchStart<'a> {
             let name = |run: &&Run| run.branch.as_ref().map(|branch| branch.name.clone()).unwrap_or_default();
             let (branches, pending): (Vec<String>, bool) = (rivals.iter().map(name).collect(), self.is_pending());
             if pending || self.meant(world, run).len() != 1 {
-                return Some((run, DenialKind::StartUnclear { branches, pending }));
+                return Some((run, DenialKind::StartUnclear { branches, pending, named: None }));
             }
         }
         None
@@ -77,7 +79,20 @@ impl<'a> BranchStart<'a> {
         let branches: Vec<String> = rivals.iter().map(name).collect();
         let named = branches.iter().filter(|name| self.says(name)).count();
         let pending = self.is_pending();
-        (pending || named != 1).then_some(DenialKind::StartUnclear { branches, pending })
+        (pending || named != 1).then(|| {
+            let named = if named == 0 && !pending { self.named_element(run).map(Box::new) } else { None };
+            DenialKind::StartUnclear { branches, pending, named }
+        })
+    }
+
+    /// The first element of a run's plan that the start names, and that it cannot be about now.
+    fn named_element(&self, run: &Run) -> Option<NamedElement> {
+        let progress = run.plan.as_ref()?;
+        let named = |(place, element): (usize, &Element)| {
+            let waits = self.says(&element.id).then(|| progress.waits(place)).flatten()?;
+            Some(NamedElement { name: element.id.clone(), waits })
+        };
+        progress.plan.elements.iter().enumerate().find_map(named)
     }
 
     /// Whether the skill that a run's phase consists of lists the start in any of its phases.
@@ -121,7 +136,10 @@ impl<'a> BranchStart<'a> {
         rivals.retain(|rival| rival.branch.as_ref().is_some_and(|branch| branch.agent.is_none()));
         rivals.retain(|rival| {
             let Some(skill) = self.skill(rival) else { return false };
-            self.is_an_agents(rival) && SkillCall::new(skill, self.call, self.caller).is_for(world, rival)
+            let call = SkillCall::new(skill, self.call, self.caller);
+            // Another subagent may go on with an element whose phase is done.
+            let is_for = |world: &mut World<'_>| call.is_for(world, rival) || tree::is_element(self.state, rival);
+            self.is_an_agents(rival) && call.is_listed_in_present(rival) && is_for(world)
         });
         rivals
     }

@@ -9,6 +9,7 @@ use crate::analysis::{Part, Registered};
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
 use crate::doubt::NamedLine;
+use crate::plan::NamedElement;
 use crate::reason::DenialReason;
 use crate::state::{SpentEdge, Why};
 
@@ -134,6 +135,8 @@ pub enum DenialKind {
         branches: Vec<String>,
         /// Whether another one was started, and has not begun.
         pending: bool,
+        /// An element of the plan that its prompt names, and that no subagent can begin now.
+        named: Option<Box<NamedElement>>,
     },
     /// A skill is to be activated while another is active.
     SkillActive {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
-use crate::artifact::{ArtifactTest, Follows, fault, new_or_changed};
+use crate::artifact::{ArtifactTest, Follows, Marks, fault, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
@@ -138,6 +138,15 @@ impl<'a> World<'a> {
             (truth != Truth::Yes).then_some(truth)
         });
         short.unwrap_or(Truth::Yes)
+    }
+
+    /// Where the text stands that an artifact has too often.
+    fn places(&self, test: &ArtifactTest, files: &Map<String, Value>) -> String {
+        let counts = |marks: &Marks| match &self.facts.get(&marks.fact)?.value {
+            FactValue::Known(counts) => marks.too_often(files, counts),
+            FactValue::Absent | FactValue::Unknown => None,
+        };
+        test.marks.as_ref().and_then(counts).map(|places| format!(" ({places})")).unwrap_or_default()
     }
 
     /// The first file of an artifact that has not its format, with what is wrong with it, where that was asked for.
@@ -415,11 +424,14 @@ impl<'a> World<'a> {
                     Value::Object(files) if test.format.is_some() => self.format_fault(&test.name, files, run),
                     _ => None,
                 };
-                let unknown = if files.is_null() { UNKNOWN_FILES } else { "" };
+                let found = match &files {
+                    Value::Object(files) => self.places(test, files),
+                    _ => UNKNOWN_FILES.into(),
+                };
                 let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();
-                out.words.push(format!("{condition}{words}{unknown}"));
+                out.words.push(format!("{condition}{words}{found}"));
                 let wanted = fault.map_or_else(|| phrase::wanted(condition), |fault| phrase::faulty(test, &fault));
-                out.phrases.push(format!("{wanted}{unknown}"));
+                out.phrases.push(format!("{wanted}{found}"));
                 out.more = true;
             }
             Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) | Condition::Says(_) => {

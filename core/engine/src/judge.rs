@@ -156,14 +156,22 @@ impl<'a> SkillCall<'a> {
         strictest(rulings.collect())
     }
 
-    /// Whether the current phase of a run lists the call, and the run is not done.
+    /// Whether the current phase of a run lists the call, and is not done.
     pub(crate) fn is_for(&self, world: &mut World<'_>, run: &Run) -> bool {
-        let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
-        phase.is_some_and(|phase| {
+        self.is_listed_in_present(run) && self.present(run).is_some_and(|phase| world.done(run, phase) != Done::Yes)
+    }
+
+    /// Whether the current phase of a run lists the call, done or not.
+    pub(crate) fn is_listed_in_present(&self, run: &Run) -> bool {
+        self.present(run).is_some_and(|phase| {
             let listed =
                 |part: &SkillPart<'_>| part.any(phase.lines(run.at_gate()), Use::Permit) && !part.is_reserved(phase);
-            !run.stands_still() && self.judged(phase).into_iter().all(listed) && world.done(run, phase) != Done::Yes
+            !run.stands_still() && self.judged(phase).into_iter().all(listed)
         })
+    }
+
+    fn present(&self, run: &Run) -> Option<&'a Phase> {
+        self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index))
     }
 
     /// The first phase that lists the call or a part of it, whether a way leads there or not.

@@ -248,6 +248,34 @@ fn cycle(elements: &[Element]) -> Option<usize> {
     waits.iter().position(|left| *left > 0)
 }
 
+/// An element of a plan that a start of a subagent names, and that cannot begin now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedElement {
+    /// Its name.
+    pub name: String,
+    /// Why it cannot begin.
+    pub waits: Waits,
+}
+
+/// Why a subagent cannot begin an element of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waits {
+    /// It has finished, or a person skipped it.
+    Finished,
+    /// It belongs to a later wave: its number and that of the present one, as the plan has them.
+    Wave {
+        /// The number of its wave.
+        own: u64,
+        /// The number of the present wave.
+        present: u64,
+    },
+    /// An element that has not finished comes before it.
+    After(String),
+    /// It has begun: a subagent does it, or its phase starts none.
+    Begun,
+}
+
 /// How far a run has come with its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -278,6 +306,21 @@ impl PlanProgress {
                 && element.after.iter().all(|before| self.finished.contains(before))
         };
         self.plan.elements.iter().enumerate().filter(is_ready)
+    }
+
+    /// Why a subagent cannot begin an element; `None`: there is no such element.
+    pub(crate) fn waits(&self, place: usize) -> Option<Waits> {
+        let element = self.plan.elements.get(place)?;
+        if self.finished.contains(&place) {
+            return Some(Waits::Finished);
+        }
+        let number = |wave: usize| self.plan.waves.get(wave).copied().unwrap_or_default();
+        if element.wave != self.wave {
+            return Some(Waits::Wave { own: number(element.wave), present: number(self.wave) });
+        }
+        let before = element.after.iter().find(|before| !self.finished.contains(before));
+        let before = before.and_then(|before| self.plan.elements.get(*before));
+        Some(before.map_or(Waits::Begun, |before| Waits::After(before.id.clone())))
     }
 
     /// The elements of the present wave that have not finished.

@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::analysis::{Access, Invocation, SimpleCommand, Word};
+use crate::artifact::Artifact;
 use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
@@ -196,7 +197,9 @@ fn misplaced(skill: &Skill, here: &Phase, verdict: &RunVerdict<'_>) -> Option<Mi
     let resolved = path.resolved.as_deref().unwrap_or(&path.written);
     let ending = |path: &str| path.rsplit_once('.').map(|(_, ending)| ending.to_string());
     let its = artifact.paths.iter().find_map(|pattern| ending(pattern));
-    if its.is_none() || its != ending(resolved) || artifact.paths.iter().any(|pattern| path_fits(pattern, resolved)) {
+    // A file of another artifact only comes too early.
+    let is_known = |artifact: &Artifact| artifact.paths.iter().any(|pattern| path_fits(pattern, resolved));
+    if its.is_none() || its != ending(resolved) || skill.artifacts.iter().any(is_known) {
         return None;
     }
     let path = phrase::shortened(&path.written);

@@ -18,6 +18,7 @@ use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand, Misplaced, Not
 use crate::doubt::NamedLine;
 use crate::phrase;
 use crate::pins::approval_name;
+use crate::plan::{NamedElement, Waits};
 use crate::slash_command;
 
 pub(crate) use recovery::{repeated, uncounted};
@@ -129,7 +130,7 @@ fn render(kind: &DenialKind) -> Rendered {
                 "Ask the user to restore the config of \"{skill}\" and to have it read with `phasegate reload`."
             ),
         },
-        Kind::StartUnclear { branches, pending } => start_unclear(branches, *pending),
+        Kind::StartUnclear { branches, pending, named } => start_unclear(branches, *pending, named.as_deref()),
         Kind::HeldElsewhere { tool, skill, session } => held_elsewhere(tool, skill, session),
         Kind::Readonly { tool, why } => {
             let (reason, recovery) = admission::readonly(tool, *why);
@@ -337,25 +338,40 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
     }
 }
 
-fn start_unclear(branches: &[String], pending: bool) -> Rendered {
+fn start_unclear(branches: &[String], pending: bool, named: Option<&NamedElement>) -> Rendered {
     let names: Vec<String> = branches.iter().map(|name| format!("`{name}`")).collect();
-    let (reason, recovery) = if branches.is_empty() && !pending {
-        (
-            "no part of the plan waits for a subagent now".to_string(),
-            "Each part that is to be done now has a subagent, or is done: go on with what the phase still needs."
-                .to_string(),
-        )
-    } else if pending {
+    let names = names.join(", ");
+    let (reason, recovery) = if pending {
         (
             "another subagent was started, and has not begun".to_string(),
             "Start this one again when that one runs.".to_string(),
         )
+    } else if branches.is_empty() {
+        let reason = named.map_or_else(|| "no part of the plan waits for a subagent now".to_string(), waits);
+        let recovery =
+            "Each part that is to be done now has a subagent, or is done: go on with what the phase still needs.";
+        (reason, recovery.to_string())
+    } else if let Some(named) = named {
+        (waits(named), format!("Start a subagent for one of {names}, and say its name in the prompt."))
     } else {
-        let names = names.join(", ");
         let recovery = format!("Say in the prompt which branch the subagent is for, one of {names}.");
         (format!("the subagent may be for each of {names}, and its prompt names not exactly one"), recovery)
     };
     Rendered { gate: Gate::Phase, code: Code::StartUnclear, reason, recovery }
+}
+
+/// Why a subagent cannot begin an element of a plan.
+fn waits(named: &NamedElement) -> String {
+    let name = &named.name;
+    match &named.waits {
+        Waits::Finished => format!("`{name}` is done"),
+        Waits::Wave { own, present } if own > present => {
+            format!("`{name}` belongs to wave {own}, and wave {present} is not done")
+        }
+        Waits::Wave { own, .. } => format!("`{name}` belongs to wave {own}, which is done"),
+        Waits::After(before) => format!("`{name}` comes after `{before}`, which is not done"),
+        Waits::Begun => format!("`{name}` has a subagent, or needs none in its phase"),
+    }
 }
 
 fn inputs_missing(skill: &str, inputs: &[(String, String)]) -> Rendered {

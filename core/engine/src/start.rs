@@ -1,8 +1,8 @@
 //! Starts: runs that begin by themselves, with a session, a prompt or a call (rules 3.1).
 
-use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::activation::{self, Beginning};
 use crate::cause::{By, SessionSource};
@@ -99,7 +99,8 @@ fn mode_left(policy: &Policy, draft: &mut Draft) {
     let left = |run: &&Run| {
         let skill = policy.skill_version(&run.skill, &run.version);
         let of_other = |start: &Start| {
-            matches!(start, Start::PermissionMode(named) if *named != mode) && run.began.as_ref() == Some(&words(start))
+            matches!(start, Start::PermissionMode(named) if *named != mode)
+                && run.began.as_ref() == Some(&start.to_string())
         };
         skill.is_some_and(|skill| skill.phase_index(&run.phase) == Some(0) && skill.start.iter().any(of_other))
     };
@@ -168,16 +169,22 @@ fn live(state: &State, skill: &Skill) -> Option<String> {
 
 fn begin(draft: &mut Draft, skill: &Skill, reason: &Start, by: By) {
     let tentative = matches!(reason, Start::Before(_));
-    activation::begin(draft, skill, Beginning { began: Some(words(reason)), tentative, ..Beginning::asked(by, None) });
+    activation::begin(
+        draft,
+        skill,
+        Beginning { began: Some(reason.to_string()), tentative, ..Beginning::asked(by, None) },
+    );
 }
 
 /// The line of `start`, in the words of a config.
-fn words(start: &Start) -> String {
-    match start {
-        Start::Invocation => "invocation".to_string(),
-        Start::Session => "session".to_string(),
-        Start::Prompt(beginning) => format!("prompt: {beginning}"),
-        Start::PermissionMode(mode) => format!("permission_mode: {mode}"),
-        Start::Before(matcher) => format!("before: {}", matcher.text),
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invocation => f.write_str("invocation"),
+            Self::Session => f.write_str("session"),
+            Self::Prompt(beginning) => write!(f, "prompt: {beginning}"),
+            Self::PermissionMode(mode) => write!(f, "permission_mode: {mode}"),
+            Self::Before(matcher) => write!(f, "before: {}", matcher.text),
+        }
     }
 }

@@ -1,15 +1,21 @@
 //! What `init` reports: what it did, and what comes next.
 
+use std::path::PathBuf;
+
 use phasegate_adapter::{Change, InstallScope};
-use phasegate_core::policy::{Policy, Skill};
+use phasegate_core::policy::{Policy, Skill, Start};
 use serde_json::json;
 
 use super::plan::Plan;
 use super::setting::Setting;
 use super::settings::Config;
+use super::skill_file::files;
 use super::version_control::{is_committed, is_offered};
 use super::{apply, record};
 use crate::output::Failure;
+
+/// The most skills of which is said what they begin with.
+const MAX_DESCRIBED: usize = 3;
 
 /// Tells what was done and what comes next, then which files it is about.
 ///
@@ -23,7 +29,7 @@ pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure>
     for adapter in &setting.adapters {
         advice.extend(adapter.installer().advice(&setting.request(*adapter)?));
     }
-    let changes: Vec<_> = plans.iter().flat_map(|plan| &plan.changes).collect();
+    let changes: Vec<_> = changes(plans).collect();
     if out.json {
         let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
         let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
@@ -77,22 +83,51 @@ fn local(setting: &Setting<'_>, changes: &[&Change]) {
     }
 }
 
-/// How the skills of these names begin.
-fn starts(policy: &Policy, names: &[&str]) -> String {
-    let with = |test: fn(&Skill) -> bool| -> Vec<&str> {
-        names.iter().copied().filter(|name| policy.skill(name).is_some_and(test)).collect()
+fn changes<'p>(plans: &'p [Plan<'_>]) -> impl Iterator<Item = &'p Change> {
+    plans.iter().flat_map(|plan| &plan.changes)
+}
+
+/// How the skills of these names begin. Some of them have a file by which the client invokes them.
+fn starts(policy: &Policy, names: &[&str], has_file: impl Fn(&str) -> bool) -> String {
+    let skills: Vec<&Skill> = names.iter().filter_map(|name| policy.skill(name)).collect();
+    let alone: Vec<&&Skill> = skills.iter().filter(|skill| skill.starts_by_itself()).collect();
+    let invoked: Vec<&str> =
+        skills.iter().filter(|skill| skill.is_invoked()).map(|skill| skill.name.as_str()).collect();
+    let typed: Vec<&str> = invoked.iter().copied().filter(|name| has_file(name)).collect();
+    let by_itself = match alone.as_slice() {
+        [] => String::new(),
+        all if all.len() <= MAX_DESCRIBED => {
+            let said = all.iter().map(|skill| format!("{} begins {}", skill.name, occasions(skill)));
+            format!("; {}", said.collect::<Vec<_>>().join("; "))
+        }
+        all => {
+            let names: Vec<&str> = all.iter().map(|skill| skill.name.as_str()).collect();
+            format!("; {} begin without being asked for", names.join(", "))
+        }
     };
-    let (alone, typed) = (with(Skill::starts_by_itself), with(Skill::is_invoked));
-    let begins = if alone.len() == 1 { "begins" } else { "begin" };
-    let by_itself = format!("{} {begins} without being asked for", alone.join(", "));
-    match typed.as_slice() {
-        [] => format!("; {by_itself}"),
-        [first, ..] if alone.len() == names.len() => format!("; {by_itself}, and `/{first}` starts it at once"),
-        [first, ..] => {
-            let by_itself = if alone.is_empty() { String::new() } else { format!("; {by_itself}") };
+    match (typed.as_slice(), invoked.first()) {
+        ([first, ..], _) if alone.len() == skills.len() => format!("{by_itself}; `/{first}` starts it at once"),
+        ([first, ..], _) => {
             format!(" and start a skill ({}), for example with `/{first}`{by_itself}", typed.join(", "))
         }
+        // No file of the client's is there to invoke it by.
+        ([], Some(first)) => {
+            format!("{by_itself}; `phasegate init --skill {first}` writes the skill that the client lists")
+        }
+        ([], None) => by_itself,
     }
+}
+
+/// What a skill begins with, without being asked for.
+fn occasions(skill: &Skill) -> String {
+    let said = skill.start.iter().filter_map(|start| match start {
+        Start::Invocation => None,
+        Start::Session => Some("with each session".to_string()),
+        Start::Prompt(text) => Some(format!("with a prompt that begins `{text}`")),
+        Start::PermissionMode(mode) => Some(format!("when the client is in its mode `{mode}`")),
+        Start::Before(matcher) => Some(format!("before the first call of `{}`", matcher.text)),
+    });
+    said.collect::<Vec<_>>().join(" or ")
 }
 
 /// The next step of a person.
@@ -104,7 +139,13 @@ fn next(plans: &[Plan<'_>], policy: &Policy) {
     names.retain(|name| asked.is_empty() || asked.iter().any(|skill| skill == name));
     match names.as_slice() {
         [] => out.line("  no skill applies yet: `phasegate init --skill test-first` adds a shipped one"),
-        names => out.line(format_args!("  next: start the client anew{}", starts(policy, names))),
+        names => {
+            let has_file = |name: &str| {
+                let is_there = |file: &PathBuf| file.exists() || changes(plans).any(|change| change.path == *file);
+                setting.adapters.iter().any(|adapter| files(setting, *adapter, name).iter().any(is_there))
+            };
+            out.line(format_args!("  next: start the client anew{}", starts(policy, names, has_file)));
+        }
     }
     out.line("  `phasegate status` shows where a session stands, `phasegate init --undo` takes all of this back");
 }

@@ -44,7 +44,8 @@ pub(crate) fn changes(setting: &Setting<'_>, config: &Config) -> Result<Vec<Chan
     Ok(changes)
 }
 
-fn files(setting: &Setting<'_>, adapter: &dyn Adapter, skill: &str) -> Vec<PathBuf> {
+/// The files that a client of the platform reads as this skill.
+pub(super) fn files(setting: &Setting<'_>, adapter: &dyn Adapter, skill: &str) -> Vec<PathBuf> {
     adapter.installer().places().skill_files(skill, &setting.project.root, &setting.runtime.locations.home)
 }
 
