@@ -2,12 +2,14 @@
 //!
 //! A reader that goes away early is not a failure, so errors of writing are dropped.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::Write as _;
 
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
+use phasegate_core::one_line::{is_hidden, one_line};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -56,17 +58,17 @@ impl From<Problem> for Failure {
 impl Output {
     /// Prints a line of text; colours are taken out where they are not wanted.
     pub fn line(&self, text: impl Display) {
-        let _ = writeln!(anstream::stdout(), "{text}");
+        let _ = writeln!(anstream::stdout(), "{}", plain(&text.to_string()));
     }
 
     /// Prints a line of text to standard error.
     pub fn note(&self, text: impl Display) {
-        let _ = writeln!(anstream::stderr(), "{text}");
+        let _ = writeln!(anstream::stderr(), "{}", plain(&text.to_string()));
     }
 
     /// Prints a JSON value.
     pub fn value(&self, value: &Value) {
-        self.line(format_args!("{value:#}"));
+        let _ = writeln!(anstream::stdout(), "{value:#}");
     }
 
     /// Prints a failure to standard error. Where the answer would have been JSON it is one object, the only form that a
@@ -74,7 +76,7 @@ impl Output {
     pub fn failure(&self, failure: &Failure) {
         if self.json {
             let error = json!({"code": failure.code, "message": failure.message, "help": failure.help});
-            self.note(format_args!("{:#}", json!({"error": error})));
+            let _ = writeln!(anstream::stderr(), "{:#}", json!({"error": error}));
             return;
         }
         let code = failure.code.map(|code| format!("[{code}]")).unwrap_or_default();
@@ -83,6 +85,32 @@ impl Output {
             self.note(format_args!("  {} {}", "help:".cyan(), to_a_person(help)));
         }
     }
+}
+
+/// The text with everything escaped that would hide or move some of it, but colours and ends of lines.
+fn plain(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|letter| is_hidden(letter) && letter != '\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let (taken, after) = rest.split_at(colour(rest).unwrap_or(letter.len_utf8()));
+        if taken.len() > 1 && letter == '\u{1b}' || matches!(letter, '\n' | '\t') {
+            shown.push_str(taken);
+        } else {
+            shown.push_str(&one_line(taken));
+        }
+        rest = after;
+    }
+    Cow::Owned(shown)
+}
+
+/// The length of the sequence at the beginning of a text that sets a colour.
+fn colour(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix("\u{1b}[")?;
+    let end = digits.find(|letter: char| !(letter.is_ascii_digit() || letter == ';'))?;
+    digits.get(end..)?.starts_with('m').then(|| end.saturating_add(3))
 }
 
 /// A remedy as it is said to the user, whom the agent is told to ask.

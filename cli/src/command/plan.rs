@@ -5,6 +5,7 @@ mod found;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
+use phasegate_core::one_line::one_line;
 use phasegate_core::slash_command::{PLAN, PLAN_MODE};
 use serde_json::{Value, json};
 
@@ -133,18 +134,27 @@ fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
         Err(fault) => context.out.line(format_args!("  it has no steps, so it permits nothing: {fault}")),
         Ok(steps) => {
             for step in steps {
-                let after =
-                    if step.after.is_empty() { String::new() } else { format!(", after {}", step.after.join(", ")) };
-                let text = if step.text.is_empty() { String::new() } else { format!(" {}", step.text) };
+                let after: Vec<String> = step.after.iter().map(|id| name(id)).collect();
+                let after = if step.after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
+                let text =
+                    if step.text.is_empty() { String::new() } else { format!("; it says: {}", one_line(&step.text)) };
                 let permits = match permits(step) {
-                    Some(calls) => format!("permits one call: {calls}"),
+                    Some(calls) => format!("permits one call: {}", one_line(&calls)),
                     None => "prose: permits nothing".to_owned(),
                 };
-                context.out.line(format_args!("  {}.{text} [{}{after}] {permits}", step.id, word(step.state)));
+                // What the agent wrote stands last, so that it cannot be taken for what is said of it.
+                let id = name(&step.id);
+                context.out.line(format_args!("  {id}. [{}{after}] {permits}{text}", word(step.state)));
             }
         }
     }
     Ok(Exit::Done)
+}
+
+/// The name of a step as it is shown: in quotes where it is more than a word.
+fn name(id: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    if id.chars().all(plain) { id.to_owned() } else { format!("\"{}\"", one_line(id)) }
 }
 
 fn as_json(plan: &Plan) -> Value {

@@ -1,6 +1,7 @@
 //! The steps of a plan, as an agent proposes them and a person approves them.
 
 use phasegate_core::steps::{Step, StepState};
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
 use crate::build::builder::Builder;
@@ -13,17 +14,48 @@ use crate::text::Text;
 /// The keys of a step that say nothing of its call.
 const OWN_KEYS: [&str; 3] = ["id", "text", "after"];
 
-/// The steps that stand in a document of YAML or JSON at this JSON pointer. A text is prose; an object is prose too, unless
+/// The steps that stand in a document of YAML or JSON at this JSON pointer; in Markdown they stand in a block of code, the
+/// only one with a list there. A text is prose; an object is prose too, unless
 /// it says which call it permits, in the words of a line of `allowed`.
 ///
 /// # Errors
 ///
 /// A sentence: it is no document with a list there, or a step means nothing.
 pub fn plan_steps(document: &str, at: &str) -> Result<Vec<Step>, String> {
-    let node = read(&Text::whole(document), &mut Vec::new()).ok_or("it is neither YAML nor JSON")?;
-    let value = node.to_value();
-    let listed = value.pointer(at).and_then(Value::as_array).ok_or_else(|| format!("it has no list at `{at}`"))?;
-    listed.iter().enumerate().map(|(place, one)| step(place + 1, one)).collect()
+    let steps = match listed(document, at) {
+        Some(steps) => steps,
+        None => {
+            let blocks = blocks(document);
+            let mut found = blocks.iter().filter_map(|block| listed(block, at));
+            match (found.next(), found.next()) {
+                (Some(only), None) => only,
+                (None, _) => return Err(format!("it has no list at `{at}`, and neither has a block of code in it")),
+                (Some(_), Some(_)) => return Err(format!("several blocks of code in it have a list at `{at}`")),
+            }
+        }
+    };
+    steps.iter().enumerate().map(|(place, one)| step(place + 1, one)).collect()
+}
+
+/// The list at a pointer of a document of YAML or JSON.
+fn listed(document: &str, at: &str) -> Option<Vec<Value>> {
+    let value = read(&Text::whole(document), &mut Vec::new())?.to_value();
+    value.pointer(at).and_then(Value::as_array).cloned()
+}
+
+/// The fenced blocks of code of a text in Markdown.
+fn blocks(document: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut block: Option<String> = None;
+    for event in Parser::new(document) {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => block = Some(String::new()),
+            Event::Text(text) => block.iter_mut().for_each(|block| block.push_str(&text)),
+            Event::End(TagEnd::CodeBlock) => blocks.extend(block.take()),
+            _ => {}
+        }
+    }
+    blocks
 }
 
 fn step(number: usize, value: &Value) -> Result<Step, String> {
@@ -109,6 +141,17 @@ mod tests {
         assert_eq!(permits, [0, 1, 1, 0]);
         assert_eq!(steps[2].after, ["send"]);
         assert_eq!(plan_steps("steps:\n  - {command: git push}\n", "/steps").unwrap()[0].lines.len(), 1);
+    }
+
+    #[test]
+    fn a_plan_in_markdown_has_its_steps_in_a_block_of_code() {
+        let block = "```json\n{\"steps\": [{\"command\": \"git push\"}]}\n```\n";
+        let document = format!("# A plan\n\nProse: more.\n\n```sh\ngit log\n```\n\n{block}");
+        assert_eq!(plan_steps(&document, "/steps").unwrap()[0].lines.len(), 1);
+        let yaml = "- [ ] look\n\n```yaml\nsteps:\n  - {command: git push}\n```\n";
+        assert_eq!(plan_steps(yaml, "/steps").unwrap().len(), 1);
+        assert!(plan_steps(&format!("{block}\n{block}"), "/steps").unwrap_err().contains("several"));
+        assert!(plan_steps(&format!("<!--\n{block}\n-->\n# A\n"), "/steps").is_err());
     }
 
     #[test]

@@ -87,6 +87,7 @@ macro_rules! files {
 /// The formats, schemas and texts that shipped skills name, by the path that they name them by.
 pub(crate) const SHIPPED_FILES: &[(&str, &str)] = files![
     "formats/memory.yaml",
+    "formats/validation.yaml",
     "prompts/analysis.md",
     "prompts/clarification.md",
     "prompts/generation.md",

@@ -166,12 +166,40 @@ pub struct SimpleCommand {
     /// Whether it talks to another machine, whatever else it does.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub network: bool,
+    /// Whether it may run several times, or not where it stands: in a loop, a condition or a function, or if another program
+    /// runs it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub repeats: bool,
+    /// Where it runs.
+    #[serde(default, skip_serializing_if = "RunsIn::is_root")]
+    pub runs_in: RunsIn,
     /// The tests that it runs in the project, where nothing else in the line can print.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestRun>,
     /// What is registered of it, where that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registered: Option<Registered>,
+}
+
+/// The folder in which a command runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum RunsIn {
+    /// The root of the project, also where nobody says it.
+    #[default]
+    Root,
+    /// A folder below it.
+    Below,
+    /// Another folder, or one that is not known.
+    Elsewhere,
+}
+
+impl RunsIn {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_root(&self) -> bool {
+        *self == Self::Root
+    }
 }
 
 /// What the registry says of a command: which pattern selects it, and what its level is.

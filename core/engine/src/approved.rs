@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::analysis::{CallAnalysis, PathUse, SimpleCommand, Word};
+use crate::analysis::{CallAnalysis, PathUse, RunsIn, SimpleCommand, Word};
 use crate::decision::{Decision, Effect};
 use crate::policy::{Approve, Policy};
 use crate::tool::{BASH, Call, NETWORK, only_reads};
@@ -25,6 +25,10 @@ const GIT: [&str; 8] = ["describe", "diff", "log", "ls-files", "rev-parse", "sho
 /// Names of Python that lead to the environment, to folders of a person and to what the machine is.
 const OF_THE_MACHINE: [&str; 9] =
     ["environ", "getenv", "getpass", "os", "pathlib", "platform", "posix", "site", "sysconfig"];
+/// Names of Python by which a text may not end, beside powers and shifts.
+const ENDLESS: [&str; 5] = ["input", "itertools", "sleep", "time", "while"];
+/// The most digits in a row of a text of Python that is approved.
+const MAX_DIGITS: usize = 6;
 /// Letters of options that make some program take names from a file, follow links, go to another folder or not end.
 const LETTERS: &str = "CFHLORTfx";
 /// Options by their whole names that do none of this.
@@ -120,7 +124,9 @@ pub(crate) fn is_approved(policy: &Policy, call: &Call, decision: &Decision) -> 
 fn reads_here(call: &Call) -> bool {
     let analysis = &call.analysis;
     let sends = call.tool.labels.contains(NETWORK) || analysis.commands.iter().any(|command| command.network);
-    let inside = |path: &PathUse| path.resolved.as_deref().is_some_and(|path| !path.starts_with('/'));
+    let inside = |path: &PathUse| {
+        is_plain_path(&path.written) && path.resolved.as_deref().is_some_and(|path| !path.starts_with('/'))
+    };
     let read_line = call.tool.name != BASH || call.tool.server.is_some() || !analysis.commands.is_empty();
     only_reads(&call.tool.labels)
         && !sends
@@ -131,6 +137,14 @@ fn reads_here(call: &Call) -> bool {
         && SELECTORS.iter().all(|name| selects_here(call, name))
         && analysis.paths.iter().all(inside)
         && analysis.commands.iter().all(|command| stays_here(command, analysis))
+}
+
+/// Whether a client takes a path as it is written: it puts nothing in the place of `~` or a variable, takes it for no
+/// address, and cuts nothing off.
+fn is_plain_path(written: &str) -> bool {
+    let address =
+        || written.split_once(':').is_some_and(|(scheme, rest)| !scheme.contains('/') && rest.starts_with('/'));
+    !written.starts_with('~') && !written.contains('$') && written.trim() == written && !address()
 }
 
 /// Whether a built-in tool's pattern selects files of the project: it leads nowhere else, and names no folder, as that may
@@ -157,10 +171,16 @@ fn is_plain_reader(command: &SimpleCommand) -> bool {
     }
 }
 
-/// Whether a text of Python, which was judged to read, asks nothing of the machine and of the person that it runs for.
+/// Whether a text of Python, which was judged to read, asks nothing of the machine and of the person that it runs for, and
+/// ends.
 fn is_plain_python(text: &str) -> bool {
     let mut names = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-    text.is_ascii() && !names.any(|name| OF_THE_MACHINE.contains(&name))
+    let mut numbers = text.split(|letter: char| !letter.is_ascii_digit());
+    text.is_ascii()
+        && !names.any(|name| OF_THE_MACHINE.contains(&name) || ENDLESS.contains(&name))
+        && !text.contains("**")
+        && !text.contains("<<")
+        && numbers.all(|digits| digits.len() <= MAX_DIGITS)
 }
 
 /// Whether a word is no option, or one that keeps a program with the files that it is given by name.
@@ -183,6 +203,8 @@ fn stays_here(command: &SimpleCommand, analysis: &CallAnalysis) -> bool {
     let redirected = command.redirections.iter().map(|(_, word)| word);
     let mut words = command.words.iter().skip(1).chain(assigned).chain(redirected);
     program
+        && command.runs_in != RunsIn::Elsewhere
+        && !command.repeats
         && is_plain_reader(command)
         && words.all(|word| match word {
             Word::Known(text) => !may_leave(text) || analysis.paths.iter().any(|path| path.written == *text),
@@ -202,7 +224,7 @@ fn may_leave(word: &str) -> bool {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{is_plain_reader, may_leave};
+    use super::{is_plain_path, is_plain_reader, may_leave};
     use crate::analysis::Word;
     use crate::words::command;
 
@@ -218,6 +240,16 @@ mod tests {
         }
         for word in ["src/a.rs", "-la", "HEAD~1", "HEAD..main", "--name-only", "a/b/c", "."] {
             assert!(!may_leave(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn paths_that_a_client_takes_for_others_are_not_plain() {
+        for path in ["~/.ssh/id", " /etc/passwd", "file:///etc/passwd", "$HOME/x", "a\n"] {
+            assert!(!is_plain_path(path), "{path}");
+        }
+        for path in ["src/a.rs", "/p/src/a.rs", "a b.md", "a:b", "notes~"] {
+            assert!(is_plain_path(path), "{path}");
         }
     }
 
@@ -280,6 +312,9 @@ mod tests {
             "python3 -c print(os.environ)",
             "python3 -c print(\u{ff4f}s)",
             "python3 -X dev -c print(1)",
+            "python3 -c while(1):pass",
+            "python3 -c print(10**10**9)",
+            "python3 -c list(range(99999999999))",
             "git --no-pager config --list",
             "git",
         ] {

@@ -91,18 +91,8 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// The arguments that name what is written, or say what it was before.
-const NOT_WRITTEN: [&str; 10] = [
-    "file_path",
-    "path",
-    "filePath",
-    "notebook_path",
-    "old_string",
-    "oldString",
-    "oldText",
-    "old_str",
-    "command",
-    "description",
-];
+const NOT_WRITTEN: [&str; 9] =
+    ["file_path", "path", "filePath", "notebook_path", "old_string", "oldString", "oldText", "old_str", "description"];
 
 /// The bytes of the texts that a call gives: all its texts but those that name a file or say what it held.
 pub(crate) fn bytes(call: &Call) -> u64 {

@@ -32,10 +32,18 @@ impl Classifier {
         Self { registries, settings: settings.clone() }
     }
 
-    /// Whether nothing is registered.
+    /// Whether nothing is registered, and nothing can be.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.registries.iter().all(|registry| registry.entries.is_empty())
+        let nothing = |registry: &Arc<Registry>| registry.entries.is_empty() && registry.approved.is_empty();
+        self.registries.iter().all(nothing) && self.settings.programs.is_empty() && self.settings.overrides.is_empty()
+    }
+
+    /// Whether commands of a program are registered, or can be.
+    #[must_use]
+    pub fn is_about(&self, program: &str) -> bool {
+        let registered = |registry: &Arc<Registry>| registry.entries.iter().any(|entry| entry.tool == program);
+        self.is_named(program) || self.registries.iter().any(registered)
     }
 
     /// Whether a person lets agents classify a program.

@@ -63,6 +63,7 @@ pub mod builtin_tools;
 pub mod outcome;
 pub mod cause;
 pub mod glob;
+pub mod one_line;
 pub mod input;
 pub mod runner;
 pub mod test_report;

@@ -175,6 +175,9 @@ fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
 fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[TestReport]) {
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
+    // Where nobody can be asked, a client reports the call that was not made as failed: that it ran and failed is not known.
+    let asked = call.question.is_some() && outcome == CallOutcome::Failed;
+    let outcome = if asked { CallOutcome::Unknown } else { outcome };
     // A call that did not run can still be answered by its name.
     let open = matches!(outcome, CallOutcome::Unknown | CallOutcome::Refused);
     if let Some(name) = call.question.clone().filter(|_| !open) {

@@ -16,6 +16,7 @@ use crate::decision::{Decision, Effect};
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::event::Event;
+use crate::one_line::one_line;
 use crate::phrase;
 use crate::redacted::sha256_hex;
 use crate::rendering;
@@ -30,10 +31,18 @@ const YES_LASTS_MS: i64 = 10 * 60 * 1000;
 
 /// How many digits of the digest are in a name.
 const DIGITS: usize = 8;
+/// The most characters of a call that a person is shown.
+const MAX_SHOWN_CHARS: usize = 2000;
 
-/// The SHA-256 digest of the call and of who makes it: another tool, other arguments or another agent give another one.
-/// A yes is bound to it, as an agent chooses its calls.
+/// The SHA-256 digest of the call, of who makes it and of the folder in which: another tool, other arguments, another agent
+/// or another folder give another one. A yes is bound to it, as an agent chooses its calls.
 fn identity(call: &Call, event: &Event) -> String {
+    let digest = digest(call, event);
+    event.cwd.as_ref().map_or_else(|| digest.clone(), |folder| sha256_hex(&json!([digest, folder])))
+}
+
+/// The digest of the call and of who makes it.
+fn digest(call: &Call, event: &Event) -> String {
     let input = match &call.analysis.redacted {
         Some(before) => before.sha256.clone(),
         None => sha256_hex(&call.input),
@@ -48,8 +57,8 @@ fn of_call<'s>(session: &'s Session, identity: &str) -> Option<&'s Question> {
 
 /// The name of a question that is asked for the first time. No other question of the session ever has its number, so a
 /// person who answers by name means the call that was shown under it.
-fn new_name(session: &Session, identity: &str) -> String {
-    let digits: String = identity.chars().take(DIGITS).collect();
+fn new_name(session: &Session, digest: &str) -> String {
+    let digits: String = digest.chars().take(DIGITS).collect();
     format!("{PREFIX}{}-{digits}", session.questions_asked + 1)
 }
 
@@ -75,7 +84,7 @@ pub(crate) fn keep(draft: &mut Draft, call: &Call, event: &Event, decision: &mut
     let identity = identity(call, event);
     let known = of_call(&draft.state().session, &identity).map(|question| question.name.clone());
     if is_question {
-        let name = known.unwrap_or_else(|| new_name(&draft.state().session, &identity));
+        let name = known.unwrap_or_else(|| new_name(&draft.state().session, &digest(call, event)));
         decision.recovery = rendering::asked(&decision.recovery, &name);
         decision.question = Some(name.clone());
         let (tool, of) = (call.tool.name.clone(), shown(call));
@@ -87,11 +96,11 @@ pub(crate) fn keep(draft: &mut Draft, call: &Call, event: &Event, decision: &mut
     }
 }
 
-/// The call as a person reads it, in short.
+/// The call as a person reads it: on one line, and whole unless it is very long.
 fn shown(call: &Call) -> String {
     let command = call.input.get("command").and_then(serde_json::Value::as_str);
     let input = command.map_or_else(|| call.input.to_string(), ToString::to_string);
-    format!("{} {}", call.tool.name, phrase::shortened(&input))
+    format!("{} {}", call.tool.name, phrase::cut(&one_line(&input), MAX_SHOWN_CHARS))
 }
 
 /// The yes of a person, by the name of the call. `None`: it is not the name of a call.

@@ -8,7 +8,7 @@ use crate::budget::{Budget, Count, Tally, bytes};
 use crate::judge::Caller;
 use crate::matcher::{Servers, Subject, Use};
 use crate::parts;
-use crate::tool::{Call, SHELL};
+use crate::tool::{Call, SHELL, only_reads};
 
 /// The longest path that is kept; a file with a longer one, or with one that is not known, is counted with every call.
 const MAX_PATH_BYTES: usize = 512;
@@ -115,5 +115,7 @@ fn written(call: &Call) -> impl Iterator<Item = &PathUse> {
 
 fn writes(call: &Call) -> bool {
     let editor = call.tool.server.is_none() && EDITORS.contains(&call.tool.name.as_str());
-    editor || written(call).next().is_some()
+    // What is not known of a server's tool counts as writing.
+    let unknown = call.tool.server.is_some() && !only_reads(&call.tool.labels);
+    editor || unknown || written(call).next().is_some()
 }

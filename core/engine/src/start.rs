@@ -79,9 +79,21 @@ fn is_asked(start: &Start, skill: &Skill, draft: &Draft, event: &Event) -> bool 
             event.subagent().is_none() && begins_with(text.trim_start(), beginning)
         }
         // A run that a person ended does not begin again while the mode goes on.
-        (Start::PermissionMode(mode), _) => changed == Some(mode),
+        (Start::PermissionMode(mode), _) => changed == Some(mode) || goes_on(start, mode, skill, draft, event),
         (Start::Invocation | Start::Before(_) | Start::Prompt(_), _) => false,
     }
+}
+
+/// Whether the main agent still works in a permission mode, and the run that the mode began came to its end by itself.
+fn goes_on(start: &Start, mode: &String, skill: &Skill, draft: &Draft, event: &Event) -> bool {
+    let is_work = matches!(event.kind, EventKind::Prompt { .. } | EventKind::ToolCall { .. });
+    let states = event.permission_mode.as_ref() == Some(mode) && event.subagent().is_none();
+    let last = || {
+        let mut runs = draft.state().session.runs.iter().rev();
+        runs.find(|run| run.skill == skill.name && run.branch.is_none())
+    };
+    let finished = |run: &Run| run.status == Status::Finished && run.began == Some(start.to_string());
+    is_work && states && last().is_some_and(finished)
 }
 
 /// The permission mode that the platform says now, and did not say before.

@@ -87,9 +87,10 @@ impl StepState {
     pub fn after(outcome: CallOutcome) -> Self {
         match outcome {
             CallOutcome::Ok => Self::Done,
-            CallOutcome::Refused | CallOutcome::Cancelled => Self::Open,
+            CallOutcome::Refused => Self::Open,
             CallOutcome::Launched => Self::Begun,
-            CallOutcome::Failed | CallOutcome::Unknown => Self::Failed,
+            // What was interrupted may have run.
+            CallOutcome::Failed | CallOutcome::Unknown | CallOutcome::Cancelled => Self::Failed,
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::analysis::{SimpleCommand, Status, Verdict, Word};
+use crate::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
 use crate::glob::text_fits;
 use crate::redacted::Fit;
 
@@ -215,6 +215,8 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         status: Status::Own,
         transparent: false,
         alias: false,
+        repeats: false,
+        runs_in: RunsIn::Root,
         tests: None,
         registered: None,
         network: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use phasegate_core::analysis::{SimpleCommand, Status, Verdict, Word};
+use phasegate_core::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
 use phasegate_core::condition::{ReportWanted, TestsResult, Wanted};
 use phasegate_core::event::Outcome;
 use phasegate_core::runner;
@@ -51,6 +51,8 @@ impl Recorded {
             status: Status::Own,
             transparent: false,
             alias: false,
+            repeats: false,
+            runs_in: RunsIn::Root,
             network: false,
             registered: None,
             tests: None,

@@ -13,6 +13,7 @@ mod obeyed;
 mod packed;
 mod patched;
 mod rewritten;
+mod runs_in;
 mod shadowed;
 mod tests;
 mod tools;

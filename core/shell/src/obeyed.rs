@@ -94,7 +94,16 @@ const ROWS: [Row; 8] = [
     Row {
         readers: Readers::Packages,
         text: Text::Any,
-        paths: &["**/node_modules/**", "**/package.json", "**/.npmrc", "~/.npmrc"],
+        paths: &[
+            "**/node_modules/**",
+            "**/package.json",
+            "**/{.npmrc,pnpm-workspace.yaml,.pnpmfile.cjs,bunfig.toml,.bunfig.toml,bun.lock,bun.lockb}",
+            "~/.npmrc",
+            "~/.config/pnpm/**",
+            "**/{uv.toml,pyproject.toml}",
+            "~/.config/uv/**",
+            "/etc/uv/uv.toml",
+        ],
     },
     Row {
         readers: Readers::Programs,
@@ -292,6 +301,10 @@ mod tests {
             ("/h/.curlrc", Some(Programs)),
             ("/h/.config/gh/config.yml", Some(Programs)),
             ("/p/node_modules/.bin/go-gmail", Some(Packages)),
+            ("/p/pyproject.toml", Some(Packages)),
+            ("/h/.config/uv/uv.toml", Some(Packages)),
+            ("/p/a/bunfig.toml", Some(Packages)),
+            ("/p/pnpm-workspace.yaml", Some(Packages)),
             ("/p/a/package.json", Some(Packages)),
             ("/p/.bashrc", None),
             ("/p/.git/info/exclude", None),

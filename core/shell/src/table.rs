@@ -60,6 +60,12 @@ impl Table {
         self.own.contains_key(name) || shipped::find(name).is_some()
     }
 
+    /// Whether commands of a program are judged by what is known or registered of it, or can be.
+    #[must_use]
+    pub fn judges(&self, name: &str) -> bool {
+        self.knows(name) || self.registered.is_about(name)
+    }
+
     /// What is known of a program, or of a program's command such as `git log`.
     #[must_use]
     pub fn rule(&self, name: &str) -> Option<Rule> {

@@ -47,6 +47,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) problem: Option<Problem>,
     /// How many conditions and loops the walk is inside of.
     pub(crate) conditional: usize,
+    /// How many loops, conditions, functions, texts and programs that may run something again the walk is inside of.
+    pub(crate) repeats: usize,
     /// Whether a function of the line changes the working folder.
     pub(crate) moving: bool,
     /// The functions whose bodies the walk is inside of.
@@ -87,6 +89,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) asking: bool,
     /// What is registered of the current command, where that decided.
     pub(crate) registered: Option<Registered>,
+    /// Whether the program that the walk is in runs the command that it is given once.
+    pub(crate) once: bool,
     /// How many programs that run the current command the walk is inside of.
     pub(crate) wraps: usize,
     /// Whether programs are forms of their own of those that the table knows (`busybox`).
@@ -113,6 +117,7 @@ impl<'t> Walk<'t> {
             worst: Finding::new(Verdict::Read, "every part only reads", (0, 0)),
             problem: None,
             conditional: 0,
+            repeats: 0,
             moving: false,
             defining: Vec::new(),
             unnamed: false,
@@ -133,6 +138,7 @@ impl<'t> Walk<'t> {
             alias: false,
             asking: false,
             registered: None,
+            once: false,
             wraps: 0,
             own_forms: false,
             raised: false,
@@ -247,6 +253,7 @@ impl<'t> Walk<'t> {
         command.verdict = finding.verdict;
         command.status = self.status;
         command.global_options = std::mem::take(&mut self.global_options);
+        command.repeats = self.repeats > 0;
         command.transparent = std::mem::take(&mut self.transparent);
         command.alias = std::mem::take(&mut self.alias);
         command.network = std::mem::take(&mut self.asking);

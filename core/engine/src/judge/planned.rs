@@ -3,16 +3,26 @@
 use alloc::vec::Vec;
 
 use super::{SkillCall, SkillPart};
+use crate::analysis::RunsIn;
 use crate::matcher::Use;
 use crate::policy::Phase;
 use crate::state::Run;
 
 impl SkillPart<'_> {
+    /// Whether it runs once, where it stands, and its commands in the root of the project: a step says neither a folder nor
+    /// how often.
+    fn runs_once_here(&self) -> bool {
+        self.call.analysis.commands.iter().all(|command| !command.repeats && command.runs_in == RunsIn::Root)
+    }
+
     /// For each part of a call the place of the step that permits it. A step permits one part.
     pub(super) fn by_steps(parts: &[&SkillPart<'_>], run: &Run, phase: &Phase) -> Vec<Option<usize>> {
         let steps = run.steps.as_ref().filter(|_| phase.steps.is_some() && run.phase == phase.name);
         let mut used: Vec<usize> = Vec::new();
         let step = |part: &&SkillPart<'_>| {
+            if !part.runs_once_here() {
+                return None;
+            }
             let mut ready = steps?.ready().filter(|(at, _)| !used.contains(at));
             let (at, _) = ready.find(|(_, lines)| part.any(lines, Use::Permit))?;
             used.push(at);

@@ -11,7 +11,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, ju
 use serde_json::Value;
 
 use super::arguments::makes_folders;
-use super::{shadowed, tests};
+use super::{runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// What is known of programs, and how far the repository is trusted.
@@ -58,6 +58,7 @@ pub(crate) fn read_line(event: &mut Event, shell: &Shell, root: &Path) -> Option
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
+        runs_in::mark(&mut analysis.commands, &judged, root, &base);
         tests::mark(&mut analysis.commands, &judged, root, &base);
         analysis.paths = paths_of(&judged);
     }

@@ -99,7 +99,7 @@ impl Place<'_> {
 
     /// Every program, where a known one would be found at this path, or more than one program below it.
     fn found_by_name(&self, path: &Path, table: &Table) -> Option<Readers> {
-        let program = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| table.rule(name).is_some());
+        let program = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| table.judges(name));
         let folder = path.parent().filter(|_| program);
         let found = |entry: &Path| entry == path || Some(entry) == folder;
         self.protected.any_searched(self.base, found).then_some(Readers::Programs)

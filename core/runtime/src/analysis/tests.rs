@@ -4,9 +4,9 @@ use std::path::{Component, Path};
 
 use phasegate_core::analysis::{SimpleCommand, Word};
 use phasegate_core::{runner, words};
-use phasegate_shell::{Judgement, Part};
+use phasegate_shell::Judgement;
 
-use crate::paths::resolve;
+use super::runs_in::folder;
 
 /// Marks the command that runs tests in the project, if nothing else in the line can print. In a folder below the project's
 /// root it runs a part of the suite.
@@ -37,15 +37,6 @@ fn is_inside(word: &Word, root: &Path) -> bool {
         let climbs = path.components().any(|component| component == Component::ParentDir);
         !climbs && !part.starts_with('~') && (!path.is_absolute() || path.starts_with(root))
     })
-}
-
-/// The folder in which a part of a line runs, where that is known.
-fn folder(part: &Part, base: &Path) -> Option<std::path::PathBuf> {
-    match part.folders.as_slice() {
-        [] => resolve(base, Path::new(".")),
-        [one] => resolve(base, Path::new(&one.text()?)),
-        _ => None,
-    }
 }
 
 /// Whether a command beside the runner prints nothing of its own: it only runs the runner, moves to a folder, or passes on

@@ -111,9 +111,13 @@ impl Walk<'_> {
             compound,
             Compound::Branches(_) | Compound::For { .. } | Compound::Case { .. } | Compound::ArithmeticFor { .. }
         ));
+        let function = matches!(compound, Compound::Function { .. } | Compound::Coprocess(_));
+        let repeats = usize::from(conditional > 0 || function);
         self.conditional = self.conditional.saturating_add(conditional);
+        self.repeats = self.repeats.saturating_add(repeats);
         self.compound_inside(compound, span);
         self.conditional = self.conditional.saturating_sub(conditional);
+        self.repeats = self.repeats.saturating_sub(repeats);
     }
 
     fn compound_inside(&mut self, compound: &Compound, span: Span) {

@@ -1,7 +1,7 @@
 //! Simple commands.
 
 use phasegate_core::analysis::Word as EngineWord;
-use phasegate_core::analysis::{SimpleCommand, Status, Verdict};
+use phasegate_core::analysis::{RunsIn, SimpleCommand, Status, Verdict};
 
 use super::builtin::is_builtin;
 use crate::field::{Bit, Field};
@@ -102,6 +102,8 @@ impl Walk<'_> {
             return Finding::new(Verdict::Unknown, because, span);
         }
         self.wraps = self.wraps.saturating_add(1);
+        let repeats = usize::from(!std::mem::take(&mut self.once));
+        self.repeats = self.repeats.saturating_add(repeats);
         let fields = &self.with_git(fields.to_vec());
         // A program that runs another one knows no functions of this shell.
         let functions = std::mem::take(&mut self.scope.functions);
@@ -111,6 +113,7 @@ impl Walk<'_> {
         let worst = if inner.verdict > finding.verdict { inner } else { finding };
         let command = engine_command(fields, Vec::new(), Vec::new(), span);
         self.part(command, fields, worst.clone());
+        self.repeats = self.repeats.saturating_sub(repeats);
         worst
     }
 
@@ -220,6 +223,8 @@ fn engine_command(
         status: Status::Lost,
         transparent: false,
         alias: false,
+        repeats: false,
+        runs_in: RunsIn::Root,
         tests: None,
         registered: None,
         network: false,

@@ -32,10 +32,12 @@ impl Walk<'_> {
                 }
                 self.scope.learn(names(&list));
                 self.texts = self.texts.saturating_add(1);
+                self.repeats = self.repeats.saturating_add(1);
                 let base = self.base.replace(span);
                 self.list(&list);
                 self.base = base;
                 self.texts = self.texts.saturating_sub(1);
+                self.repeats = self.repeats.saturating_sub(1);
             }
             Err(problem) => {
                 self.note(Finding::new(Verdict::Unknown, problem.what.clone(), span));

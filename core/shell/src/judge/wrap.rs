@@ -20,6 +20,8 @@ const ALIKE: [&str; 6] = [":", "cd", "echo", "false", "pwd", "true"];
 const RAISING: [&str; 6] = ["doas", "pkexec", "run0", "runuser", "su", "sudo"];
 /// Programs that run a command as it is given and end as it ends, if with 0.
 const TRANSPARENT: [&str; 5] = ["time", "timeout", "nice", "ionice", "stdbuf"];
+/// Programs that run the command that they are given once, and no text that comes from elsewhere.
+const ONCE: [&str; 10] = ["builtin", "command", "env", "exec", "ionice", "nice", "nohup", "stdbuf", "time", "timeout"];
 
 impl Walk<'_> {
     /// Judges the command that a wrapper runs.
@@ -68,6 +70,7 @@ impl Walk<'_> {
         self.own_forms |= wraps.own;
         let before = self.raised;
         self.raised |= RAISING.contains(&name);
+        self.once = ONCE.contains(&name);
         let inner = self.wrapped(&fields, span);
         (self.own_forms, self.raised) = (outer, before);
         self.scope.folders = folders;

@@ -1,0 +1,69 @@
+//! In which folder each command of a line runs (rules 3.7 and 3.8).
+
+use std::path::{Path, PathBuf};
+
+use phasegate_core::analysis::{RunsIn, SimpleCommand};
+use phasegate_shell::{Judgement, Part};
+
+use crate::paths::resolve;
+
+/// Marks each command that runs somewhere else than in the project's root.
+pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Path, base: &Path) {
+    for (command, part) in commands.iter_mut().zip(&judged.parts) {
+        command.runs_in = match folder(part, base) {
+            Some(folder) if folder == root => RunsIn::Root,
+            Some(folder) if folder.starts_with(root) => RunsIn::Below,
+            _ => RunsIn::Elsewhere,
+        };
+    }
+}
+
+/// The folder in which a part of a line runs, where that is known.
+pub(super) fn folder(part: &Part, base: &Path) -> Option<PathBuf> {
+    match part.folders.as_slice() {
+        [] => resolve(base, Path::new(".")),
+        [one] => resolve(base, Path::new(&one.text()?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use phasegate_shell::{Table, Trust, judge};
+
+    use super::*;
+
+    #[test]
+    fn each_command_runs_in_the_folder_that_the_line_went_to() -> std::io::Result<()> {
+        let root = std::env::temp_dir().join(format!("phasegate-runs-in-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("src"))?;
+        #[cfg(unix)]
+        let _ = std::os::unix::fs::symlink("/etc", root.join("link"));
+        let root = root.canonicalize()?;
+        let last = |line: &str, base: &Path| {
+            let judged = judge(line, &Table::shipped(), Trust::default());
+            let mut commands: Vec<_> = judged.parts.iter().map(|part| part.command.clone()).collect();
+            mark(&mut commands, &judged, &root, base);
+            commands.last().map(|command| (command.runs_in, command.repeats))
+        };
+        for (line, runs_in, repeats) in [
+            ("ls", RunsIn::Root, false),
+            ("cd src && ls", RunsIn::Below, false),
+            ("cd src/.. && ls", RunsIn::Root, false),
+            ("cd && ls", RunsIn::Elsewhere, false),
+            ("cd - && ls", RunsIn::Elsewhere, false),
+            ("cd link && ls", RunsIn::Elsewhere, false),
+            ("cd /tmp; ls", RunsIn::Elsewhere, false),
+            ("timeout 5 ls", RunsIn::Root, false),
+            ("true && ls", RunsIn::Root, false),
+            ("for i in 1 2; do ls; done", RunsIn::Root, true),
+            ("while ls; do :; done", RunsIn::Root, true),
+            ("f() { ls; }", RunsIn::Elsewhere, true),
+            ("sh -c 'ls'", RunsIn::Root, true),
+        ] {
+            assert_eq!(last(line, &root), Some((runs_in, repeats)), "{line}");
+        }
+        assert_eq!(last("ls", &root.join("src")), Some((RunsIn::Below, false)));
+        std::fs::remove_dir_all(root)
+    }
+}
