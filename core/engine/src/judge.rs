@@ -334,9 +334,11 @@ impl<'a> SkillPart<'a> {
         matcher.matches(self.subject(used), self.skill.permitted_servers(), used)
     }
 
-    /// Whether the call is evidence of one matcher: a folder that is made is no written file.
+    /// Whether the call is evidence of one matcher: a folder that is made is no written file, and neither is one that is gone.
     fn shows(&self, matcher: &Matcher, used: Use) -> bool {
-        self.one(matcher, used) && (matcher.paths.is_empty() || !self.only_makes_folders())
+        let subject = Subject { evidence: used == Use::Permit, ..self.subject(used) };
+        let shown = matcher.matches(subject, self.skill.permitted_servers(), used);
+        shown && (matcher.paths.is_empty() || !self.only_makes_folders())
     }
 
     fn subject(&self, used: Use) -> Subject<'_> {
@@ -346,6 +348,7 @@ impl<'a> SkillPart<'a> {
             agent: self.caller.agent,
             agent_kind: self.caller.kind,
             named: self.named && used == Use::Forbid,
+            evidence: false,
         }
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, Verdict};
+use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, Verdict, Word};
 use crate::glob::{Glob, text_fits};
 use crate::redacted::Fit;
 use crate::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
@@ -146,6 +146,9 @@ pub struct Subject<'a> {
     pub agent_kind: &'a str,
     /// Whether a list that permits names the command, so that nobody asks which paths the program may write.
     pub named: bool,
+    /// Whether a match is evidence that files were written. Then a removal is no write, and neither is a change of times or
+    /// rights.
+    pub evidence: bool,
 }
 
 /// The servers whose tools a bare name permits.
@@ -185,12 +188,14 @@ impl Matcher {
             who.min(self.fits_command(subject.call, subject.labels))
                 .min(self.fits_args(subject))
                 .min(self.fits_invocation(subject.call))
-                .min(self.fits_paths(subject, used))
+                // A line that names the command asks for what it does to the path, whatever that is.
+                .min(self.fits_paths(Subject { evidence: subject.evidence && !self.names_commands(), ..subject }, used))
         };
         if fit == Fit::No {
             return Fit::No;
         }
         // What is excepted is doubtful the other way round: a doubtful exception keeps a forbidding list as it is.
+        let subject = Subject { evidence: false, ..subject };
         let excepted = self.except.iter().map(|other| other.fit(subject, servers, used.turned()));
         match excepted.max().unwrap_or(Fit::No) {
             Fit::Yes => Fit::No,
@@ -203,6 +208,11 @@ impl Matcher {
     pub fn each<'m>(&'m self, visit: &mut dyn FnMut(&'m Self)) {
         visit(self);
         self.except.iter().for_each(|other| other.each(visit));
+    }
+
+    /// Whether it names commands, not only any.
+    fn names_commands(&self) -> bool {
+        self.commands.iter().any(|wanted| wanted != ANY_COMMAND)
     }
 
     fn asks_for_arguments(&self) -> bool {
@@ -410,8 +420,10 @@ impl PathTest {
         // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
         let told = subject.named || (self.access == Access::Write && !analysis.commands.is_empty());
         let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
-        let writes = |access| access == Access::Remove && self.access == Access::Write;
+        let proven = subject.evidence && self.access == Access::Write;
+        let writes = |access| access == Access::Remove && self.access == Access::Write && !proven;
         let asked = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
+        let asked = asked.filter(|path| !proven || !analysis.keeps_content(path));
         let fits = asked.map(|path| self.fits_path(path, used));
         let (least, most) = fits.fold((None, nothing), |(least, most), fit| {
             (Some(least.map_or(fit, |least: Fit| least.min(fit))), most.max(fit))
@@ -448,7 +460,24 @@ impl PathTest {
     }
 }
 
+/// Programs that change of a file only its times, its rights, its owner or its attributes.
+const KEEPS_CONTENT: [&str; 7] = ["chattr", "chgrp", "chmod", "chown", "setfacl", "setfattr", "touch"];
+
 impl CallAnalysis {
+    /// Whether what is in the file stays as it is, though the call changes the file.
+    fn keeps_content(&self, path: &PathUse) -> bool {
+        let command = match self.commands.as_slice() {
+            [command] => Some(command),
+            commands => path.command.and_then(|number| commands.get(usize::try_from(number).ok()?)),
+        };
+        command.is_some_and(|command| {
+            let redirected = command.redirections.iter().any(|(_, word)| *word == Word::Known(path.written.clone()));
+            let Some(Word::Known(program)) = command.words.first() else { return false };
+            let name = program.rsplit_once('/').map_or(program.as_str(), |(_, name)| name);
+            KEEPS_CONTENT.contains(&name) && !redirected
+        })
+    }
+
     /// Whether the simple commands are all that the line does: no path and no effect belongs to none of them.
     pub(crate) fn is_its_commands(&self, labels: &Labels) -> bool {
         let worst = self.commands.iter().map(|command| command.verdict).max().unwrap_or(Verdict::Unknown);

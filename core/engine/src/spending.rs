@@ -90,7 +90,7 @@ impl Budget {
         let (agent, agent_kind) = (caller.agent, caller.kind);
         let named = call.tool.labels.contains(SHELL);
         let one = |call: &Call, labels: &_| {
-            let subject = Subject { call, labels, agent, agent_kind, named };
+            let subject = Subject { call, labels, agent, agent_kind, named, evidence: false };
             self.of.iter().any(|matcher| matcher.matches(subject, Servers::Every, Use::Forbid))
         };
         let parts = parts::of(call);

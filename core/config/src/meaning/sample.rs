@@ -83,6 +83,7 @@ impl Sample {
             agent: self.agent.as_deref(),
             agent_kind: &self.kind,
             named: false,
+            evidence: false,
         };
         // The arguments of a sample say nothing of what its own matcher excepts, nor its command of what it writes.
         let untold = !matcher.except.is_empty() || (!matcher.commands.is_empty() && !matcher.paths.is_empty());
