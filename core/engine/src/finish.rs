@@ -155,7 +155,7 @@ fn must_finish(policy: &Policy) -> bool {
 struct Missing {
     run: String,
     mode: Mode,
-    /// How far it has come; grows with each visit and proof.
+    /// How far it has come, as [`progress`] says.
     progress: u64,
     /// Whether it is marked as unfinished already.
     marked: bool,
@@ -231,7 +231,7 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
         open.push(Missing {
             run: run.id.clone(),
             mode: run.mode,
-            progress: u64::from(run.visits).saturating_add(run.evidence.len() as u64),
+            progress: progress(run),
             marked: run.unfinished,
             waits,
             background: in_background(state, run, verdict.skill),
@@ -240,6 +240,14 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
         });
     }
     open
+}
+
+/// How far a run has come: it grows with each visit and proof. Who goes back, and forward again to the same place, has come no
+/// further.
+fn progress(run: &Run) -> u64 {
+    let backs: u64 = run.backs.iter().map(|(_, _, times)| u64::from(*times)).sum();
+    let visits = u64::from(run.visits).saturating_sub(backs.saturating_mul(2));
+    visits.saturating_add(run.evidence.len() as u64)
 }
 
 /// The phase that follows a done one, what it requires and which names are to be approved for it, where that is only a
