@@ -321,6 +321,9 @@ pub struct PathUse {
     /// Whether a file is written that has another name too (a hard link), wherever that is.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub linked: bool,
+    /// How the paths of files end that are changed below it, where it is a folder: `""` for any end. Else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<String>,
 }
 
 /// What a command writes without naming it, as a path: anything.
@@ -332,7 +335,7 @@ impl PathUse {
     /// A path as a call gives it.
     #[must_use]
     pub fn new(written: String, access: Access) -> Self {
-        Self { written, resolved: None, access, command: None, folder: false, linked: false }
+        Self { written, resolved: None, access, command: None, folder: false, linked: false, below: Vec::new() }
     }
 }
 

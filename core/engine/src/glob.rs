@@ -140,6 +140,29 @@ impl Choice {
         }
     }
 
+    /// Whether a file below this folder, at any depth, may be selected, whose path ends as one of these texts does, whatever
+    /// the case.
+    fn may_select_below(&self, folder: &str, ends: &[String]) -> bool {
+        let lies = match folder {
+            "" | "." => !self.text.starts_with('/'),
+            "/" => true,
+            folder => self.text.starts_with('/') == folder.starts_with('/') && may_lie_in(&self.text, folder),
+        };
+        lies && ends.iter().any(|end| self.may_end_as(end))
+    }
+
+    fn may_end_as(&self, end: &str) -> bool {
+        let own = last_name(&self.text).rsplit(['*', '?']).next().unwrap_or_default();
+        let (shorter, longer) = if own.len() < end.len() { (own, end) } else { (end, own) };
+        let tail = longer.len().checked_sub(shorter.len()).and_then(|from| longer.get(from..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(shorter))
+    }
+
+    /// Whether everything below this folder is selected, as the folder itself is.
+    fn goes_on_below(&self, folder: &str) -> bool {
+        self.text.ends_with("**") && self.fits(folder)
+    }
+
     fn lies_below(&self, folder: &str) -> bool {
         self.text.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && !folder.contains(['*', '?'])
     }
@@ -168,6 +191,18 @@ impl Glob {
     #[must_use]
     pub fn may_lie_in(&self, folder: &str) -> bool {
         self.choices.iter().any(|choice| may_lie_in(&choice.text, folder))
+    }
+
+    /// Whether it may select a file below this folder, at any depth, whose path ends as one of these texts does.
+    #[must_use]
+    pub fn may_select_below(&self, folder: &str, ends: &[String]) -> bool {
+        self.choices.iter().any(|choice| choice.may_select_below(folder, ends))
+    }
+
+    /// Whether it selects this folder and everything that lies in it.
+    #[must_use]
+    pub fn has_all_of(&self, folder: &str) -> bool {
+        self.choices.iter().any(|choice| choice.goes_on_below(folder))
     }
 
     /// Whether it selects all that lies in a folder, at any depth.
@@ -357,6 +392,39 @@ mod tests {
     fn braces_stand_for_each_of_their_texts() {
         assert_eq!(choices("a{b,c{,d}}/{e,f}"), ["ab/e", "ab/f", "ac/e", "ac/f", "acd/e", "acd/f"]);
         assert_eq!(choices("a{b"), ["a{b"]);
+    }
+
+    #[test]
+    fn a_pattern_may_select_files_below_a_folder() {
+        let below = |pattern: &str, folder: &str, end: &str| {
+            Glob::from(pattern).may_select_below(folder, core::slice::from_ref(&String::from(end)))
+        };
+        let may = [
+            ("**/*.py", "src", ""),
+            ("**/*.py", "src", ".py"),
+            ("**/*.py", "src", "calc.PY"),
+            ("**/*.py", ".", ""),
+            ("**/*.py", "/", ""),
+            ("src/**/*.{rs,py}", "src/sub", ".py"),
+            ("src/main.rs", "src", "main.rs"),
+            ("src/main.rs", "src", ""),
+            ("**/{test_*,*_test}.*", "src", ".py"),
+            ("**/tests/**", "src", ".txt"),
+            ("docs/*.md", "docs", ".md"),
+            ("/etc/**", "/etc", ""),
+            ("**/é.py", "src", "é.py"),
+        ];
+        may.into_iter().for_each(|(pattern, folder, end)| assert!(below(pattern, folder, end), "{pattern} {folder}"));
+        let none = [
+            ("**/*.py", "notes", ".txt"),
+            ("**/*.py", "/tmp/x", ""),
+            ("src/**", "docs", ""),
+            ("docs/*.md", "docs/sub", ""),
+            ("src/main.rs", "src", ".py"),
+            ("/etc/**", "etc", ""),
+            ("**/é.py", "src", "\u{a9}.py"),
+        ];
+        none.into_iter().for_each(|(pattern, folder, end)| assert!(!below(pattern, folder, end), "{pattern} {folder}"));
     }
 
     #[test]

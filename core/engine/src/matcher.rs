@@ -442,6 +442,9 @@ impl PathTest {
 
     pub(crate) fn fits_path(&self, path: &PathUse, used: Use) -> Fit {
         let Some(resolved) = &path.resolved else { return Fit::Doubt };
+        if !path.below.is_empty() {
+            return self.fits_below(path, resolved);
+        }
         if self.pattern.fits(resolved) {
             return if used == Use::Permit && self.lies_elsewhere(path) { Fit::Doubt } else { Fit::Yes };
         }
@@ -457,6 +460,20 @@ impl PathTest {
         let here = matches!(resolved.as_str(), "" | ".") && !self.pattern.starts_with('/');
         let below = here || resolved == "/" || self.pattern.lies_below(resolved);
         if below && path.access != Access::Read { Fit::Doubt } else { Fit::No }
+    }
+
+    /// By a folder of which what lies below is changed. What a line removes is the folder too.
+    fn fits_below(&self, path: &PathUse, folder: &str) -> Fit {
+        let selected = match path.access {
+            Access::Write => self.pattern.has_all_below(folder) || self.pattern.has_all_of(folder),
+            _ => self.pattern.fits(folder),
+        };
+        let around = || folder == "/" || self.pattern.may_select_below(folder, &path.below);
+        match selected {
+            true => Fit::Yes,
+            false if around() || self.pattern.fits(folder) => Fit::Doubt,
+            false => Fit::No,
+        }
     }
 }
 

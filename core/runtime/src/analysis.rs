@@ -1,6 +1,7 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
 mod arguments;
+mod below;
 mod clients;
 mod copied;
 mod matched;
@@ -83,15 +84,19 @@ pub(crate) fn complete<'a>(
     if analysis.open {
         return none();
     }
+    let writes = |access| matches!(access, Access::Write | Access::Remove);
     // What is read at a path that is made at run time may be anything.
     for path in analysis.paths.iter_mut().filter(|path| path.written != UNKNOWN || path.access != Access::Read) {
         let found = resolve(&base, Path::new(&path.written));
         // A folder around the project is around all of its paths.
         let around = found.as_deref().is_some_and(|found| found != root && root.starts_with(found));
         path.linked = path.access == Access::Write && found.as_deref().is_some_and(has_another_name);
+        let folder = writes(path.access) && judged.is_none() && !path.folder;
+        if folder && found.as_deref().is_some_and(|found| found != root && found.is_dir()) {
+            path.below = vec![String::new()];
+        }
         path.resolved = if around { Some("/".to_string()) } else { found.and_then(|found| display(root, &found)) };
     }
-    let writes = |access| matches!(access, Access::Write | Access::Remove);
     let may_change = match &judged {
         Some(judged) => judged.verdict != Verdict::Read,
         None if analysis.paths.is_empty() => !only_reads(&labels),

@@ -19,6 +19,7 @@ mod session;
 
 use phasegate_core::{FactKey, FactValue, Facts};
 
+pub(crate) use self::files::is_ignored;
 pub use self::source::{FactSource, Registered, World};
 
 /// Every source of facts.

@@ -11,6 +11,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, ju
 use serde_json::Value;
 
 use super::arguments::makes_folders;
+use super::below::Line;
 use super::{runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
@@ -60,13 +61,14 @@ pub(crate) fn read_line(event: &mut Event, shell: &Shell, root: &Path) -> Option
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
         runs_in::mark(&mut analysis.commands, &judged, root, &base);
         tests::mark(&mut analysis.commands, &judged, root, &base);
-        analysis.paths = paths_of(&judged);
+        let background = input.get("run_in_background").is_some_and(|value| *value != Value::Bool(false));
+        analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
     }
     Some(judged)
 }
 
 /// The paths that a line names; for what it changes without saying all of its name, the folder that this is in.
-fn paths_of(judged: &Judgement) -> Vec<PathUse> {
+pub(super) fn paths_of(judged: &Judgement, line: &Line<'_>) -> Vec<PathUse> {
     let named = judged.touches.iter().filter_map(|touch| {
         let changes = matches!(touch.access, Access::Write | Access::Remove);
         let written = touch.path.text().or_else(|| changes.then(|| folder_of(&touch.path)))?;
@@ -75,7 +77,7 @@ fn paths_of(judged: &Judgement) -> Vec<PathUse> {
         let redirected = |part: &Part| part.command.redirections.iter().any(|(_, word)| *word == named());
         // A folder of which only a part of the name is known is no folder that is made.
         let folder = touch.path.text().is_some() && part.is_some_and(|part| makes_folders(part) && !redirected(part));
-        Some(PathUse { command: touch.part, folder, ..PathUse::new(written, touch.access) })
+        Some(line.spread(touch, PathUse { command: touch.part, folder, ..PathUse::new(written, touch.access) }))
     });
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
     let anywhere =
@@ -83,7 +85,7 @@ fn paths_of(judged: &Judgement) -> Vec<PathUse> {
     let computed = (0..).zip(&judged.parts).filter(|(_, part)| part.computed);
     let read =
         computed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new(UNKNOWN.to_owned(), Access::Read) });
-    named.chain(anywhere).chain(read).collect()
+    named.flatten().chain(anywhere).chain(read).collect()
 }
 
 /// The folder that a path known in part is in; anything where it may be anywhere.

@@ -18,6 +18,8 @@ use crate::paths::resolve;
 
 /// The largest file, in bytes, that may say what is ignored.
 const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
+/// The most entries of a folder that are looked at to tell whether one of them is ignored.
+const MAX_SIBLINGS: usize = 20_000;
 /// The name of these files.
 const IGNORE_FILE: &str = ".gitignore";
 
@@ -59,6 +61,22 @@ pub(super) fn base(pattern: &str) -> &str {
         None => pattern,
         Some(star) => pattern.get(..star).and_then(|start| Some(start.rsplit_once('/')?.0)).unwrap_or_default(),
     }
+}
+
+/// Whether the repository ignores a path below the root of the project, by its own name or by that of a folder around it.
+pub(crate) fn is_ignored(root: &Path, path: &Path) -> bool {
+    let Some(real) = resolve(root, path).filter(|real| real.starts_with(root)) else { return false };
+    let folders = real.ancestors().take_while(|folder| *folder != root);
+    folders.filter_map(|folder| Some((folder, folder.parent()?))).any(|(folder, parent)| {
+        if parent.ancestors().any(has_odd_ignore_file) {
+            return false;
+        }
+        let mut walk = WalkBuilder::new(parent);
+        walk.standard_filters(false).parents(true).git_ignore(true).max_depth(Some(1));
+        let mut entries = walk.build().flatten();
+        let listed = entries.by_ref().take(MAX_SIBLINGS).any(|entry| entry.path() == folder);
+        !listed && entries.next().is_none() && folder.symlink_metadata().is_ok()
+    })
 }
 
 /// What was found so far.
