@@ -14,15 +14,30 @@ use crate::walk::Walk;
 /// `cd`, `pushd`, `popd`
 pub(super) fn folder(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     match command.scan.operands.as_slice() {
-        [] if command.name == "cd" => walk.scope.enter(&[Bit::Home]),
-        [field] if command.name != "popd" && !field.may_be_option() => {
+        [] if command.name == "cd" => {
+            let home = walk.scope.value("HOME");
+            walk.scope.enter(&home);
+        }
+        [field] if command.name != "popd" && !field.may_be_option() && !command.has(&["n"]) => {
             let many = field.many && field.bits.iter().any(Bit::is_open);
-            if many { walk.scope.lose_folder() } else { walk.scope.enter(&field.bits) }
+            // `pushd +1`, and a name that the shell looks for in other folders first.
+            let elsewhere = field.start().starts_with('+') || is_looked_for(walk, field);
+            if many || elsewhere { walk.scope.lose_folder() } else { walk.scope.enter(&field.bits) }
         }
         _ => walk.scope.lose_folder(),
     }
     // An unknown word is only a folder here: `cd` has no harmful option.
     None
+}
+
+/// Whether the line sets `CDPATH`, and the folder is given in no way in which that is passed over.
+fn is_looked_for(walk: &Walk<'_>, folder: &Field) -> bool {
+    let start = folder.start();
+    let given = start.starts_with('/') || folder.bits.first() == Some(&Bit::Home);
+    let here = [".", ".."]
+        .iter()
+        .any(|dots| start.strip_prefix(dots).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    !given && !here && !walk.scope.is_outside("CDPATH")
 }
 
 /// `export`, `declare` and their like.
@@ -216,6 +231,8 @@ pub(super) fn set(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding>
             None => HARMLESS_SETTINGS.contains(&word),
         };
         if !harmless {
+            // A name of a folder may be a command now (`autocd`), or an alias one (`expand_aliases`).
+            walk.scope.lose_folder();
             let because = format!("`{word}` can change how later commands are read");
             return Some(Finding::new(Verdict::Unknown, because, field.span));
         }
@@ -231,5 +248,6 @@ pub(super) fn alias(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         }
     }
     let defines = command.args.iter().find(|field| field.known().is_none_or(|word| word.contains('=')))?;
+    walk.scope.lose_folder();
     Some(Finding::new(Verdict::Unknown, "an alias changes what later commands mean", defines.span))
 }

@@ -61,8 +61,17 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
 /// What runs its standard input as a line later (`at`), or a file as a part of this line, which may be that input.
 pub(super) fn fed(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let sources = matches!(command.name, "source" | ".");
-    walk.listens |= !sources || command.args.first().is_some_and(|file| file.known().is_some_and(is_stream));
+    let stream = command.args.first().is_some_and(|file| file.known().is_none_or(may_be_stream));
+    walk.listens |= !sources || stream;
+    if sources && stream {
+        walk.scope.lose_folder();
+    }
     None
+}
+
+/// Whether what a path gives may be said by the line itself: a place of the system that stands for an input.
+fn may_be_stream(path: &str) -> bool {
+    is_stream(path) || path == "-" || path.contains("/dev/") || path.contains("/proc/")
 }
 
 /// Reads a script as the shell of that name does.
@@ -94,6 +103,7 @@ pub(super) fn eval(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
         Ok(text) => text,
         Err(field) => {
             walk.scope.forget_all();
+            walk.scope.lose_folder();
             walk.listens |= field.bits.contains(&Bit::Any);
             return command.doubt(field, "the text");
         }

@@ -70,6 +70,15 @@ const NAMERS: [&str; 13] = [
     "wait",
 ];
 
+/// Words that may be commands which change the working folder.
+const MOVERS: [&str; 6] = ["cd", "chdir", "pushd", "popd", "eval", "source"];
+
+/// Whether words run a file as a part of the line: `. FILE`, `command . FILE`.
+fn sources(texts: &[String]) -> bool {
+    let before = |text: &&String| matches!(text.as_str(), "command" | "builtin" | "-p" | "--");
+    texts.iter().find(|text| !before(text)).is_some_and(|first| first == ".")
+}
+
 impl Sites {
     fn of(list: &List) -> Self {
         let mut sites = Self::default();
@@ -177,7 +186,7 @@ impl Sites {
             self.add("REPLY", false, false);
             self.add("MAPFILE", false, false);
         }
-        self.moves |= texts.iter().any(|text| matches!(text.as_str(), "cd" | "pushd" | "popd" | "eval"));
+        self.moves |= texts.iter().any(|text| MOVERS.contains(&text.as_str())) || sources(&texts);
     }
 
     fn redirections(&mut self, redirections: &[Redirection]) {

@@ -18,6 +18,8 @@ use crate::walk::Walk;
 const ALIKE: [&str; 6] = [":", "cd", "echo", "false", "pwd", "true"];
 /// Programs that run a command with the rights of another user. What is registered as READ is so for the user's own.
 const RAISING: [&str; 6] = ["doas", "pkexec", "run0", "runuser", "su", "sudo"];
+/// Words before a command that this shell runs itself.
+const HERE: [&str; 3] = ["builtin", "command", "time"];
 /// Programs that run a command as it is given and end as it ends, if with 0.
 const TRANSPARENT: [&str; 5] = ["time", "timeout", "nice", "ionice", "stdbuf"];
 /// Programs that run the command that they are given once, and no text that comes from elsewhere.
@@ -73,7 +75,10 @@ impl Walk<'_> {
         self.once = ONCE.contains(&name);
         let inner = self.wrapped(&fields, span);
         (self.own_forms, self.raised) = (outer, before);
-        self.scope.folders = folders;
+        // These run a command of the shell in this shell: `command cd x`.
+        if !HERE.contains(&name) {
+            self.scope.folders = folders;
+        }
         self.status = status;
         self.transparent = transparent;
         keep_worse(&mut worst, inner);

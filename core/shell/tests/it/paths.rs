@@ -77,9 +77,43 @@ fn paths_are_followed_through_folders_and_variables() {
         ("rsync -a --delete b/ a/", "Remove a/"),
         ("cd $(pwd) && rm x", "Remove <any>x"),
         ("cat a.txt", "Read a.txt"),
+        // The shell's own commands behind words that run them in this shell.
+        ("command cd .phasegate && rm x", "Remove .phasegate/x"),
+        ("command -p cd .phasegate; rm x", "Remove .phasegate/x"),
+        ("builtin cd .phasegate && rm x", "Remove .phasegate/x"),
+        ("command command cd .phasegate; rm x", "Remove .phasegate/x"),
+        ("command pushd .phasegate; rm x", "Remove .phasegate/x"),
+        ("command eval 'cd .phasegate'; rm x", "Remove .phasegate/x"),
+        ("builtin eval cd .phasegate; rm x", "Remove .phasegate/x"),
+        ("time cd .phasegate; rm x", "Remove .phasegate/x"),
+        ("bash -c 'command cd .phasegate; rm x'", "Remove .phasegate/x"),
+        ("f() { command cd $1; }; f .phasegate; rm x", "Remove <any>x"),
+        ("HOME=.phasegate; cd; rm x", "Remove .phasegate/x"),
+        ("CDPATH=/h; cd a && rm x", "Remove <any>x"),
+        ("CDPATH=/h cd a && rm x", "Remove <any>x"),
+        ("export CDPATH=/h; cd a; rm x", "Remove <any>x"),
+        ("CDPATH=/h; cd ./a && rm x", "Remove a/x"),
+        ("source <(echo cd); rm x", "Remove <any>x"),
+        (". /dev/stdin <<< cd; rm x", "Remove <any>x"),
+        ("source \"$F\"; rm x", "Remove <any>x"),
+        ("eval \"$X\"; rm x", "Remove <any>x"),
+        ("pushd a; pushd b; pushd +1; rm x", "Remove <any>x"),
+        ("shopt -s autocd; rm x", "Remove <any>x"),
     ] {
         let found = touches(line);
         assert!(found.iter().any(|found| found == wanted), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_it_touches_no_more() {
+    for (line, other) in [
+        ("env cd .phasegate; rm x", "Remove .phasegate/x"),
+        (". .venv/bin/activate && rm x", "Remove <any>x"),
+        ("cd a && rm x", "Remove <any>x"),
+    ] {
+        let found = touches(line);
+        assert!(!found.iter().any(|found| found == other), "{line}: {found:?}");
     }
 }
 
