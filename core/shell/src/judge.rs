@@ -8,6 +8,7 @@ mod compound;
 mod program;
 mod redirect;
 mod registered;
+mod named;
 pub(crate) mod said;
 mod simple;
 mod text;

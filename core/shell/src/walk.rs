@@ -63,6 +63,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) globals: Vec<Given>,
     /// The text that the current simple command gets on its standard input, if the line contains it.
     pub(crate) stdin: Option<String>,
+    /// The same, with marks for what is not known of it.
+    pub(crate) input: Option<String>,
     /// What programs of the line print, and the texts that they get.
     pub(crate) said: Vec<Vec<Field>>,
     /// Whether a shell of the line runs something that nobody can see.
@@ -125,6 +127,7 @@ impl<'t> Walk<'t> {
             network: false,
             globals: Vec::new(),
             stdin: None,
+            input: None,
             said: Vec::new(),
             listens: false,
             fed: false,

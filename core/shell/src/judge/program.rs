@@ -10,6 +10,7 @@ use crate::check::command::Command;
 use crate::check::{self, find, git, program_text, tar};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
+use crate::judge::named::{is_editor, reads_code};
 use crate::judgement::Touch;
 use crate::obeyed::Readers;
 use crate::table::{Check, Operands, Rule, Style};
@@ -18,8 +19,6 @@ use crate::walk::Walk;
 
 /// What the table says of programs that run code that they are given.
 const INTERPRETER: &str = "an interpreter runs code";
-/// The most paths that one text of code is taken to name.
-const MAX_NAMED: usize = 64;
 
 impl Walk<'_> {
     /// What a program does by its rule; `name` is the entry's name, `span` the place of the program's name.
@@ -88,6 +87,10 @@ impl Walk<'_> {
         self.touch_operands(name, rule, &scan, worst.verdict);
         if rule.because == INTERPRETER && worst.verdict >= Verdict::Execute {
             self.touch_named_in(args);
+            self.touch_named_in_input(reads_code(args), span);
+        }
+        if is_editor(name) && worst.verdict > Verdict::Read {
+            self.touch_named_in_input(true, span);
         }
         let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
         let named = self.touches().iter().skip(before).any(changes);
@@ -279,19 +282,6 @@ impl Walk<'_> {
                 .is_some_and(|names| names.split_ascii_whitespace().any(|option| same(option, &given.name)));
             if let Some(value) = given.value.as_ref().filter(|_| writes) {
                 self.touch(value, Access::Write);
-            }
-        }
-    }
-
-    /// Takes note of the paths that code names. What the code does with them is not known.
-    fn touch_named_in(&mut self, args: &[Field]) {
-        let of_path = |letter: char| letter.is_alphanumeric() || "._/~*-".contains(letter);
-        for field in args {
-            let Some(text) = field.known().filter(|text| text.contains(['\'', '"', '`', '(', ' '])) else { continue };
-            let named =
-                text.split(|letter| !of_path(letter)).filter(|word| word.contains('/') && !word.starts_with("//"));
-            for word in named.take(MAX_NAMED) {
-                self.touch(&Field::text(word, field.span), Access::Write);
             }
         }
     }

@@ -59,6 +59,8 @@ impl Walk<'_> {
         let command = engine_command(&fields, assignments, redirections, simple.span);
         let script = super::redirect::script(&simple.redirections, &command.redirections);
         self.stdin.clone_from(&script);
+        let outer =
+            std::mem::replace(&mut self.input, super::redirect::said(&simple.redirections, &command.redirections));
         let fed = self.fed;
         self.fed = super::redirect::feeds(&simple.redirections).unwrap_or(fed);
         let own = if alone {
@@ -67,6 +69,7 @@ impl Walk<'_> {
             self.run(&fields, simple.span)
         };
         self.note(own.clone());
+        self.input = outer;
         let unread = self.stdin.take().is_some() || script.is_none();
         if unread && let Some(text) = super::redirect::said(&simple.redirections, &command.redirections) {
             self.say_text(&text, simple.span);

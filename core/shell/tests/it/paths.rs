@@ -99,6 +99,17 @@ fn paths_are_followed_through_folders_and_variables() {
         ("eval \"$X\"; rm x", "Remove <any>x"),
         ("pushd a; pushd b; pushd +1; rm x", "Remove <any>x"),
         ("shopt -s autocd; rm x", "Remove <any>x"),
+        // Code on the standard input, as far as the line says it.
+        ("python3 - <<'E'\nopen('src/calc.py','w').write('x')\nE", "Write src/calc.py"),
+        ("python3 <<'E'\nimport shutil; shutil.copy('a','src/calc.py')\nE", "Write src/calc.py"),
+        ("python3 -X utf8 <<E\nopen('$D/../src/calc.py','w')\nE", "Write /../src/calc.py"),
+        ("python3 -c \"open('calc.py','w')\"", "Write calc.py"),
+        ("timeout 9 node <<'E'\nrequire('fs').writeFileSync('src/calc.js','x')\nE", "Write src/calc.js"),
+        ("perl <<'E'\nopen(F,'>src/calc.py');print F 'x'\nE", "Write src/calc.py"),
+        ("node - <<< \"require('fs').writeFileSync('src/calc.js','x')\"", "Write src/calc.js"),
+        ("echo \"require('fs').writeFileSync('src/calc.js','x')\" | node", "Write src/calc.js"),
+        ("printf 'H\\nw src/calc.py\\nq\\n' | ed -s a.py", "Write src/calc.py"),
+        ("ed -s a.py <<'E'\nw src/calc.py\nE", "Write src/calc.py"),
     ] {
         let found = touches(line);
         assert!(found.iter().any(|found| found == wanted), "{line}: {found:?}");
@@ -109,8 +120,13 @@ fn paths_are_followed_through_folders_and_variables() {
 fn what_only_looks_like_it_touches_no_more() {
     for (line, other) in [
         ("env cd .phasegate; rm x", "Remove .phasegate/x"),
+        ("command -v cd; rm x", "Remove <any>x"),
         (". .venv/bin/activate && rm x", "Remove <any>x"),
         ("cd a && rm x", "Remove <any>x"),
+        ("cat <<'E'\nsrc/calc.py\nE", "Write src/calc.py"),
+        ("python3 <<'E'\nprint(open('src/calc.py').read())\nE", "Write src/calc.py"),
+        ("echo src/calc.js | node tool.js", "Write src/calc.js"),
+        ("git commit -F - <<'E'\nchange src/calc.py\nE", "Write src/calc.py"),
     ] {
         let found = touches(line);
         assert!(!found.iter().any(|found| found == other), "{line}: {found:?}");

@@ -1,0 +1,87 @@
+//! The paths that code names: what an interpreter is given on its line, as an argument or on its standard input.
+
+use std::collections::BTreeSet;
+
+use phasegate_core::analysis::Access;
+
+use super::said::is_stream;
+use crate::check::command::script;
+use crate::field::Field;
+use crate::tree::Span;
+use crate::walk::Walk;
+
+/// Editors whose commands are on their standard input.
+const EDITORS: [&str; 3] = ["ed", "ex", "red"];
+/// The most paths that one text of code is taken to name; a text with more may change any.
+const MAX_NAMED: usize = 256;
+/// The longest name without a folder that is taken for one, in bytes.
+const MAX_NAME: usize = 64;
+
+impl Walk<'_> {
+    /// Takes note of the paths that code names. What the code does with them is not known.
+    pub(super) fn touch_named_in(&mut self, args: &[Field]) {
+        for field in args {
+            if let Some(text) = field.known().filter(|text| text.contains(['\'', '"', '`', '(', ' '])) {
+                self.touch_named(text, field.span);
+            }
+        }
+    }
+
+    /// The same of the text of the line that a program gets on its standard input; where it has none and takes its code from
+    /// there, of what the programs of the line print.
+    pub(super) fn touch_named_in_input(&mut self, takes_code: bool, span: Span) {
+        let said = |words: &Vec<Field>| {
+            let texts: Vec<String> = words.iter().map(|word| script(word).unwrap_or_default()).collect();
+            texts.join(" ").replace("\\n", "\n")
+        };
+        let texts = match self.input.clone() {
+            Some(text) => vec![text],
+            None if takes_code => self.said.iter().map(said).collect(),
+            None => Vec::new(),
+        };
+        texts.iter().for_each(|text| self.touch_named(text, span));
+    }
+
+    fn touch_named(&mut self, text: &str, span: Span) {
+        if !self.spend(text.len(), span) {
+            return;
+        }
+        let of_path = |letter: char| letter.is_alphanumeric() || "._/~*-".contains(letter);
+        let words = text.split(|letter| !of_path(letter));
+        let paths = words.filter(|word| word.contains('/') && !word.starts_with("//"));
+        let named: BTreeSet<&str> = paths.chain(quoted_names(text)).collect();
+        if named.len() > MAX_NAMED {
+            return self.touch(&Field::any(span), Access::Write);
+        }
+        for word in named {
+            self.touch(&Field::text(word, span), Access::Write);
+        }
+    }
+}
+
+pub(super) fn is_editor(name: &str) -> bool {
+    EDITORS.contains(&name)
+}
+
+/// Whether an interpreter may take its code from the standard input: no option holds code, and no word names a file.
+pub(super) fn reads_code(args: &[Field]) -> bool {
+    let code = |word: &str| {
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+        letters.contains(['c', 'e', 'm', 'p', 'r'])
+    };
+    let mut words = args.iter().map(Field::known);
+    match words.find(|word| word.is_none_or(|word| code(word) || !word.starts_with('-') || word == "-")).flatten() {
+        None | Some("-") => true,
+        Some(word) => is_stream(word) || !(code(word) || word.contains(['.', '/'])),
+    }
+}
+
+/// The names with an end that stand alone in quotes: `open('calc.py')`.
+fn quoted_names(text: &str) -> impl Iterator<Item = &str> {
+    let of_name = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
+    let named = move |piece: &&str| {
+        let end = piece.trim_start_matches('.').split_once('.').map_or("", |(_, end)| end);
+        !end.is_empty() && piece.len() <= MAX_NAME && piece.chars().all(of_name)
+    };
+    text.split(['\'', '"', '`']).skip(1).filter(named)
+}
