@@ -12,6 +12,7 @@ mod named;
 pub(crate) mod said;
 mod simple;
 mod text;
+mod unpacked;
 mod value;
 mod wrap;
 

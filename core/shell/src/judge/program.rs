@@ -270,6 +270,9 @@ impl Walk<'_> {
                 Operands::FirstNone => Access::Read,
                 Operands::FirstNoneWrite => Access::Write,
             };
+            if rule.touches == Operands::Replace && does > Verdict::Read {
+                self.touch_unpacked(field, scan);
+            }
             match name.strip_prefix("git ") {
                 Some(_) if access != Access::Read => self.touch(&git::pathspec(field), access),
                 _ => self.touch(field, access),

@@ -110,6 +110,21 @@ fn paths_are_followed_through_folders_and_variables() {
         ("echo \"require('fs').writeFileSync('src/calc.js','x')\" | node", "Write src/calc.js"),
         ("printf 'H\\nw src/calc.py\\nq\\n' | ed -s a.py", "Write src/calc.py"),
         ("ed -s a.py <<'E'\nw src/calc.py\nE", "Write src/calc.py"),
+        // What is unpacked takes the name without its ending.
+        ("gunzip -kf src/calc.py.gz", "Write src/calc.py"),
+        ("gunzip -kf src/calc.py.gz", "Remove src/calc.py.gz"),
+        ("gzip -dkf src/calc.py.gz", "Write src/calc.py"),
+        ("xz -d src/calc.py.xz", "Write src/calc.py"),
+        ("bunzip2 src/calc.py.bz2", "Write src/calc.py"),
+        ("zstd -d src/calc.py.zst", "Write src/calc.py"),
+        ("unlzma src/*.py.lzma", "Write src/<glob>.py"),
+        ("gunzip a.tgz", "Write a.tar"),
+        ("gzip -dN src/x.gz", "Write src/<tree>"),
+        ("gzip -d -S y src/calc.pyy", "Write <any>"),
+        ("gunzip -r src", "Write src"),
+        ("uncompress a.py.Z", "Write a.py"),
+        ("lz4 -d a.py.lz4", "Write a.py"),
+        ("brotli -d a.py.br", "Write a.py"),
     ] {
         let found = touches(line);
         assert!(found.iter().any(|found| found == wanted), "{line}: {found:?}");
@@ -123,6 +138,9 @@ fn what_only_looks_like_it_touches_no_more() {
         ("command -v cd; rm x", "Remove <any>x"),
         (". .venv/bin/activate && rm x", "Remove <any>x"),
         ("cd a && rm x", "Remove <any>x"),
+        ("gunzip -c src/calc.py.gz", "Write src/calc.py"),
+        ("zcat src/calc.py.gz", "Write src/calc.py"),
+        ("gzip -l src/calc.py.gz", "Write src/calc.py"),
         ("cat <<'E'\nsrc/calc.py\nE", "Write src/calc.py"),
         ("python3 <<'E'\nprint(open('src/calc.py').read())\nE", "Write src/calc.py"),
         ("echo src/calc.js | node tool.js", "Write src/calc.js"),
