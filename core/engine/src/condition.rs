@@ -116,6 +116,9 @@ pub struct ReportWanted {
     /// Whether the command leaves out tests that have to pass.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub part: bool,
+    /// Whether something else than the runner may print the report.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unsure: bool,
 }
 
 /// How tests ended.
@@ -233,7 +236,7 @@ impl Wanted {
     #[must_use]
     pub fn proven_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
         match self {
-            Self::Report(report) => self.accepts(outcome) && report.proven_by(reports),
+            Self::Report(report) => self.accepts(outcome) && !report.unsure && report.proven_by(reports),
             Self::Tests(_) => false,
             Self::Outcome(_) | Self::Ended => self.accepts(outcome),
         }

@@ -248,7 +248,7 @@ impl<'a> SkillCall<'a> {
         let mut selected = self.parts.iter().chain(whole).filter(|part| part.one(matcher, Use::Permit));
         let run = selected.find_map(|part| part.call.analysis.commands.first()?.tests)?;
         let part = tests.result == TestsResult::Passed && !tests.selected && !run.whole;
-        Some(Wanted::Report(ReportWanted { result: tests.result, runner: run.runner, part }))
+        Some(Wanted::Report(ReportWanted { result: tests.result, runner: run.runner, part, unsure: run.unsure }))
     }
 
     /// Whether the call, or a part of it, is surely one that the matcher selects.

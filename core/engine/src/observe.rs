@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::builtin_tools::split_native;
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
-use crate::condition::Wanted;
+use crate::condition::{ReportWanted, Wanted};
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::holding;
@@ -276,7 +276,9 @@ fn uncounted(
     let held = |atom: u32| run.evidence.iter().any(|evidence| evidence.visit == place.visit && evidence.atom == atom);
     let proven = |atom: u32| held(atom) && !undone.contains(&atom);
     let otherwise = place.proves.iter().filter(|proof| !proof.wanted.proven_by(outcome, tests));
+    let sure = |report: ReportWanted| Wanted::Report(ReportWanted { unsure: false, ..report });
     let why = |proof: &Proof| match proof.wanted {
+        Wanted::Report(report) if report.unsure && sure(report).proven_by(outcome, tests) => Why::OwnProgram,
         Wanted::Report(report) if report.part && proof.wanted.accepts(outcome) => Why::Part,
         Wanted::Report(report) if proof.wanted.accepts(outcome) && report.only_broken(tests) => Why::Broken,
         Wanted::Report(_) if proof.wanted.accepts(outcome) => Why::Report,

@@ -141,7 +141,7 @@ pub fn started(command: &SimpleCommand) -> Option<TestRun> {
     }
     RUNNERS.iter().find_map(|row| {
         let rest = row.starts.iter().find_map(|start| words::after(command, start))?;
-        Some(TestRun { runner: row.runner, whole: row.is_whole(rest) })
+        Some(TestRun { runner: row.runner, whole: row.is_whole(rest), unsure: false })
     })
 }
 

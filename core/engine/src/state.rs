@@ -477,6 +477,8 @@ pub enum Why {
     Part,
     /// Its tests could not be built or collected, and a failed test is asked for.
     Broken,
+    /// Something else than the runner may have printed the report.
+    OwnProgram,
 }
 
 /// That a person approved something in a run.

@@ -52,6 +52,9 @@ pub struct TestRun {
     /// Whether it runs the whole suite: no path, no name, and no option that may select tests.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub whole: bool,
+    /// Whether something else than the runner may print the report: a program, a module or a script of the project.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unsure: bool,
 }
 
 /// What a runner printed about the tests that it ran.

@@ -64,7 +64,8 @@ impl Recorded {
         let outcome = if self.exit == 0 { Outcome::Ok } else { Outcome::Failed };
         let proven = |result: &TestsResult| {
             let part = *result == TestsResult::Passed && !run.whole;
-            Wanted::Report(ReportWanted { result: *result, runner: run.runner, part }).proven_by(outcome, &reports)
+            Wanted::Report(ReportWanted { result: *result, runner: run.runner, part, unsure: run.unsure })
+                .proven_by(outcome, &reports)
         };
         let all = [TestsResult::Passed, TestsResult::Failed, TestsResult::Broken];
         all.into_iter().find(proven).map_or("none", TestsResult::word)

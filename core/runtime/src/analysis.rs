@@ -11,10 +11,12 @@ mod in_project;
 mod line;
 mod listed;
 mod obeyed;
+mod own_programs;
 mod packed;
 mod patched;
 mod rewritten;
 mod runs_in;
+mod scripts;
 mod shadowed;
 mod tests;
 mod tools;
@@ -22,6 +24,7 @@ mod within;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::SystemTime;
 
 use phasegate_core::analysis::{Access, UNKNOWN, Verdict};
 use phasegate_core::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
@@ -74,10 +77,11 @@ pub(crate) fn complete<'a>(
     root: &Path,
     shell: &Shell,
     protected: &dyn Fn() -> Protected<'a>,
+    began: &dyn Fn() -> Option<SystemTime>,
 ) -> BTreeSet<Readers> {
     tools::shorten(&mut event.kind);
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
-    let judged = read_line(event, shell, root);
+    let judged = read_line(event, shell, root, began);
     let none = BTreeSet::new;
     let Some(labels) = event.labels() else { return none() };
     let EventKind::ToolCall { tool, input, analysis, labels: given, .. } = &mut event.kind else { return none() };

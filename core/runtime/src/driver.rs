@@ -34,7 +34,7 @@ use crate::lineage::{self, Origin, Reached};
 use crate::loaded::{LoadedProject, LoadedSession};
 use crate::outer;
 use crate::policy_store::Current;
-use crate::project::{Project, kept_root};
+use crate::project::{Project, kept_root, session_began};
 use crate::runtime::Runtime;
 use crate::servers::is_among;
 use crate::sessions::is_strict;
@@ -236,7 +236,8 @@ impl<'a> Driver<'a> {
         let protected = || self.runtime.protected(Some(root), &logs).of_client(self.client.as_deref());
         let classifier = Classifier::of(&self.state, &self.loaded.own.policy.safety);
         let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted).with(classifier);
-        self.changes = analysis::complete(&mut event, root, &shell, &protected);
+        let began = || session_began(&self.runtime.locations, &self.session);
+        self.changes = analysis::complete(&mut event, root, &shell, &protected, &began);
         if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
             return Err(self.note_problem(event.to_value(), problem));
         }

@@ -22,7 +22,7 @@ pub fn refused(runtime: &Runtime, adapter: &dyn Adapter, opened: &Opened, projec
     };
     let held = |outer: &[String]| {
         let calls = decoded.events.iter().cloned().map(|mut event| {
-            analysis::read_line(&mut event, &Shell::default(), &project.root);
+            analysis::read_line(&mut event, &Shell::default(), &project.root, &|| None);
             event
         });
         calls.into_iter().find_map(|event| outer::held(&runtime.locations, outer, &event))
@@ -47,7 +47,7 @@ pub fn forbidden(runtime: &Runtime, mut event: Event, project: &Project) -> Opti
     if !runtime.locations.state.join("projects").exists() {
         return None;
     }
-    analysis::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None, &[]));
+    analysis::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None, &[]), &|| None);
     let EventKind::ToolCall { tool, analysis, .. } = &event.kind else { return None };
     let guarded = analysis.guarded.first()?;
     let message = format!(

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
@@ -200,6 +201,11 @@ pub fn kept_sessions(locations: &Locations, project: &Project) -> Vec<String> {
 /// `state-unreadable`, `state-exposed`: it is kept and cannot be read, or may be someone else's.
 pub fn kept_root(locations: &Locations, session: &str) -> Result<Option<PathBuf>, Problem> {
     Ok(read_small(&session_root(&locations.state, session))?.map(path_from))
+}
+
+/// When the session's first record was written; `None` if that is not kept.
+pub(crate) fn session_began(locations: &Locations, session: &str) -> Option<SystemTime> {
+    session_root(&locations.state, session).metadata().ok()?.modified().ok()
 }
 
 fn read_small(path: &Path) -> Result<Option<Vec<u8>>, Problem> {

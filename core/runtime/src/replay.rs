@@ -141,7 +141,7 @@ impl Replay {
             self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
         }
         let shell = self.shell(&event.session);
-        let of_line = read_line(&mut event, &shell, self.files.root()).is_some();
+        let of_line = read_line(&mut event, &shell, self.files.root(), &|| None).is_some();
         self.files.read_paths(&mut event, of_line);
         invoked::read(&mut event);
         let Begun { state: before, mut records } = self.begun(&event)?;

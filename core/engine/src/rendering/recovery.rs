@@ -116,6 +116,11 @@ pub(crate) fn uncounted(why: Why) -> String {
                         is asked for."
                 .to_string()
         }
+        Why::OwnProgram => {
+            "The last one does not count: a program, a module or a script of the project may have printed its \
+                             report. Run the runner by its bare name."
+                .to_string()
+        }
         Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.".to_string(),
         Why::Outcome(CallOutcome::Unknown) => "The last one does not count: its outcome was not seen.".to_string(),
         Why::Outcome(outcome) => format!("The last one does not count: its outcome was `{}`.", outcome.word()),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::SystemTime;
 
 use phasegate_core::analysis::{Access, PathUse, UNKNOWN, UNNAMED, Word};
 use phasegate_core::classifier::Classifier;
@@ -12,6 +13,7 @@ use serde_json::Value;
 
 use super::arguments::makes_folders;
 use super::below::Line;
+use super::own_programs::Place;
 use super::{runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
@@ -46,7 +48,12 @@ fn runs_zsh() -> bool {
 }
 
 /// Reads the line of a shell call into its reading and labels, unless that was done; the judgement. `root` is the project's.
-pub(crate) fn read_line(event: &mut Event, shell: &Shell, root: &Path) -> Option<Judgement> {
+pub(crate) fn read_line(
+    event: &mut Event,
+    shell: &Shell,
+    root: &Path,
+    began: &dyn Fn() -> Option<SystemTime>,
+) -> Option<Judgement> {
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
@@ -60,7 +67,7 @@ pub(crate) fn read_line(event: &mut Event, shell: &Shell, root: &Path) -> Option
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
         runs_in::mark(&mut analysis.commands, &judged, root, &base);
-        tests::mark(&mut analysis.commands, &judged, root, &base);
+        tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, began });
         let background = input.get("run_in_background").is_some_and(|value| *value != Value::Bool(false));
         analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
     }

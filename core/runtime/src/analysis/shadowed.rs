@@ -13,7 +13,7 @@ const MAX_ENTRIES: usize = 20_000;
 pub(super) fn any(judged: &Judgement, base: &Path) -> bool {
     let reads = |part: &&Part| part.command.verdict == Verdict::Read && runs_python(part);
     let folders = judged.parts.iter().filter(reads).flat_map(|part| folders(part, base));
-    folders.collect::<std::collections::BTreeSet<_>>().iter().any(|folder| has_module(folder))
+    folders.collect::<std::collections::BTreeSet<_>>().iter().any(|folder| has_module(folder, &shadows))
 }
 
 fn runs_python(part: &Part) -> bool {
@@ -27,14 +27,15 @@ fn folders(part: &Part, base: &Path) -> Vec<PathBuf> {
     known.chain([base.to_path_buf()]).collect()
 }
 
-fn has_module(folder: &Path) -> bool {
+/// Whether a module lies in the folder that `loads` names, in lower case: a file, or a package.
+pub(super) fn has_module(folder: &Path, loads: &dyn Fn(&str) -> bool) -> bool {
     // What cannot be listed may still be loaded from.
     let Ok(entries) = fs::read_dir(folder) else { return folder.exists() };
     let mut count = 0_usize;
     for entry in entries.flatten() {
         count = count.saturating_add(1);
         let name = entry.file_name().to_string_lossy().to_lowercase();
-        if count > MAX_ENTRIES || (shadows(&name) && (name.contains('.') || is_package(&entry.path()))) {
+        if count > MAX_ENTRIES || (loads(&name) && (name.contains('.') || is_package(&entry.path()))) {
             return true;
         }
     }

@@ -6,11 +6,12 @@ use phasegate_core::analysis::{SimpleCommand, Word};
 use phasegate_core::{runner, words};
 use phasegate_shell::Judgement;
 
+use super::own_programs::{self, Place};
 use super::runs_in::folder;
 
 /// Marks the command that runs tests in the project, if nothing else in the line can print. In a folder below the project's
-/// root it runs a part of the suite.
-pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Path, base: &Path) {
+/// root it runs a part of the suite. `start` is where the line starts.
+pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Path, start: &Place<'_>) {
     if commands.len() != judged.parts.len() {
         return;
     }
@@ -18,11 +19,13 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
     let mut running = started.iter().enumerate().filter_map(|(at, run)| Some((at, (*run)?)));
     let (Some((at, mut run)), None) = (running.next(), running.next()) else { return };
     let silent = |(other, command): (usize, &SimpleCommand)| other == at || is_silent(command, other > at);
-    let folder = judged.parts.get(at).and_then(|part| folder(part, base));
+    let folder = judged.parts.get(at).and_then(|part| folder(part, start.folder));
     let Some(folder) = folder.filter(|folder| folder.starts_with(root)) else { return };
     let inside = commands.get(at).is_some_and(|command| command.words.iter().skip(1).all(|word| is_inside(word, root)));
     if inside && commands.iter().enumerate().all(silent) {
         run.whole &= folder == root;
+        let place = Place { folder: &folder, ..*start };
+        run.unsure = commands.get(at).is_none_or(|command| own_programs::may_print(command, run.runner, &place));
         if let Some(command) = commands.get_mut(at) {
             command.tests = Some(run);
         }

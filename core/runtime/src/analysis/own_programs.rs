@@ -1,0 +1,129 @@
+//! Whether something of the project may print a report of tests in place of the runner (rules 3.3, tests).
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use phasegate_core::analysis::SimpleCommand;
+use phasegate_core::test_report::Runner;
+use phasegate_shell::Table;
+
+use super::scripts::{self, known_words};
+use super::shadowed::has_module;
+
+/// Modules that `python -m unittest` loads after it looks for modules in the working folder, as CPython 3.8 to 3.14 have
+/// them.
+const OF_UNITTEST: &str = "\
+    unittest argparse ast contextvars copy dataclasses difflib dis gettext inspect linecache locale opcode _opcode pkgutil \
+    pprint runpy signal textwrap token tokenize traceback _colorize";
+/// Those that `python -m pytest` loads besides.
+const OF_PYTEST: &str = "\
+    pytest _pytest pluggy iniconfig packaging pygments py exceptiongroup tomli tomllib attr attrs colorama bdb calendar cmd \
+    code codeop concurrent configparser csv datetime decimal doctest email faulthandler glob hashlib html json logging numbers \
+    pdb platform queue quopri reprlib select selectors shlex socket string subprocess timeit uuid xml";
+
+/// What is known of the place where tests run.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The folder in which the runner starts, or its line.
+    pub(super) folder: &'a Path,
+    /// What is known of programs.
+    pub(super) table: &'a Table,
+    /// When the session began, where that is known.
+    pub(super) began: &'a dyn Fn() -> Option<SystemTime>,
+}
+
+/// Whether a command that runs tests runs something of the project that may print what it likes.
+pub(super) fn may_print(command: &SimpleCommand, runner: Runner, place: &Place<'_>) -> bool {
+    let Some(words) = known_words(command) else { return true };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [program, ..] if program.contains('/') => is_new(&place.folder.join(program), (place.began)()),
+        [program, rest @ ..] if program.starts_with("python") || rest.contains(&"-m") => {
+            has_module(place.folder, &|name| shadows(name, runner))
+        }
+        _ => scripts::may_print(&words, place),
+    }
+}
+
+/// Whether a program was written since the session began, or may have been. A program cannot set a file's ctime, and one
+/// that is not there does not run.
+fn is_new(program: &Path, began: Option<SystemTime>) -> bool {
+    let Ok(data) = program.metadata() else { return false };
+    let older = |began| changed(&data).is_some_and(|changed| changed < began);
+    !began.is_some_and(older)
+}
+
+#[cfg(unix)]
+fn changed(data: &std::fs::Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (seconds, nanos) = (u64::try_from(data.ctime()).ok()?, u32::try_from(data.ctime_nsec()).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::new(seconds, nanos))
+}
+
+#[cfg(not(unix))]
+fn changed(data: &std::fs::Metadata) -> Option<SystemTime> {
+    data.modified().ok()
+}
+
+/// Whether python would load a file or a folder of this name, in lower case, in place of a module that the runner loads.
+fn shadows(name: &str, runner: Runner) -> bool {
+    let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+    let loaded =
+        matches!(ending, "" | "py" | "pyc" | "so" | "pyd") || ending.ends_with(".so") || ending.ends_with(".pyd");
+    let is_in = |list: &str| list.split_ascii_whitespace().any(|module| module == stem);
+    loaded && (is_in(OF_UNITTEST) || (runner == Runner::Pytest && is_in(OF_PYTEST)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::time::Duration;
+
+    use phasegate_core::{Event, EventKind};
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+    use crate::analysis::{Shell, read_line};
+
+    /// A line that runs tests in a project with these files, and whether something of the project may print its report.
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Row {
+        files: BTreeMap<String, String>,
+        line: String,
+        /// Whether the files are older than the session.
+        #[serde(default)]
+        old: bool,
+        unsure: bool,
+    }
+
+    #[test]
+    fn every_line_is_believed_as_its_row_says() {
+        let rows = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/own_programs.jsonl")).unwrap();
+        let mut wrong = Vec::new();
+        for row in rows.lines() {
+            let row: Row = serde_json::from_str(row).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap();
+            for (path, text) in &row.files {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            let hour = Duration::from_secs(3600);
+            let now = SystemTime::now();
+            let began = || if row.old { now.checked_add(hour) } else { now.checked_sub(hour) };
+            let call = json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": row.line}});
+            let mut event = Event::from_value(call).unwrap();
+            read_line(&mut event, &Shell::default(), &root, &began);
+            let EventKind::ToolCall { analysis, .. } = event.kind else { panic!() };
+            match analysis.commands.iter().find_map(|command| command.tests) {
+                Some(run) if run.unsure == row.unsure => {}
+                run => wrong.push(format!("{row:?}: {run:?}")),
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
