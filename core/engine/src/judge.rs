@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub(crate) use self::listed::UnmetLine;
 use self::listed::{Listed, Unmet};
-use crate::analysis::Status;
+use crate::analysis::{Status, Word};
 use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::doubt::NamedLine;
@@ -28,6 +28,9 @@ use crate::parts::{self, Part};
 use crate::policy::{Back, OnViolation, Phase, Skill, Unlisted, UnlistedLine};
 use crate::state::{Run, SpentEdge};
 use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
+
+/// The option that has a program print its help, and do nothing.
+const HELP: &str = "--help";
 
 /// Who calls.
 #[derive(Clone, Copy, Debug)]
@@ -334,11 +337,19 @@ impl<'a> SkillPart<'a> {
         matcher.matches(self.subject(used), self.skill.permitted_servers(), used)
     }
 
-    /// Whether the call is evidence of one matcher: a folder that is made is no written file, and neither is one that is gone.
+    /// Whether the call is evidence of one matcher: a folder that is made is no written file, and neither is one that is
+    /// gone; a command that is asked for its help does nothing else.
     fn shows(&self, matcher: &Matcher, used: Use) -> bool {
         let subject = Subject { evidence: used == Use::Permit, ..self.subject(used) };
         let shown = matcher.matches(subject, self.skill.permitted_servers(), used);
-        shown && (matcher.paths.is_empty() || !self.only_makes_folders())
+        let help = used == Use::Permit && self.asks_for_help() && !matcher.commands.iter().any(|text| text.contains(HELP));
+        shown && (matcher.paths.is_empty() || !self.only_makes_folders()) && !help
+    }
+
+    /// Whether it is one command that is asked for its help.
+    fn asks_for_help(&self) -> bool {
+        let [command] = self.call.analysis.commands.as_slice() else { return false };
+        command.words.iter().skip(1).any(|word| matches!(word, Word::Known(word) if word == HELP))
     }
 
     fn subject(&self, used: Use) -> Subject<'_> {
