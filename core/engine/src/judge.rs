@@ -78,6 +78,9 @@ pub(crate) struct SkillCall<'a> {
     parts: Vec<SkillPart<'a>>,
 }
 
+/// Calls that write artifacts of other runs, which the run may not make.
+pub(crate) type OfOthers<'a> = Vec<&'a Matcher>;
+
 /// One part of a call, or the whole call, with the labels that it has in a skill.
 struct SkillPart<'a> {
     skill: &'a Skill,
@@ -86,6 +89,8 @@ struct SkillPart<'a> {
     caller: Caller<'a>,
     /// Whether a line that permits names its command.
     named: bool,
+    /// What writes artifacts of the runs beside the one that judges.
+    of_others: OfOthers<'a>,
 }
 
 impl<'a> SkillCall<'a> {
@@ -96,6 +101,14 @@ impl<'a> SkillCall<'a> {
             whole: SkillPart::new(skill, Cow::Borrowed(call), call.tool.labels.clone(), caller),
             parts: parts::of(call).into_iter().map(part).collect(),
         }
+    }
+
+    /// The same, where it may write no artifact by these calls.
+    pub(crate) fn beside(mut self, of_others: &OfOthers<'a>) -> Self {
+        for part in self.parts.iter_mut().chain([&mut self.whole]) {
+            part.of_others.clone_from(of_others);
+        }
+        self
     }
 
     /// Whether the call begins a run of the skill, by this line of `start`: it, or a part of it, does more than read and
@@ -320,7 +333,7 @@ fn strictest(rulings: Vec<Ruling>) -> Ruling {
 
 impl<'a> SkillPart<'a> {
     fn new(skill: &'a Skill, call: Cow<'a, Call>, labels: Labels, caller: Caller<'a>) -> Self {
-        let mut this = Self { skill, call, labels, caller, named: false };
+        let mut this = Self { skill, call, labels, caller, named: false, of_others: Vec::new() };
         let mut labels = this.labels.clone();
         for note in &skill.tools {
             let (permits, forbids) = (this.one(&note.matcher, Use::Permit), this.one(&note.matcher, Use::Forbid));

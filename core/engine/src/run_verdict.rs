@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::artifact::Artifact;
 use crate::asked_conditions::{each_call, own_conditions};
 use crate::branch_start::BranchStart;
 use crate::cause::By;
@@ -14,12 +15,12 @@ use crate::decision::Effect;
 use crate::eval::World;
 use crate::graph::{Here, can_finish};
 use crate::holding;
-use crate::judge::{Caller, Ruling, SkillCall};
+use crate::judge::{Caller, OfOthers, Ruling, SkillCall};
 use crate::matcher::Use;
 use crate::moves;
 use crate::policy::{LeaveSkill, Mode, Policy, Skill};
 use crate::state::{CallVisit, Proof, Run, State, Status};
-use crate::tool::Call;
+use crate::tool::{Call, only_reads};
 use crate::tree;
 
 /// What one live run says to a call.
@@ -63,7 +64,7 @@ pub(crate) fn verdicts<'a>(
         let mut path = tree::path(state, root, caller.agent, &mut lists);
         let held_by = holding::other(state, &path).map(String::from);
         let Some(leaf) = path.pop() else { continue };
-        for ancestor in path {
+        for ancestor in path.iter().copied() {
             let Some(skill) = skill_of(ancestor) else { continue };
             let call = SkillCall::new(skill, call, caller);
             let Some(ruling) = call.forbidden_by(ancestor) else { continue };
@@ -81,7 +82,9 @@ pub(crate) fn verdicts<'a>(
             });
         }
         let Some(skill) = skill_of(leaf) else { continue };
-        let call = SkillCall::new(skill, call, caller);
+        let reads = only_reads(&call.tool.labels);
+        let of_others = if reads { Vec::new() } else { of_others(policy, state, &path, leaf, skill) };
+        let call = SkillCall::new(skill, call, caller).beside(&of_others);
         let ruling = if held_by.is_some() { call.judge_reading(leaf) } else { call.judge(world, leaf) };
         // A call that belongs to a phase to come goes through that phase's gates, and what the skill forbids everywhere
         // stays forbidden: neither ends the run.
@@ -94,6 +97,21 @@ pub(crate) fn verdicts<'a>(
         verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges, held_by });
     }
     verdicts
+}
+
+/// What writes the artifacts that the live runs beside a part of a run produce, and that it does not produce itself.
+fn of_others<'a>(policy: &'a Policy, state: &State, path: &[&Run], run: &Run, skill: &Skill) -> OfOthers<'a> {
+    if run.branch.is_none() {
+        return Vec::new();
+    }
+    let root = &tree::root(state, run).id;
+    let is_in_path = |other: &Run| other.id == run.id || path.iter().any(|above| above.id == other.id);
+    let is_beside =
+        |other: &&Run| other.branch.is_some() && !is_in_path(other) && tree::root(state, other).id == *root;
+    let own = |artifact: &Artifact| skill.artifacts.iter().any(|own| own.paths == artifact.paths);
+    let skills = state.live_runs().filter(is_beside).filter_map(|run| policy.skill_version(&run.skill, &run.version));
+    let artifacts = skills.flat_map(|skill| &skill.artifacts).filter(|one| one.is_produced() && !own(one));
+    artifacts.flat_map(|artifact| &artifact.writes).collect()
 }
 
 /// The code of a line that is a violation.

@@ -25,7 +25,7 @@ impl SkillPart<'_> {
     pub(super) fn forbidden_by(&self, line: Line, phase: &Phase) -> Option<NamedLine> {
         let lines = match line {
             Line::GlobalForbidden => self.skill.global_forbidden.iter().collect(),
-            Line::Forbidden => phase.forbidden.iter().chain(self.skill.reserved_in(phase)).collect::<Vec<_>>(),
+            Line::Forbidden => phase.forbidden.iter().chain(self.reserved(phase)).collect::<Vec<_>>(),
             Line::Allowed
             | Line::Returned
             | Line::Entered

@@ -10,10 +10,15 @@ use crate::policy::Phase;
 use crate::tool::{Call, SHELL};
 
 impl SkillPart<'_> {
-    /// Whether the call may write an artifact that other phases produce. A program that nobody can see into is doubt for
+    /// The calls that write what the phase may not write: artifacts that other phases produce, or runs beside this one.
+    pub(super) fn reserved<'p>(&'p self, phase: &'p Phase) -> impl Iterator<Item = &'p Matcher> {
+        self.skill.reserved_in(phase).chain(self.of_others.iter().copied())
+    }
+
+    /// Whether the call may write such an artifact. A program that nobody can see into is doubt for
     /// no artifact; what it is given is none either where a line of the phase names its command.
     pub(super) fn is_reserved(&self, phase: &Phase) -> bool {
-        let mut writes = self.skill.reserved_in(phase).peekable();
+        let mut writes = self.reserved(phase).peekable();
         // Who makes a folder writes no artifact.
         if writes.peek().is_none() || self.only_makes_folders() {
             return false;
