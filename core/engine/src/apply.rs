@@ -110,6 +110,11 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
                 (branch.agent, branch.session) = (agent.clone(), session.clone());
             }
         }),
+        Change::AgentTied { run, agent } => change_run(runs, run, |run| {
+            run.agents.push(agent.clone());
+            let surplus = run.agents.len().saturating_sub(KEPT);
+            run.agents.drain(..surplus);
+        }),
         Change::RunsHeld { run, session } => change_run(runs, run, |run| run.held_by.clone_from(session)),
         Change::RunTaken { run } => change_run(runs, run, |run| run.tentative = false),
         Change::ChildrenEnded { run, children } => change_run(runs, run, |run| run.children_ended(*children)),

@@ -18,7 +18,7 @@ use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
 use crate::safety::Entry;
-use crate::state::{Approval, Children, DeprecatedFile, Held, OpenCall, Run, Shown, SpentEdge, Status, Uncounted};
+use crate::state::{Approval, Children, DeprecatedFile, Held, OpenCall, Run, Shown, SpentEdge, Status, TiedAgent, Uncounted};
 use crate::steps::{StepState, Steps};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
@@ -164,6 +164,13 @@ pub enum Change {
         /// The id of the session that the subagent belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
+    },
+    /// A subagent began whose start was called in a visit of a run.
+    AgentTied {
+        /// The id of the run.
+        run: String,
+        /// The subagent, and the visit.
+        agent: TiedAgent,
     },
     /// A session works on the runs that a phase of a run of the project consists of, or does not any more.
     RunsHeld {
@@ -528,6 +535,7 @@ impl Change {
             Self::Judged { run, .. }
             | Self::RunEnded { run, .. }
             | Self::BranchBound { run, .. }
+            | Self::AgentTied { run, .. }
             | Self::RunsHeld { run, .. }
             | Self::RunTaken { run }
             | Self::RunUnfinished { run }

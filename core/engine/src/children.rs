@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::change::Change;
@@ -12,7 +13,8 @@ use crate::input::BRANCH;
 use crate::inputs;
 use crate::new_run::Place;
 use crate::policy::{ChildRuns, Policy, Scope, Skill};
-use crate::state::{AgentInfo, Children, Run, State, Status};
+use crate::state::{AgentInfo, CallVisit, Children, OpenCall, Run, State, Status, TiedAgent};
+use crate::tool::AGENT;
 use crate::tree;
 use crate::waves::{self, Elements};
 
@@ -86,6 +88,7 @@ pub(crate) fn bind(policy: &Policy, draft: &mut Draft, event: &Event) {
             agent: Some(id.clone()),
             session: Some(state.session.id.clone()),
         }));
+        changes.extend(tied_to(state, id, kind));
     }
     let gone = |run: &&Run| {
         let branch = run.branch.as_ref().filter(|branch| branch.session.as_ref() == Some(&state.session.id));
@@ -98,6 +101,28 @@ pub(crate) fn bind(policy: &Policy, draft: &mut Draft, event: &Event) {
         changes.push(Change::BranchBound { run: run.id.clone(), agent, session });
     }
     changes.into_iter().for_each(|change| draft.change(change));
+}
+
+/// Ties a subagent to the visits in which the call was decided that started it. Where it may be any of several, those count
+/// that all of them have.
+fn tied_to(state: &State, id: &str, kind: &str) -> Vec<Change> {
+    let calls = || state.session.calls.iter();
+    let may_have = |call: &&Arc<OpenCall>| {
+        call.tool == AGENT && call.started.is_none() && call.starts_as.as_deref().is_none_or(|name| name == kind)
+    };
+    let mut started: Vec<_> = calls().filter(|call| call.started.as_deref() == Some(id)).collect();
+    if started.is_empty() {
+        started = calls().filter(may_have).collect();
+    }
+    let Some((first, others)) = started.split_first() else { return Vec::new() };
+    let same = |one: &CallVisit, other: &CallVisit| one.run == other.run && one.visit == other.visit;
+    let in_all = |place: &&CallVisit| others.iter().all(|call| call.visits.iter().any(|other| same(place, other)));
+    let tied = |place: &CallVisit| TiedAgent { id: id.to_string(), visit: place.visit };
+    let live = first.visits.iter().filter(in_all).filter(|place| {
+        let run = state.run(&place.run).filter(|run| run.status == Status::Active);
+        run.is_some_and(|run| !run.agents.contains(&tied(place)))
+    });
+    live.map(|place| Change::AgentTied { run: place.run.clone(), agent: tied(place) }).collect()
 }
 
 /// A subagent that goes on with a run whose own subagent is gone: one that it started, and that may do the phase.
@@ -113,7 +138,7 @@ fn goes_on(policy: &Policy, state: &State, run: &Run) -> Option<String> {
 /// The child run whose phase lists the start of the subagent, and is done by subagents of its type.
 fn started_by(policy: &Policy, state: &State, id: &str, kind: &str) -> Option<String> {
     let call = state.session.calls.iter().find(|call| call.started.as_deref() == Some(id))?;
-    let does = |place: &&crate::state::CallVisit| {
+    let does = |place: &&CallVisit| {
         let run = state.run(&place.run).filter(|run| run.status == Status::Active)?;
         let free = run.branch.as_ref().is_some_and(|branch| branch.agent.is_none());
         let skill = policy.skill_version(&run.skill, &run.version)?;

@@ -110,7 +110,7 @@ pub(crate) fn subagent(
         let skill = policy.skill_version(&run.skill, &run.version)?;
         let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
         let is_its = run.branch.as_ref().is_none_or(|branch| branch.agent.as_deref() == Some(id));
-        (is_its && phase.done_by.as_deref() == Some(caller.kind)).then_some(())
+        (is_its && phase.done_by.as_deref() == Some(caller.in_run(skill, run).kind)).then_some(())
     };
     if !must_finish(policy) {
         return None;

@@ -43,6 +43,7 @@ impl Run {
             approvals: Vec::new(),
             rejected: Vec::new(),
             shown: Vec::new(),
+            agents: Vec::new(),
             skipped: Vec::new(),
             said_done: Vec::new(),
             backs: Vec::new(),

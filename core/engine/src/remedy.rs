@@ -266,7 +266,7 @@ fn guidance(
             .filter(|_| !has_needs || is_blocked)
             .map(|next| (next.name.clone(), entering(next)))
             .collect(),
-        done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.kind != kind),
+        done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.in_run(skill, run).kind != kind),
         stuck: stuck.then_some(if next.is_empty() { Stuck::Deactivate } else { Stuck::Skip }),
     }))
 }

@@ -58,7 +58,7 @@ pub(crate) fn verdicts<'a>(
     for root in tree::roots(state) {
         let start = BranchStart { policy, state, call, caller };
         let mut lists = |run: &Run| {
-            let is_for = |skill| SkillCall::new(skill, call, caller).is_for(world, run);
+            let is_for = |skill| SkillCall::new(skill, call, caller.in_run(skill, run)).is_for(world, run);
             skill_of(run).is_some_and(is_for) && start.means(world, run)
         };
         let mut path = tree::path(state, root, caller.agent, &mut lists);
@@ -66,7 +66,7 @@ pub(crate) fn verdicts<'a>(
         let Some(leaf) = path.pop() else { continue };
         for ancestor in path.iter().copied() {
             let Some(skill) = skill_of(ancestor) else { continue };
-            let call = SkillCall::new(skill, call, caller);
+            let call = SkillCall::new(skill, call, caller.in_run(skill, ancestor));
             let Some(ruling) = call.forbidden_by(ancestor) else { continue };
             let (run, broke) = (ancestor.id.clone(), code(ruling.line));
             verdicts.push(RunVerdict {
@@ -84,7 +84,7 @@ pub(crate) fn verdicts<'a>(
         let Some(skill) = skill_of(leaf) else { continue };
         let reads = only_reads(&call.tool.labels);
         let of_others = if reads { Vec::new() } else { of_others(policy, state, &path, leaf, skill) };
-        let call = SkillCall::new(skill, call, caller).beside(&of_others);
+        let call = SkillCall::new(skill, call, caller.in_run(skill, leaf)).beside(&of_others);
         let ruling = if held_by.is_some() { call.judge_reading(leaf) } else { call.judge(world, leaf) };
         // A call that belongs to a phase to come goes through that phase's gates, and what the skill forbids everywhere
         // stays forbidden: neither ends the run.

@@ -82,7 +82,8 @@ fn asking<'p>(policy: &'p Policy, draft: &Draft, speaker: &Speaker<'_>) -> Vec<A
         let path = tree::path(draft.state(), root, speaker.agent, &mut |_| false);
         let Some(run) = path.last() else { continue };
         let Some((index, phase)) = phase_of(policy, run) else { continue };
-        if phase.done_by.as_ref().is_some_and(|kind| kind != speaker.kind) {
+        let does = |kind: &String| kind == speaker.kind && speaker.agent.is_some_and(|agent| run.started(agent));
+        if phase.done_by.as_ref().is_some_and(|kind| !does(kind)) {
             continue;
         }
         let known = |test: &SaysTest| run.evidence.iter().any(|one| one.atom == test.atom && one.visit == run.visit);

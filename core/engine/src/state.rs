@@ -271,6 +271,9 @@ pub struct Run {
     /// The files of artifacts that lie where they no longer belong, and that the agent was told of: one of each artifact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deprecated: Vec<DeprecatedFile>,
+    /// The subagents whose starts were called in its visits, the latest last; at most [`KEPT`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<TiedAgent>,
     /// Named values (`task`, `from`, ...).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Value>,
@@ -293,11 +296,27 @@ impl Run {
         self.halted.is_some() || self.spent.is_some() || self.children == Children::Failed
     }
 
+    /// Whether a call of the present visit started the subagent.
+    #[must_use]
+    pub fn started(&self, agent: &str) -> bool {
+        self.agents.iter().any(|tied| tied.id == agent && tied.visit == self.visit)
+    }
+
     /// Whether a person said that a phase, which is still to come, is skipped.
     #[must_use]
     pub fn is_to_skip(&self, phase: &str) -> bool {
         self.skipped.iter().any(|one| one.ahead.is_some() && one.phase == phase)
     }
+}
+
+/// A subagent, and the visit of a run in which the call was decided that started it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TiedAgent {
+    /// The id of the subagent.
+    pub id: String,
+    /// The number of the visit.
+    pub visit: u32,
 }
 
 /// A rollback edge whose limit is spent.
