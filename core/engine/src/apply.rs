@@ -79,7 +79,12 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
     match change {
         Change::Proved(proved) => change_run(runs, &proved.run, |run| run.prove(proved)),
         Change::VisitBegan { run, phase, as_of } => change_run(runs, run, |run| run.keep(*phase, as_of)),
-        Change::Judged { run, tool, .. } => change_run(runs, run, |run| run.remember(tool)),
+        Change::Judged { run, tool, shown_stays, .. } => change_run(runs, run, |run| {
+            if !shown_stays {
+                run.shown.clear();
+            }
+            run.remember(tool);
+        }),
         Change::RunBegun(run) => {
             has_part(runs, run);
             if run.scope == scope {
@@ -334,7 +339,6 @@ impl Run {
 
     /// A call was judged: the run goes on.
     fn remember(&mut self, tool: &str) {
-        self.shown.clear();
         let history = Arc::make_mut(&mut self.history);
         history.push_back(tool.into());
         if history.len() > HISTORY {

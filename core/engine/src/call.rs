@@ -70,7 +70,8 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let mut open = open_call(&call, event, &decision);
     for verdict in &verdicts {
         let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
-        draft.change(Change::Judged { run, tool, broke: verdict.broke });
+        let shown_stays = draft.run(&run).is_some_and(|run| !run.shown.is_empty());
+        draft.change(Change::Judged { run, tool, broke: verdict.broke, shown_stays });
     }
     for verdict in &verdicts {
         apply(world, draft, verdict, &mut decision, &mut open);

@@ -123,6 +123,9 @@ pub enum Change {
         /// The rule that the call broke, as a code; absent: the run let it pass.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         broke: Option<Code>,
+        /// Whether what a person was shown stays what they were shown. Records of older versions do not say so.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        shown_stays: bool,
     },
     /// A run began, or was copied from another session.
     RunBegun(Box<Run>),

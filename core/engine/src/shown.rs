@@ -10,6 +10,15 @@ use crate::denial::InvalidCommand;
 use crate::draft::Draft;
 use crate::state::{Run, Shown};
 
+/// The main agent's next turn begins: until it ends, a person answers to what the agent does. Calls of subagents, and those
+/// of a turn that no prompt began, leave what was shown as it is.
+pub(crate) fn prompted(draft: &mut Draft) {
+    let shown = draft.state().live_runs().filter(|run| !run.shown.is_empty());
+    let over: Vec<Change> =
+        shown.map(|run| Change::Shown { run: run.id.clone(), shown: Vec::new() }).collect();
+    over.into_iter().for_each(|change| draft.change(change));
+}
+
 /// Why a word about these contents does not count yet: one of them is not what was shown. They are kept as shown now.
 pub(crate) fn changed(draft: &mut Draft, run: &Run, now: Vec<Shown>) -> Option<InvalidCommand> {
     let before = |one: &Shown| run.shown.iter().find(|shown| shown.gate == one.gate).map(|shown| &shown.content);

@@ -247,7 +247,7 @@ pub struct Run {
     /// What a person rejected in it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Approval>,
-    /// What waits for a person, as it was when the agent's turn ended; nothing once a call is judged.
+    /// What waits for a person, as it was when the main agent's turn ended; nothing once a prompt begins the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
     /// Phases left early or passed over.

@@ -36,6 +36,7 @@ use crate::observe;
 use crate::policy::{Mode, Policy};
 use crate::said;
 use crate::settle::settle;
+use crate::shown;
 use crate::start;
 use crate::state::{Obligation, Run, State};
 
@@ -161,7 +162,12 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             }
             let typed = *interactive == Some(true) && event.subagent().is_none();
             let typed = Typed { prompt: text, typed, at: event.time };
-            return control::slash_command(world, policy, draft, typed).map(of_command).unwrap_or_default();
+            let command = control::slash_command(world, policy, draft, typed).map(of_command);
+            // A command is the person's word about what was shown.
+            if command.is_none() && event.subagent().is_none() {
+                shown::prompted(draft);
+            }
+            return command.unwrap_or_default();
         }
         EventKind::Skill { name, args, by } => {
             let invocation = Invoked { name, args: args.as_ref(), by: *by };
