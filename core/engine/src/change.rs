@@ -18,7 +18,9 @@ use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
 use crate::safety::Entry;
-use crate::state::{Approval, Children, DeprecatedFile, Held, OpenCall, Run, Shown, SpentEdge, Status, TiedAgent, Uncounted};
+use crate::state::{
+    Approval, Children, DeprecatedFile, Held, OpenCall, Run, Shown, SpentEdge, Status, TiedAgent, Uncounted,
+};
 use crate::steps::{StepState, Steps};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
