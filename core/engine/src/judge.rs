@@ -365,7 +365,8 @@ impl<'a> SkillPart<'a> {
     fn shows(&self, matcher: &Matcher, used: Use) -> bool {
         let subject = Subject { evidence: used == Use::Permit, ..self.subject(used) };
         let shown = matcher.matches(subject, self.skill.permitted_servers(), used);
-        let help = used == Use::Permit && self.asks_for_help() && !matcher.commands.iter().any(|text| text.contains(HELP));
+        let help =
+            used == Use::Permit && self.asks_for_help() && !matcher.commands.iter().any(|text| text.contains(HELP));
         shown && (matcher.paths.is_empty() || !self.only_makes_folders()) && !help
     }
 
