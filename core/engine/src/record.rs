@@ -216,7 +216,7 @@ fn record(policy: &Policy, state: &State, event: &Event, change: &Change, ended:
             }
         }
         Change::PhaseReturned { run } => return advance(state, run, None, &cause(event, By::Agent)),
-        Change::Judged { run, tool, broke: Some(code) } => {
+        Change::Judged { run, tool, broke: Some(code), .. } => {
             let Some(run) = state.run(run) else { return Vec::new() };
             Record::PhaseViolation {
                 run: run.id.clone(),

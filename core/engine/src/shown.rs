@@ -14,8 +14,7 @@ use crate::state::{Run, Shown};
 /// of a turn that no prompt began, leave what was shown as it is.
 pub(crate) fn prompted(draft: &mut Draft) {
     let shown = draft.state().live_runs().filter(|run| !run.shown.is_empty());
-    let over: Vec<Change> =
-        shown.map(|run| Change::Shown { run: run.id.clone(), shown: Vec::new() }).collect();
+    let over: Vec<Change> = shown.map(|run| Change::Shown { run: run.id.clone(), shown: Vec::new() }).collect();
     over.into_iter().for_each(|change| draft.change(change));
 }
 
