@@ -106,8 +106,7 @@ fn of_others<'a>(policy: &'a Policy, state: &State, path: &[&Run], run: &Run, sk
     }
     let root = &tree::root(state, run).id;
     let is_in_path = |other: &Run| other.id == run.id || path.iter().any(|above| above.id == other.id);
-    let is_beside =
-        |other: &&Run| other.branch.is_some() && !is_in_path(other) && tree::root(state, other).id == *root;
+    let is_beside = |other: &&Run| other.branch.is_some() && !is_in_path(other) && tree::root(state, other).id == *root;
     let own = |artifact: &Artifact| skill.artifacts.iter().any(|own| own.paths == artifact.paths);
     let skills = state.live_runs().filter(is_beside).filter_map(|run| policy.skill_version(&run.skill, &run.version));
     let artifacts = skills.flat_map(|skill| &skill.artifacts).filter(|one| one.is_produced() && !own(one));
