@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::analysis::{Access, PathUse, UNKNOWN, UNNAMED};
 use crate::approved;
 use crate::change::Change;
 use crate::decision::{Decision, Effect, Gate};
@@ -20,7 +21,7 @@ use crate::judge::Caller;
 use crate::observe;
 use crate::permitting::Asked;
 use crate::pins::{OWN_SERVER, OWN_TOOLS};
-use crate::policy::Policy;
+use crate::policy::{Policy, Skill};
 use crate::question;
 use crate::reach::{Reached, reach};
 use crate::redacted::digest;
@@ -30,6 +31,9 @@ use crate::start;
 use crate::state::{OpenCall, State, Status};
 use crate::steps::StepState;
 use crate::tool::{Call, EXECUTE, SHELL, only_reads};
+
+/// The most paths of a call that are kept while it is open.
+const MAX_WRITES: usize = 64;
 
 /// Decides the call of a `tool_call` event and applies the decision.
 pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) -> Decision {
@@ -67,7 +71,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         let (budgets, verdicts) = (policy.budgets.as_slice(), verdicts.as_slice());
         budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts });
     }
-    let mut open = open_call(&call, event, &decision);
+    let mut open = open_call(policy, &call, event, &decision);
     for verdict in &verdicts {
         let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
         let shown_stays = draft.run(&run).is_some_and(|run| !run.shown.is_empty());
@@ -146,7 +150,18 @@ fn agent_kind(state: &State, event: &Event) -> String {
     known.map(|agent| agent.kind.clone()).unwrap_or_default()
 }
 
-fn open_call(call: &Call, event: &Event, decision: &Decision) -> OpenCall {
+/// What a line changes, as far as that is known, where a skill asks whether files are as they were.
+fn writes(policy: &Policy, call: &Call) -> Vec<String> {
+    let changes = |path: &&PathUse| path.access != Access::Read && path.written != UNNAMED && path.written != UNKNOWN;
+    let written = call.analysis.paths.iter().filter(changes).filter_map(|path| path.resolved.clone());
+    let skills = || policy.skills.iter().chain(&policy.earlier);
+    if !call.tool.labels.contains(SHELL) || !skills().any(Skill::asks_whether_unchanged) {
+        return Vec::new();
+    }
+    written.take(MAX_WRITES).collect()
+}
+
+fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -> OpenCall {
     OpenCall {
         number: 0,
         id: call.id.clone(),
@@ -158,6 +173,7 @@ fn open_call(call: &Call, event: &Event, decision: &Decision) -> OpenCall {
         },
         executes: [EXECUTE, SHELL].iter().any(|label| call.tool.labels.contains(*label)),
         may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),
+        writes: writes(policy, call),
         since: event.time,
         launched: false,
         ended: false,

@@ -11,6 +11,7 @@ use crate::artifact::{ArtifactTest, Follows, Marks, fault, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
+use crate::glob::{choices, lies_below, path_fits};
 use crate::input::Instance;
 use crate::outcome::CallOutcome;
 use crate::phrase;
@@ -31,6 +32,8 @@ pub(crate) struct World<'a> {
     assumed: BTreeSet<Gate>,
     /// The provisional runs with an open call of the phase they are in.
     held: Vec<String>,
+    /// The paths that calls may still change.
+    open: Vec<String>,
     wanted: Vec<FactKey>,
     instances: Vec<Instance>,
 }
@@ -48,7 +51,36 @@ enum Seen<'c> {
 
 impl<'a> World<'a> {
     pub(crate) fn new(facts: &'a Facts) -> Self {
-        Self { facts, assumed: BTreeSet::new(), held: Vec::new(), wanted: Vec::new(), instances: Vec::new() }
+        Self {
+            facts,
+            assumed: BTreeSet::new(),
+            held: Vec::new(),
+            open: Vec::new(),
+            wanted: Vec::new(),
+            instances: Vec::new(),
+        }
+    }
+
+    /// Takes note of what open calls may still change, at this time.
+    pub(crate) fn see_open(&mut self, state: &State, now: Option<i64>) {
+        let open = state.session.calls.iter().filter(|call| call.may_still_write(now));
+        self.open = open.flat_map(|call| call.writes.iter().cloned()).collect();
+    }
+
+    /// What `ask` answers if no call goes on.
+    pub(crate) fn without_open<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> T {
+        let open = core::mem::take(&mut self.open);
+        let answer = ask(self);
+        self.open = open;
+        answer
+    }
+
+    /// Whether a call that goes on may change the files.
+    pub(crate) fn may_change(&self, content: &Content) -> bool {
+        let writes = |pattern: &String| {
+            self.open.iter().any(|path| path == "/" || path_fits(pattern, path) || lies_below(pattern, path))
+        };
+        !self.open.is_empty() && choices(&content.text).iter().any(writes)
     }
 
     /// Takes note of the provisional runs whose phase has an open call: such a phase forbids what it forbids.
@@ -167,6 +199,7 @@ impl<'a> World<'a> {
     fn unchanged(&mut self, content: &Content, then: Option<&Value>) -> Truth {
         match then {
             None | Some(Value::Null) => Truth::Unknown,
+            Some(_) if self.may_change(content) => Truth::Unknown,
             Some(then) => match self.now(content) {
                 Value::Null => Truth::Unknown,
                 now => Truth::of(now == *then),
@@ -398,6 +431,9 @@ impl<'a> World<'a> {
             Condition::Call(test) => {
                 let then = newest(run, test, seen).and_then(|evidence| evidence.as_of.as_ref());
                 let since = match (&test.unchanged, then) {
+                    (Some(content), Some(_)) if self.may_change(content) => {
+                        format!(", as a call goes on that may change `{}`", content.text)
+                    }
                     (Some(content), Some(then)) => since(&content.text, self.unchanged(content, Some(then))),
                     _ => String::new(),
                 };

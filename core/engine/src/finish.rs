@@ -234,7 +234,8 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
             progress: progress(run),
             marked: run.unfinished,
             waits,
-            background: in_background(state, run, verdict.skill),
+            background: in_background(state, run, verdict.skill)
+                || world.without_open(|world| is_done(world, run, verdict.skill)),
             stuck,
             denial,
         });

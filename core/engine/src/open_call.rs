@@ -33,6 +33,9 @@ pub struct OpenCall {
     /// Whether it may run programs: it does, or its tool has no labels.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub may_execute: bool,
+    /// The paths that its line changes, where a skill asks whether files are as they were: it may go on unseen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
     /// When it was decided, in milliseconds since 1970-01-01 UTC, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
@@ -62,7 +65,18 @@ pub struct OpenCall {
     pub(crate) older_proofs: Vec<OlderProof>,
 }
 
+/// How long a call that was started in the background counts as one that may still change files, in milliseconds: nothing may ever tell of
+/// its end.
+pub const GOES_ON: i64 = 10 * 60 * 1000;
+
 impl OpenCall {
+    /// Whether it may still change files at this time, in milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn may_still_write(&self, now: Option<i64>) -> bool {
+        let since = || Some(now?.saturating_sub(self.since?));
+        !self.writes.is_empty() && (!self.launched || since().is_some_and(|age| age < GOES_ON))
+    }
+
     /// Whether the call was decided with these arguments. The digest tells calls apart and notices a change by chance or
     /// by another program; it is no proof against one who chooses both arguments.
     #[must_use]

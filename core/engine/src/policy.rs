@@ -265,6 +265,17 @@ impl Skill {
         others.filter(|(_, artifact)| artifact.is_produced()).flat_map(|(_, artifact)| &artifact.writes)
     }
 
+    /// Whether a condition of it asks whether files are as they were.
+    #[must_use]
+    pub fn asks_whether_unchanged(&self) -> bool {
+        self.phases.iter().flat_map(Phase::conditions).any(|condition| {
+            let mut asks = false;
+            condition.each_call(&mut |test| asks |= test.unchanged.is_some());
+            condition.each_unchanged(&mut |_| asks = true);
+            asks
+        })
+    }
+
     /// What `same` compares, in the conditions of all phases.
     #[must_use]
     pub fn selectors(&self) -> Vec<&Selector> {

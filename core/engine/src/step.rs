@@ -102,6 +102,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
         observe::observe(&mut draft, event);
         children::bind(policy, &mut draft, event);
     }
+    world.see_open(draft.state(), event.time);
     obligation::taken_up(&mut draft, event);
     said::heard(&mut world, policy, &mut draft, event);
     settle(&mut world, policy, &mut draft);
