@@ -79,12 +79,9 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
     match change {
         Change::Proved(proved) => change_run(runs, &proved.run, |run| run.prove(proved)),
         Change::VisitBegan { run, phase, as_of } => change_run(runs, run, |run| run.keep(*phase, as_of)),
-        Change::Judged { run, tool, shown_stays, .. } => change_run(runs, run, |run| {
-            if !shown_stays {
-                run.shown.clear();
-            }
-            run.remember(tool);
-        }),
+        Change::Judged { run, tool, shown_stays, .. } => {
+            change_run(runs, run, |run| run.remember(tool, *shown_stays));
+        }
         Change::RunBegun(run) => {
             has_part(runs, run);
             if run.scope == scope {
@@ -115,11 +112,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
                 (branch.agent, branch.session) = (agent.clone(), session.clone());
             }
         }),
-        Change::AgentTied { run, agent } => change_run(runs, run, |run| {
-            run.agents.push(agent.clone());
-            let surplus = run.agents.len().saturating_sub(KEPT);
-            run.agents.drain(..surplus);
-        }),
+        Change::AgentTied { run, agent } => change_run(runs, run, |run| run.tie(agent)),
         Change::RunsHeld { run, session } => change_run(runs, run, |run| run.held_by.clone_from(session)),
         Change::RunTaken { run } => change_run(runs, run, |run| run.tentative = false),
         Change::ChildrenEnded { run, children } => change_run(runs, run, |run| run.children_ended(*children)),
@@ -338,7 +331,10 @@ impl Run {
     }
 
     /// A call was judged: the run goes on.
-    fn remember(&mut self, tool: &str) {
+    fn remember(&mut self, tool: &str, shown_stays: bool) {
+        if !shown_stays {
+            self.shown.clear();
+        }
         let history = Arc::make_mut(&mut self.history);
         history.push_back(tool.into());
         if history.len() > HISTORY {

@@ -1,5 +1,7 @@
 //! Conditions held against evidence and facts.
 
+mod going_on;
+
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +13,6 @@ use crate::artifact::{ArtifactTest, Follows, Marks, fault, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
-use crate::glob::{choices, lies_below, path_fits};
 use crate::input::Instance;
 use crate::outcome::CallOutcome;
 use crate::phrase;
@@ -59,28 +60,6 @@ impl<'a> World<'a> {
             wanted: Vec::new(),
             instances: Vec::new(),
         }
-    }
-
-    /// Takes note of what open calls may still change, at this time.
-    pub(crate) fn see_open(&mut self, state: &State, now: Option<i64>) {
-        let open = state.session.calls.iter().filter(|call| call.may_still_write(now));
-        self.open = open.flat_map(|call| call.writes.iter().cloned()).collect();
-    }
-
-    /// What `ask` answers if no call goes on.
-    pub(crate) fn without_open<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> T {
-        let open = core::mem::take(&mut self.open);
-        let answer = ask(self);
-        self.open = open;
-        answer
-    }
-
-    /// Whether a call that goes on may change the files.
-    pub(crate) fn may_change(&self, content: &Content) -> bool {
-        let writes = |pattern: &String| {
-            self.open.iter().any(|path| path == "/" || path_fits(pattern, path) || lies_below(pattern, path))
-        };
-        !self.open.is_empty() && choices(&content.text).iter().any(writes)
     }
 
     /// Takes note of the provisional runs whose phase has an open call: such a phase forbids what it forbids.
@@ -431,10 +410,9 @@ impl<'a> World<'a> {
             Condition::Call(test) => {
                 let then = newest(run, test, seen).and_then(|evidence| evidence.as_of.as_ref());
                 let since = match (&test.unchanged, then) {
-                    (Some(content), Some(_)) if self.may_change(content) => {
-                        format!(", as a call goes on that may change `{}`", content.text)
-                    }
-                    (Some(content), Some(then)) => since(&content.text, self.unchanged(content, Some(then))),
+                    (Some(content), Some(then)) => self
+                        .going_on(content)
+                        .unwrap_or_else(|| since(&content.text, self.unchanged(content, Some(then)))),
                     _ => String::new(),
                 };
                 let about = if let Seen::About(call) = seen { phrase::about(&test.same, call) } else { String::new() };

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::analysis::CallAnalysis;
 use crate::change::Change;
+use crate::decide::Done;
 use crate::decision::Effect;
 use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance};
 use crate::draft::Draft;
@@ -234,8 +235,7 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
             progress: progress(run),
             marked: run.unfinished,
             waits,
-            background: in_background(state, run, verdict.skill)
-                || world.without_open(|world| is_done(world, run, verdict.skill)),
+            background: in_background(state, run, verdict.skill) || is_done_but_for_open(world, run, verdict.skill),
             stuck,
             denial,
         });
@@ -259,6 +259,15 @@ fn waits_after(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<(Strin
     let missing = world.missing_there(run, next.requires.as_ref()?);
     let gates = missing.gates.iter().map(|gate| gate.name.to_string()).collect();
     missing.is_persons().then(|| (next.name.clone(), missing.phrases.clone(), gates))
+}
+
+/// Whether all that keeps the phase from being done is a call that goes on and may change files: the agent need not wait for
+/// its end.
+fn is_done_but_for_open(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool {
+    let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
+    here.is_some_and(|phase| {
+        world.done(run, phase) != Done::Yes && world.without_open(|world| world.done(run, phase)) == Done::Yes
+    })
 }
 
 /// Whether a call that the phase lists and whose outcome it asks for goes on in the background.

@@ -1,5 +1,7 @@
 //! One call in one run: the situation for the decision table, and where the answer leads.
 
+mod caller;
+mod evidence;
 mod listed;
 mod lines;
 mod named;
@@ -13,9 +15,10 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+pub(crate) use self::caller::Caller;
 pub(crate) use self::listed::UnmetLine;
 use self::listed::{Listed, Unmet};
-use crate::analysis::{Status, Word};
+use crate::analysis::Status;
 use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::doubt::NamedLine;
@@ -28,28 +31,6 @@ use crate::parts::{self, Part};
 use crate::policy::{Back, OnViolation, Phase, Skill, Unlisted, UnlistedLine};
 use crate::state::{Run, SpentEdge};
 use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
-
-/// The option that has a program print its help, and do nothing.
-const HELP: &str = "--help";
-
-/// Who calls.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Caller<'a> {
-    /// The subagent's id, or `None` for the main agent.
-    pub(crate) agent: Option<&'a str>,
-    /// The agent's kind; empty where not known.
-    pub(crate) kind: &'a str,
-}
-
-impl<'a> Caller<'a> {
-    /// The caller as a run sees it. A subagent is of the type that does a phase only where a call of the present visit
-    /// started it: what it was told is about that visit.
-    pub(crate) fn in_run(self, skill: &Skill, run: &Run) -> Caller<'a> {
-        let does = skill.phases.iter().any(|phase| phase.done_by.as_deref() == Some(self.kind));
-        let is_known = !does || self.agent.is_none_or(|agent| run.started(agent));
-        Caller { kind: if is_known { self.kind } else { "" }, ..self }
-    }
-}
 
 /// What the table says of a call in a run.
 #[derive(Clone, Debug)]
@@ -358,22 +339,6 @@ impl<'a> SkillPart<'a> {
     /// Whether one matcher applies.
     fn one(&self, matcher: &Matcher, used: Use) -> bool {
         matcher.matches(self.subject(used), self.skill.permitted_servers(), used)
-    }
-
-    /// Whether the call is evidence of one matcher: a folder that is made is no written file, and neither is one that is
-    /// gone; a command that is asked for its help does nothing else.
-    fn shows(&self, matcher: &Matcher, used: Use) -> bool {
-        let subject = Subject { evidence: used == Use::Permit, ..self.subject(used) };
-        let shown = matcher.matches(subject, self.skill.permitted_servers(), used);
-        let help =
-            used == Use::Permit && self.asks_for_help() && !matcher.commands.iter().any(|text| text.contains(HELP));
-        shown && (matcher.paths.is_empty() || !self.only_makes_folders()) && !help
-    }
-
-    /// Whether it is one command that is asked for its help.
-    fn asks_for_help(&self) -> bool {
-        let [command] = self.call.analysis.commands.as_slice() else { return false };
-        command.words.iter().skip(1).any(|word| matches!(word, Word::Known(word) if word == HELP))
     }
 
     fn subject(&self, used: Use) -> Subject<'_> {

@@ -296,6 +296,13 @@ impl Run {
         self.halted.is_some() || self.spent.is_some() || self.children == Children::Failed
     }
 
+    /// Keeps that a call of a visit started a subagent.
+    pub(crate) fn tie(&mut self, agent: &TiedAgent) {
+        self.agents.push(agent.clone());
+        let surplus = self.agents.len().saturating_sub(KEPT);
+        self.agents.drain(..surplus);
+    }
+
     /// Whether a call of the present visit started the subagent.
     #[must_use]
     pub fn started(&self, agent: &str) -> bool {

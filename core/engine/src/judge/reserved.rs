@@ -10,9 +10,12 @@ use crate::policy::Phase;
 use crate::tool::{Call, SHELL};
 
 impl SkillPart<'_> {
-    /// The calls that write what the phase may not write: artifacts that other phases produce, or runs beside this one.
+    /// The calls that write what the phase may not write: artifacts that other phases produce, or runs beside this one. A
+    /// call that names no path is no doubt for the latter.
     pub(super) fn reserved<'p>(&'p self, phase: &'p Phase) -> impl Iterator<Item = &'p Matcher> {
-        self.skill.reserved_in(phase).chain(self.of_others.iter().copied())
+        let names = self.call.analysis.paths.iter().any(|path| path.access != Access::Read);
+        let of_others = if names { self.of_others.as_slice() } else { &[] };
+        self.skill.reserved_in(phase).chain(of_others.iter().copied())
     }
 
     /// Whether the call may write such an artifact. A program that nobody can see into is doubt for

@@ -41,7 +41,7 @@ pub(super) fn may_print(command: &SimpleCommand, runner: Runner, place: &Place<'
         [program, rest @ ..] if program.starts_with("python") || rest.contains(&"-m") => {
             has_module(place.folder, &|name| shadows(name, runner))
         }
-        _ => scripts::may_print(&words, place),
+        _ => scripts::may_print(&words, place.folder, place.table),
     }
 }
 

@@ -10,8 +10,6 @@ use phasegate_core::test_report::Runner;
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::{Map, Value};
 
-use super::own_programs::Place;
-
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// How deep scripts run others.
@@ -41,10 +39,9 @@ const BESIDE: &str = "tsc vue-tsc svelte-check eslint prettier biome xo standard
 
 /// Whether the command runs a script of a package that may print a report itself. Where there is no such script, nothing
 /// runs.
-pub(super) fn may_print(words: &[&str], place: &Place<'_>) -> bool {
+pub(super) fn may_print(words: &[&str], folder: &Path, table: &Table) -> bool {
     let Some(name) = script(words) else { return false };
-    let Some(package) = place.folder.ancestors().map(|folder| folder.join("package.json")).find(|path| path.exists())
-    else {
+    let Some(package) = folder.ancestors().map(|folder| folder.join("package.json")).find(|path| path.exists()) else {
         return false;
     };
     // It can name another shell, and code that `node` loads before anything else.
@@ -59,7 +56,7 @@ pub(super) fn may_print(words: &[&str], place: &Place<'_>) -> bool {
     if !scripts.contains_key(name) {
         return false;
     }
-    let mut look = Look { scripts, table: place.table, runs: false };
+    let mut look = Look { scripts, table, runs: false };
     look.script(name, 0).is_none() || !look.runs
 }
 
