@@ -1,7 +1,7 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
 mod arguments;
-mod below;
+mod descendants;
 mod clients;
 mod copied;
 mod matched;

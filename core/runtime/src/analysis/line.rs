@@ -12,7 +12,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, ju
 use serde_json::Value;
 
 use super::arguments::makes_folders;
-use super::below::Line;
+use super::descendants::Line;
 use super::own_programs::Place;
 use super::{runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;

@@ -30,7 +30,7 @@ const INTERPRETERS: [&str; 8] = ["python", "pypy", "node", "perl", "ruby", "php"
 /// Programs that fill a folder, also one that they make.
 const FILLERS: [&str; 5] = ["git clone", "git checkout", "git restore", "git worktree", "unzip"];
 /// Programs that wait for nothing, so that what lies in a folder when the line is decided is what they find there.
-const QUICK: [&str; 18] = [
+const QUICK: [&str; 19] = [
     "[",
     "cd",
     "chmod",
@@ -46,6 +46,7 @@ const QUICK: [&str; 18] = [
     "mv",
     "pwd",
     "rm",
+    "rsync",
     "test",
     "touch",
     "true",
@@ -79,7 +80,8 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn new(judged: &'a Judgement, base: &'a Path, root: &'a Path, background: bool) -> Self {
-        let quick = judged.parts.iter().all(|part| QUICK.contains(&program(part).as_str()));
+        let quick = |part: &Part| QUICK.contains(&program(part).as_str()) && !part.command.network;
+        let quick = judged.parts.iter().all(quick);
         Self { judged, base, root, quick: quick && !background }
     }
 
@@ -153,7 +155,7 @@ impl<'a> Line<'a> {
             };
             let name = text.rsplit('/').next().unwrap_or_default();
             let below = format!("{}/{name}", path.written.trim_end_matches('/'));
-            if whole && (self.is_folder(&text) || self.is_open(&text)) {
+            if whole && (self.is_folder(&text) || self.is_open(target, &text)) {
                 // Its content comes to lie there, or it does.
                 found.extend([path.written.as_str(), &below].iter().flat_map(|to| self.moved(target, &text, to, path)));
                 continue;
@@ -220,11 +222,13 @@ impl<'a> Line<'a> {
         is_ignored(self.root, &self.base.join(path))
     }
 
-    /// Whether nothing is there that would tell what a source is, and its name does not say that it is a file.
-    fn is_open(&self, path: &str) -> bool {
+    /// Whether nothing is there that would tell what a source is, its name does not say that it is a file, and it may be a
+    /// folder by then.
+    fn is_open(&self, target: &Touch, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
         let odd = matches!(name, "" | "." | "..");
-        odd || (self.base.join(path).symlink_metadata().is_err() && !name.contains('.'))
+        let absent = self.base.join(path).symlink_metadata().is_err();
+        odd || (absent && !name.contains('.') && (!self.quick || self.is_made(target, path)))
     }
 
     /// Whether a path that is no folder yet may be one when the program runs: the line makes it, or it has no end that files
@@ -373,7 +377,8 @@ mod tests {
             "cp -r fresh/new/. docs/",
             "cp -a fresh/new docs",
             "cp -aT fresh/new docs",
-            "cp -r fresh/none docs",
+            "sleep 9; cp -r fresh/none docs",
+            "mkdir -p fresh/none && cp a.py fresh/none && cp -r fresh/none docs",
             "cp --parents fresh/new/calc.py docs",
             "install -t src a.py",
             "mv a.py docs",
@@ -418,6 +423,8 @@ mod tests {
             "cp docs/*.md notes/",
             "cp a.py src && echo",
             "mv notes archive",
+            "cp -r templates/basic docs/new",
+            "rsync -a notes/ docs/notes/",
             "mv notes/old docs",
             "git mv notes/old docs/older",
             "mkdir src/x",
