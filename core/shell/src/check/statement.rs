@@ -55,8 +55,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     if local && !command.scan.operands.first().and_then(|field| field.known()).is_some_and(stays) {
         let because =
             "`sqlite3` makes files beside the database, unless it is named as `file:NAME?mode=ro&immutable=1`";
-        // A statement can name another file.
-        walk.touch(&Field { many: false, ..Field::any(command.span) }, Access::Write);
+        touch_sqlite(walk, command, &statements);
         return Some(Finding::new(Verdict::Write, because, command.span));
     }
     if statements.is_empty() && !(command.name == "psql" && command.has(&["l"])) {
@@ -66,16 +65,51 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
             command.span,
         ));
     }
-    for field in statements {
+    for field in &statements {
         let Some(text) = field.known() else { return command.doubt(field, "a statement") };
         if !only_selects(text, local) {
-            // A statement can name a file.
-            walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
+            if local {
+                touch_sqlite(walk, command, &statements);
+            } else {
+                // A statement can name a file.
+                walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
+            }
             return Some(Finding::new(Verdict::Write, "the statement is not known to only select", field.span));
         }
     }
     None
 }
+
+/// What statements of SQLite change: the database, and any file where one of them may name it.
+fn touch_sqlite(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field]) {
+    let given = walk.input.clone().filter(|_| statements.is_empty());
+    let texts: Option<Vec<String>> = match given {
+        Some(text) => Some(vec![text]),
+        None => statements.iter().map(|field| field.known().map(str::to_owned)).collect(),
+    };
+    let texts = texts.filter(|texts| !texts.is_empty());
+    let plain = texts.is_some_and(|texts| texts.iter().all(|text| !names_files(text)));
+    if !plain || command.has(&SQLITE_OPTIONS) {
+        walk.touch(&Field { many: false, ..Field::any(command.span) }, Access::Write);
+    }
+    if let Some(database) = command.scan.operands.first() {
+        let path = database.known().map(|name| name.split('?').next().unwrap_or_default().trim_start_matches("file:"));
+        walk.touch(&path.map_or_else(|| (*database).clone(), |path| Field::text(path, database.span)), Access::Write);
+    }
+}
+
+/// Whether statements of SQLite may name another file than the database.
+fn names_files(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let commands = text.lines().any(|line| line.trim_start().starts_with('.') && !shows(line));
+    commands || text.contains('$') || SQLITE_FILES.iter().any(|word| text.contains(word))
+}
+
+/// Options with which `sqlite3` runs further statements, or works on another file.
+const SQLITE_OPTIONS: [&str; 9] = ["init", "cmd", "interactive", "A", "archive", "vfs", "zip", "append", "deserialize"];
+/// Words of statements with which SQLite writes another file, or runs what it loads.
+const SQLITE_FILES: [&str; 7] =
+    ["writefile", "attach", "vacuum", "load_extension", "edit(", "virtual", "fts3_tokenizer"];
 
 /// Whether statements only select.
 fn only_selects(text: &str, brackets: bool) -> bool {

@@ -303,7 +303,9 @@ impl Walk<'_> {
 /// Whether a program that may change its operands does.
 fn rewrites(rule: &Rule, scan: &Scan<'_>) -> bool {
     let given = |list: &str| {
-        let listed = |given: &Given| list.split_ascii_whitespace().any(|option| same(option, &given.name));
+        // One with a value names a file for a report.
+        let flags = || list.split_ascii_whitespace().filter(|option| !option.ends_with(':'));
+        let listed = |given: &Given| flags().any(|option| same(option, &given.name));
         scan.options.iter().any(listed)
     };
     match rule.hurts.get(&Verdict::Write) {
