@@ -173,6 +173,9 @@ pub struct SimpleCommand {
     /// Where it runs.
     #[serde(default, skip_serializing_if = "RunsIn::is_root")]
     pub runs_in: RunsIn,
+    /// Whether it changes something that is no file that it names: the repository's own data, a service, a process.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub besides: bool,
     /// The tests that it runs in the project, where nothing else in the line can print.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestRun>,

@@ -98,6 +98,9 @@ fn of_path(test: &PathTest, subject: Subject<'_>, used: Use) -> String {
     };
     let analysis = &subject.call.analysis;
     let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
+    if test.access == Access::Write && used == Use::Permit && analysis.commands.iter().any(|command| command.besides) {
+        return "it changes something that is no file of its own, too".to_string();
+    }
     let asked =
         |path: &&PathUse| path.access == test.access || (test.access == Access::Write && path.access == Access::Remove);
     let doubtful = |path: &&PathUse| test.fits_path(path, used) != Fit::Yes;

@@ -428,8 +428,12 @@ impl PathTest {
         let (least, most) = fits.fold((None, nothing), |(least, most), fit| {
             (Some(least.map_or(fit, |least: Fit| least.min(fit))), most.max(fit))
         });
+        // What a command changes besides is written in no file that a line permits: `git push > notes.md`.
+        let besides = self.access == Access::Write
+            && used == Use::Permit
+            && analysis.commands.iter().any(|command| command.besides);
         match least {
-            Some(Fit::Yes) if !opaque => Fit::Yes,
+            Some(Fit::Yes) if !opaque && !besides => Fit::Yes,
             _ => most.min(Fit::Doubt),
         }
     }

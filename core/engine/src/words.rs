@@ -220,6 +220,7 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         tests: None,
         registered: None,
         network: false,
+        besides: false,
     }
 }
 

@@ -54,6 +54,7 @@ impl Recorded {
             repeats: false,
             runs_in: RunsIn::Root,
             network: false,
+            besides: false,
             registered: None,
             tests: None,
         };

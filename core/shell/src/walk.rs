@@ -30,6 +30,7 @@ pub(crate) struct Mark {
     touches: usize,
     worst: Finding,
     unnamed: bool,
+    besides: bool,
     computed: bool,
     asking: bool,
 }
@@ -55,6 +56,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) defining: Vec<String>,
     /// Whether a program changes files of which it names none.
     pub(crate) unnamed: bool,
+    /// Whether the current command changes something that is no file that it names.
+    pub(crate) besides: bool,
     /// Whether a program reads files whose names it makes while it runs.
     pub(crate) computed: bool,
     /// Whether a program asks a service on the network.
@@ -123,6 +126,7 @@ impl<'t> Walk<'t> {
             moving: false,
             defining: Vec::new(),
             unnamed: false,
+            besides: false,
             computed: false,
             network: false,
             globals: Vec::new(),
@@ -260,6 +264,7 @@ impl<'t> Walk<'t> {
         command.transparent = std::mem::take(&mut self.transparent);
         command.alias = std::mem::take(&mut self.alias);
         command.network = std::mem::take(&mut self.asking);
+        command.besides = std::mem::take(&mut self.besides);
         command.registered = self.registered.take();
         let number = u32::try_from(self.parts.len()).ok();
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);
@@ -295,6 +300,7 @@ impl<'t> Walk<'t> {
             touches: self.touches.len(),
             worst: self.worst.clone(),
             unnamed: self.unnamed,
+            besides: self.besides,
             computed: self.computed,
             asking: self.asking,
         }
@@ -310,7 +316,8 @@ impl<'t> Walk<'t> {
         self.parts.truncate(mark.parts);
         self.touches.truncate(mark.touches);
         self.worst = mark.worst.clone();
-        (self.unnamed, self.computed, self.asking) = (mark.unnamed, mark.computed, mark.asking);
+        (self.unnamed, self.besides) = (mark.unnamed, mark.besides);
+        (self.computed, self.asking) = (mark.computed, mark.asking);
     }
 
     /// The paths noted so far.

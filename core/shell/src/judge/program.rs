@@ -95,6 +95,7 @@ impl Walk<'_> {
         let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
         let named = self.touches().iter().skip(before).any(changes);
         self.unnamed |= worst.verdict == Verdict::Write && !named && !rule.elsewhere;
+        self.besides |= worst.verdict >= Verdict::Write && !named && rule.elsewhere;
         worst
     }
 
@@ -164,6 +165,7 @@ impl Walk<'_> {
             }
             // What it does by itself: `git stash` alone.
             self.unnamed |= worst.verdict == Verdict::Write && !rule.elsewhere;
+            self.besides |= worst.verdict >= Verdict::Write && rule.elsewhere;
             return worst;
         };
         let inner = match command.known() {
@@ -207,6 +209,7 @@ impl Walk<'_> {
         }
         // Of a program that nobody can see into, that alone is in doubt.
         self.unnamed |= verdict == Verdict::Write && !rule.elsewhere;
+        self.besides |= verdict >= Verdict::Write && rule.elsewhere;
         let word = command.known().unwrap_or_default();
         Finding::new(verdict, format!("`{name} {word}` is not known to only read"), command.span)
     }

@@ -231,5 +231,6 @@ fn engine_command(
         tests: None,
         registered: None,
         network: false,
+        besides: false,
     }
 }

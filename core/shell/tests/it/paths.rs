@@ -173,6 +173,42 @@ fn what_only_looks_like_it_touches_no_more() {
 }
 
 #[test]
+fn a_command_says_whether_it_changes_what_is_no_file() {
+    let besides = |line: &str| {
+        let judged = judge(line, &Table::shipped(), Trust::default());
+        judged.parts.iter().any(|part| part.command.besides)
+    };
+    for line in [
+        "git push > a.md",
+        "git commit -m x > a.md",
+        "git commit --allow-empty -m x",
+        "git branch -D side > a.md",
+        "git config user.name x > a.md",
+        "git fetch > a.md",
+        "git reset --soft HEAD~1 > a.md",
+        "git remote add o u > a.md",
+        "kill $! > a.md",
+        "timeout 5 git push > a.md",
+        "gh pr merge 1 > a.md",
+        "docker rm x > a.md",
+    ] {
+        assert!(besides(line), "{line}");
+    }
+    for line in [
+        "git log > a.md",
+        "git status > a.md",
+        "git diff --stat > a.md",
+        "echo x > a.md",
+        "cp a.md b.md",
+        "git checkout -- a.md",
+        "tee a.md",
+        "jq . a.json > b.json",
+    ] {
+        assert!(!besides(line), "{line}");
+    }
+}
+
+#[test]
 fn a_pattern_says_what_it_could_be() {
     let judged = judge("rm $D/.phase*/x.yaml", &Table::shipped(), Trust::default());
     let touch = judged.touches.iter().find(|touch| touch.access == Access::Remove).unwrap();
