@@ -3,7 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
-use crate::field::Field;
+use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::output::is_harmless_output;
 use crate::walk::Walk;
@@ -65,7 +65,47 @@ pub(super) fn links(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     if command.args.iter().take_while(|field| field.known() != Some("--")).any(links) {
         command.scan.operands.iter().for_each(|field| walk.touch(field, Access::Remove));
     }
+    kept(walk, command);
     None
+}
+
+/// `cp -b`, `install -S .old`, `rsync --suffix=.old`: what a program replaces it keeps under a name with an ending.
+pub(super) fn kept(walk: &mut Walk<'_>, command: &Command<'_>) {
+    if !command.has(&["b", "backup", "S", "suffix"]) {
+        return;
+    }
+    let usual = Field::text("~", command.span);
+    let ending = command.values(&["S", "suffix"]).last().cloned().unwrap_or(usual);
+    let into = command.values(&["t", "target-directory"]).last().cloned();
+    let operands = command.scan.operands.as_slice();
+    let (target, sources) = match (into, operands.split_last()) {
+        (Some(folder), _) => (folder, operands),
+        (None, Some((last, sources))) => ((*last).clone(), sources),
+        (None, None) => return,
+    };
+    let names = sources.iter().map(|source| {
+        let mut inside = target.clone();
+        inside.push_text("/");
+        match source.known().map(last_name) {
+            Some(name) => inside.push_text(name),
+            None => inside.bits.push(Bit::Any),
+        }
+        inside
+    });
+    let mut replaced: Vec<Field> = names.collect();
+    replaced.push(target);
+    for mut name in replaced {
+        ending.bits.iter().for_each(|bit| match bit {
+            Bit::Text(text) => name.push_text(text),
+            other => name.bits.push(other.clone()),
+        });
+        walk.touch(&name, Access::Write);
+    }
+}
+
+/// The last name of a path.
+pub(super) fn last_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
 /// `pdftotext`: the last operand says where the text goes.

@@ -1,8 +1,11 @@
 //! A `sed` script: which commands it has.
 
+use std::collections::BTreeSet;
+
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
+use super::program_text;
 use crate::field::Field;
 use crate::finding::Finding;
 use crate::walk::Walk;
@@ -24,20 +27,38 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         text.push('\n');
     }
     let span = scripts.first().map_or(command.span, |field| field.span);
-    let (problem, mut written) = read(&text, true);
-    let (other, further) = read(&text, false);
-    written.extend(further);
+    let Read { problem, mut written, mut run } = read(&text, true);
+    let other = read(&text, false);
+    written.extend(other.written);
+    run.extend(other.run);
+    if !run.is_empty() {
+        // It runs the text as that is then: what the script says of it, and more.
+        walk.touch(&Field { many: false, ..Field::any(span) }, Access::Write);
+    }
+    for line in run {
+        program_text::judge(walk, &line, span);
+    }
     let files: Vec<Field> = written.iter().map(|file| Field::text(file, span)).collect();
     files.iter().for_each(|file| walk.touch(file, Access::Write));
     let writes = || (Verdict::Write, "the `sed` command `w` writes a file".to_owned());
-    let found = problem.or(other).or_else(|| (!files.is_empty()).then(writes));
+    let found = problem.or(other.problem).or_else(|| (!files.is_empty()).then(writes));
     found.map(|(verdict, because)| Finding::new(verdict, because, span))
 }
 
-/// Reads a script: what is worse than reading, and the files that `w` names. In brackets of a pattern the delimiter is a letter
+/// What a script does.
+struct Read {
+    /// What is worse than reading.
+    problem: Option<(Verdict, String)>,
+    /// The files that `w` names.
+    written: Vec<String>,
+    /// The lines that `e` runs.
+    run: BTreeSet<String>,
+}
+
+/// Reads a script. In brackets of a pattern the delimiter is a letter
 /// for some versions (`s/[/]/x/`), and ends the pattern for others.
-fn read(text: &str, brackets: bool) -> (Option<(Verdict, String)>, Vec<String>) {
-    let mut reader = Reader { rest: text, written: Vec::new(), brackets, broken: false };
+fn read(text: &str, brackets: bool) -> Read {
+    let mut reader = Reader { rest: text, written: Vec::new(), run: BTreeSet::new(), brackets, broken: false };
     let mut problem = None;
     while let Some(step) = reader.step() {
         if let Err(found) = step {
@@ -49,7 +70,7 @@ fn read(text: &str, brackets: bool) -> (Option<(Verdict, String)>, Vec<String>) 
             break;
         }
     }
-    (problem, reader.written)
+    Read { problem, written: reader.written, run: reader.run }
 }
 
 type Step = Result<(), (Verdict, String)>;
@@ -58,6 +79,8 @@ struct Reader<'t> {
     rest: &'t str,
     /// The files that `w` names.
     written: Vec<String>,
+    /// The lines that `e` runs.
+    run: BTreeSet<String>,
     /// Whether the delimiter is a letter inside brackets.
     brackets: bool,
     /// Whether a pattern has a bracket that is not closed.
@@ -119,11 +142,21 @@ impl Reader<'_> {
             's' => {
                 let delimiter = self.delimiter()?;
                 self.pattern(delimiter)?;
-                let rest = self.text_to(delimiter).and_then(|()| self.flags());
+                let before = self.rest;
+                let replaced = self.text_to(delimiter);
+                let end = before.len().saturating_sub(self.rest.len()).saturating_sub(delimiter.len_utf8());
+                let rest = replaced.and_then(|()| self.flags());
+                if matches!(rest, Err((Verdict::Execute, _))) {
+                    self.run.insert(before.get(..end).unwrap_or_default().replace("\\/", "/"));
+                }
                 if self.broken { Ok(()) } else { rest }
             }
             'w' | 'W' => self.file(),
-            'e' => Err((Verdict::Execute, "the `sed` command `e` runs a program".to_owned())),
+            'e' => {
+                let line = self.line();
+                self.run.insert(line);
+                Err((Verdict::Execute, "the `sed` command `e` runs a program".to_owned()))
+            }
             other => unknown(&format!("`{other}`")),
         }
     }
