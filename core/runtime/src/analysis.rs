@@ -4,6 +4,7 @@ mod arguments;
 mod descendants;
 mod clients;
 mod copied;
+mod linked;
 mod matched;
 mod rough;
 mod guarded;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
-use super::{runs_in, shadowed, tests};
+use super::{linked, runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// What is known of programs, and how far the repository is trusted.
@@ -63,6 +63,7 @@ pub(crate) fn read_line(
         trust.lost.insert(Readers::Modules);
         judged = judge(line, &shell.table, trust);
     }
+    linked::follow(&mut judged, &base);
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
