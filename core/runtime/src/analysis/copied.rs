@@ -15,14 +15,28 @@ impl Place<'_> {
     pub(super) fn copied(&self, judged: &Judgement) -> Vec<Guarded> {
         let parts = || judged.parts.iter().filter(|part| copies(part));
         let sources: Vec<PathBuf> = parts().flat_map(|part| part.words.iter().skip(1)).filter_map(source).collect();
-        if sources.is_empty() {
+        let unnamed = parts().any(|part| part.words.iter().skip(1).any(is_any_name));
+        if sources.is_empty() && !unnamed {
             return Vec::new();
         }
         let written = judged.touches.iter().filter(|touch| touch.access == Access::Write);
         let mut folders: Vec<String> = written.filter_map(|touch| touch.path.text()).collect();
         folders.extend(parts().flat_map(targets));
         let folders = folders.iter().map(|folder| self.absolute(folder)).filter(|path| path.is_dir());
-        folders.filter_map(|folder| self.overwritten(&folder, &sources)).collect()
+        let lands = |folder: PathBuf| {
+            let named = self.overwritten(&folder, &sources);
+            named.or_else(|| if unnamed { self.in_folder_of_its_own(&folder) } else { None })
+        };
+        folders.filter_map(lands).collect()
+    }
+
+    /// What of the guard lies right in a folder, where that is not one around the line's: what comes there may have its name.
+    pub(super) fn in_folder_of_its_own(&self, folder: &Path) -> Option<Guarded> {
+        if self.base.starts_with(folder) {
+            return None;
+        }
+        let (name, part) = self.protected.below(folder).into_iter().find(|(name, _)| name.components().count() == 1)?;
+        Some(Guarded { part, path: folder.join(name).to_string_lossy().into_owned() })
     }
 
     fn overwritten(&self, folder: &Path, sources: &[PathBuf]) -> Option<Guarded> {
@@ -60,6 +74,11 @@ fn targets(part: &Part) -> Vec<String> {
         None => word.split_once('=').map(|(_, folder)| folder.to_string()),
     };
     words.iter().filter_map(value).chain(words.iter().cloned()).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether a word may have any last name: what a search finds, or what another program hands on.
+fn is_any_name(word: &Pattern) -> bool {
+    matches!(word.0.last(), Some(Piece::Any | Piece::Tree))
 }
 
 /// What a word may name as a source; of a pattern of names, the folder that they are in.

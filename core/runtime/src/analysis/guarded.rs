@@ -25,6 +25,9 @@ const SUBSTITUTED: &str = "/dev/fd/63";
 /// Programs that run later what they are fed, in a form of their own.
 const FED: [&str; 1] = ["crontab"];
 
+/// Programs that print their words.
+const PRINTS: [&str; 2] = ["echo", "printf"];
+
 /// The signs around strings of scripts.
 const QUOTES: [char; 2] = ['\'', '"'];
 /// What stands between strings that a script puts together.
@@ -69,6 +72,7 @@ impl Place<'_> {
         found.extend(self.named(judged));
         found.extend(self.copied(judged));
         found.extend(self.packed(judged));
+        found.extend(self.unpacked(judged));
         found.extend(self.listed(judged, line));
         found.extend(self.patched(judged, line));
         found.extend(self.through_descriptors(judged));
@@ -222,7 +226,12 @@ impl Place<'_> {
             texts.find_map(|text| speaks(text).or_else(|| names(text)))
         };
         let scripts = judged.parts.iter().filter(|part| opaque(part.command.verdict)).flat_map(|part| &part.words);
-        let mut hidden = scripts.flat_map(|word| hidden_patterns(&shown(word)));
+        // A program that nobody can see into gets its script as its input too.
+        let any_opaque = judged.parts.iter().any(|part| opaque(part.command.verdict));
+        let prints = |part: &&phasegate_shell::Part| any_opaque && line.contains('|') && is_one_of(part, &PRINTS);
+        let printed = judged.parts.iter().filter(prints).flat_map(|part| &part.words);
+        let here = (any_opaque && line.contains("<<")).then(|| line.to_owned());
+        let mut hidden = scripts.chain(printed).map(shown).chain(here).flat_map(|text| hidden_patterns(&text));
         if let Some(guarded) = hidden.find_map(|pattern| self.may_touch(&pattern, Access::Write)) {
             return Some(guarded);
         }

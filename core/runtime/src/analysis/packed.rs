@@ -1,4 +1,5 @@
-//! Programs that remove or replace all that is in a folder: archivers that remove what they pack, compressors that go below.
+//! Programs that remove or replace all that is in a folder: archivers that remove what they pack, compressors that go below;
+//! and those that put into a folder what their line does not name.
 
 use phasegate_core::analysis::{Access, Guarded};
 use phasegate_shell::{Judgement, Part, Pattern, Piece};
@@ -33,6 +34,25 @@ impl Place<'_> {
         judged.parts.iter().filter(|part| removes(part)).flat_map(|part| self.packed_by(part)).collect()
     }
 
+    /// By the folders into which a line puts what it does not name: out of an archive, or by a list that is its input.
+    pub(super) fn unpacked(&self, judged: &Judgement) -> Vec<Guarded> {
+        let mut found = Vec::new();
+        for part in &judged.parts {
+            let Some((target, listed)) = unpacks_into(part) else { continue };
+            let here = [Pattern::default()];
+            let from = if part.folders.is_empty() { here.iter() } else { part.folders.iter() };
+            for folder in from.filter_map(Pattern::text).map(|from| self.absolute(&format!("{from}{target}"))) {
+                found.extend(self.in_folder_of_its_own(&folder));
+                let below = || self.protected.below(&folder).into_iter().next();
+                let any = if listed { below() } else { None };
+                found.extend(
+                    any.map(|(name, part)| Guarded { part, path: folder.join(name).to_string_lossy().into_owned() }),
+                );
+            }
+        }
+        found
+    }
+
     fn packed_by(&self, part: &Part) -> Vec<Guarded> {
         let words: Vec<&Pattern> = part.words.iter().skip(1).collect();
         let mut folders: Vec<Pattern> = part.folders.clone();
@@ -57,6 +77,34 @@ impl Place<'_> {
             None => self.may_touch(&path, Access::Remove),
         });
         found.collect()
+    }
+}
+
+/// The folder that a part puts things into, as it is written, and whether the names of these may have folders of any depth
+/// before them.
+fn unpacks_into(part: &Part) -> Option<(String, bool)> {
+    let words: Vec<String> = part.words.iter().filter_map(Pattern::text).collect();
+    let (program, rest) = words.split_first()?;
+    let behind = |option: &str| {
+        let at = rest.iter().position(|word| word.starts_with(option))?;
+        let attached = rest.get(at)?.strip_prefix(option).filter(|value| !value.is_empty());
+        attached.map(str::to_owned).or_else(|| rest.get(at.saturating_add(1)).cloned())
+    };
+    let has = |options: &[&str]| rest.iter().any(|word| options.contains(&word.as_str()));
+    let letters = |all: &[char]| {
+        let short = |word: &&String| word.starts_with('-') && !word.starts_with("--");
+        all.iter().all(|letter| rest.iter().filter(short).any(|word| word.contains(*letter)))
+    };
+    let last = || rest.last().cloned();
+    match program.rsplit('/').next()? {
+        "unzip" => Some((behind("-d")?, false)),
+        "7z" | "7za" | "7zz" | "7zr" => Some((behind("-o")?, false)),
+        name if name.starts_with("python") && has(&["zipfile", "tarfile"]) && has(&["-e", "--extract"]) => {
+            Some((last()?, false))
+        }
+        "cpio" if letters(&['p']) || has(&["--pass-through"]) => Some((last()?, true)),
+        "pax" if letters(&['r', 'w']) => Some((last()?, true)),
+        _ => None,
     }
 }
 
