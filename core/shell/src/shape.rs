@@ -1,8 +1,8 @@
 //! What the output of a substitution can be, by the program that prints it.
 
-use crate::field::Bit;
+use crate::field::{Bit, Field};
 use crate::scope::Scope;
-use crate::tree::{Command, List, Piece, Redirection, Simple, Word};
+use crate::tree::{Command, List, Operation, Piece, Redirection, Simple, Word};
 
 /// What a substitution stands for, by the last program in it.
 pub(crate) fn shape(piece: &Piece, scope: &Scope) -> Bit {
@@ -12,15 +12,23 @@ pub(crate) fn shape(piece: &Piece, scope: &Scope) -> Bit {
 
 /// What a command prints; `piped` says whether a pipe feeds it.
 fn output(simple: &Simple, piped: bool, scope: &Scope) -> Bit {
-    let words: Vec<Option<String>> = simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect();
+    let words: Vec<Option<String>> = simple.words.iter().map(|word| word.plain(true)).collect();
     let Some((Some(program), args)) = words.split_first() else { return Bit::Any };
+    let known: Option<Vec<&str>> = args.iter().map(Option::as_deref).collect();
+    let patterns = simple.words.iter().any(|word| word.plain(false).is_none());
+    let lists = known.as_deref().is_some_and(|args| lists_names(program, args));
     if !scope.is_program(program) || !simple.redirections.iter().all(keeps_output) {
         return Bit::Any;
     }
     // A program that does not start, because its input is missing, prints nothing.
     let starts = !simple.redirections.iter().any(|redirection| redirection.operator == "<");
-    let known: Option<Vec<&str>> = args.iter().map(Option::as_deref).collect();
-    match known.map_or_else(|| partly_known(program, args), |args| known_shape(program, &args, scope)) {
+    let shape = match known {
+        // A pattern may become several words.
+        Some(_) if patterns && !lists => Bit::Any,
+        Some(args) => known_shape(program, &args, scope),
+        None => partly_known(program, simple.words.get(1..).unwrap_or(&[]), scope),
+    };
+    match shape {
         Bit::Number if !(starts || piped) => Bit::Numbers,
         Bit::Plain if !starts => Bit::Tame,
         bit => bit,
@@ -37,16 +45,46 @@ fn keeps_output(redirection: &Redirection) -> bool {
     }
 }
 
+/// A program that prints names, whatever operands a pattern adds.
+fn lists_names(program: &str, args: &[&str]) -> bool {
+    matches!(program, "find" | "git") || (program == "grep" && names_files(args))
+}
+
 /// A program some of whose arguments are made at run time.
-fn partly_known(program: &str, args: &[Option<String>]) -> Bit {
-    let quoted = |text: &&Option<String>| text.as_deref().is_none_or(|text| !text.starts_with('-'));
-    let options: Vec<&str> = args.iter().flatten().map(String::as_str).filter(|text| text.starts_with('-')).collect();
-    let operands = args.iter().filter(quoted).count();
+fn partly_known(program: &str, args: &[Word], scope: &Scope) -> Bit {
+    let texts: Vec<String> = args.iter().filter_map(|word| word.plain(false)).collect();
+    let options: Vec<&str> = texts.iter().map(String::as_str).filter(|text| text.starts_with('-')).collect();
+    let operands = args.len().saturating_sub(options.len());
+    let made = |word: &&Word| word.plain(false).is_none();
+    if !args.iter().filter(made).all(|word| is_one_operand(word, scope)) {
+        return Bit::Any;
+    }
     match program {
         "realpath" | "readlink" if operands == 1 && is_absolute(program, &options) => Bit::Tame,
         "grep" if counts(&options) && operands <= 2 => Bit::Numbers,
         _ => Bit::Any,
     }
+}
+
+/// Whether a word that is made at run time is one word, and no option.
+fn is_one_operand(word: &Word, scope: &Scope) -> bool {
+    let one = word.pieces.iter().all(|piece| match piece {
+        Piece::Text { text, quoted } => *quoted || !text.contains(['{', '*', '?', '[']),
+        Piece::Parameter(parameter) => parameter.quoted && parameter.name != "@",
+        Piece::Command { quoted, .. } => *quoted,
+        Piece::Process { .. } | Piece::Arithmetic(_) => false,
+    });
+    let empty = |piece: &&Piece| matches!(piece, Piece::Text { text, .. } if text.is_empty());
+    let starts = match word.pieces.iter().find(|piece| !empty(piece)) {
+        Some(Piece::Text { text, .. }) => !text.starts_with('-'),
+        Some(Piece::Parameter(parameter)) => {
+            let plain = matches!(parameter.operation, Operation::Plain) && parameter.index.is_none();
+            let field = Field { bits: scope.value(&parameter.name), many: false, span: word.span };
+            plain && !field.may_be_option()
+        }
+        _ => false,
+    };
+    one && starts
 }
 
 /// Whether `realpath` or `readlink` prints paths from the root.
@@ -71,7 +109,7 @@ fn known_shape(program: &str, args: &[&str], scope: &Scope) -> Bit {
         | ("id", ["-u" | "-g"])
         | ("date", ["+%s" | "+%Y" | "+%s%N"]) => Bit::Number,
         ("seq", _) if args.iter().all(|arg| arg.parse::<i64>().is_ok()) => Bit::Numbers,
-        ("stat", ["-c", "%s" | "%Y" | "%a" | "%i", _]) => Bit::Numbers,
+        ("stat", ["-c", "%s" | "%Y" | "%a" | "%i", file]) if !file.starts_with('-') => Bit::Numbers,
         ("grep", _) if counts(&options) && args.len().saturating_sub(options.len()) <= 2 => Bit::Numbers,
         ("date", [format]) if is_plain_format(format) => Bit::Plain,
         ("pwd", [] | ["-P" | "-L"]) => scope.working_folder(),
@@ -89,7 +127,7 @@ fn known_shape(program: &str, args: &[&str], scope: &Scope) -> Bit {
         ("find", _) if !scope.distrusts && lists_below(args) => Bit::Tame,
         ("git", ["ls-files", rest @ ..]) if !scope.distrusts && rest.iter().all(|arg| lists_files(arg)) => Bit::Tame,
         ("grep", _) if !scope.distrusts && names_files(args) => Bit::Tame,
-        ("git", ["merge-base", _, ..]) => Bit::Tame,
+        ("git", ["merge-base", _, ..]) if options.is_empty() => Bit::Tame,
         ("git", ["rev-parse", rest @ ..]) if !rest.is_empty() && rest.iter().all(|arg| is_revision(arg)) => Bit::Tame,
         ("go", ["env", "GOMODCACHE" | "GOPATH" | "GOROOT" | "GOCACHE" | "GOMOD" | "GOOS" | "GOARCH"])
         | ("npm", ["root" | "prefix" | "bin"] | ["root" | "prefix" | "bin", "-g"])
@@ -113,7 +151,7 @@ pub(crate) fn printed(command: &Command, before: Option<&Bit>, scope: &Scope) ->
 
 /// Whether a command prints some of the lines that it gets, as they are.
 fn passes_lines(simple: &Simple, scope: &Scope) -> bool {
-    let words: Option<Vec<String>> = simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect();
+    let words: Option<Vec<String>> = simple.words.iter().map(|word| word.plain(false)).collect();
     let Some(words) = words else { return false };
     let Some((program, args)) = words.split_first() else { return false };
     let letters = |arg: &str, known: &str| {
@@ -162,11 +200,15 @@ fn names_files(args: &[&str]) -> bool {
     options.clone().all(plain) && args.iter().any(listing)
 }
 
+/// What has `find` print something else than names, beside programs that it runs.
+const TELLS: [&str; 5] = ["-ls", "-help", "--help", "-version", "--version"];
+
 /// Whether `find` prints names, each of which starts with a folder that it is given.
 fn lists_below(args: &[&str]) -> bool {
     let starts = args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!']));
     let other = |arg: &str| arg.contains("print") && !matches!(arg, "-print" | "-print0");
-    let prints = args.iter().any(|arg| other(arg) || arg.starts_with("-exec") || *arg == "-ls");
+    let runs = |arg: &str| arg.starts_with("-exec") || arg.starts_with("-ok");
+    let prints = args.iter().any(|arg| other(arg) || runs(arg) || TELLS.contains(arg));
     !prints && starts.count() > 0
 }
 
