@@ -51,6 +51,8 @@ pub(crate) struct Scope {
     shadows: BTreeSet<String>,
     /// Functions of which it is not sure that they are defined when they are called.
     pub(crate) doubtful_functions: BTreeSet<String>,
+    /// Names of which a function may be taken back, anywhere in the line.
+    undone: Rc<RefCell<BTreeSet<String>>>,
     /// Where the line may be: each as pieces that end in `/`, none for the folder it started in.
     pub(crate) folders: Vec<Vec<Bit>>,
     /// Names whose value, and programs (with `()`) whose output, something was concluded from.
@@ -73,6 +75,7 @@ impl Scope {
             functions: BTreeSet::new(),
             shadows: names.functions,
             doubtful_functions: BTreeSet::new(),
+            undone: Rc::default(),
             folders: vec![Vec::new()],
             believed: Rc::default(),
             steps: Rc::default(),
@@ -89,6 +92,7 @@ impl Scope {
         inner.splits_oddly |= self.splits_oddly;
         inner.folders.clone_from(&self.folders);
         inner.believed = Rc::clone(&self.believed);
+        inner.undone = Rc::clone(&self.undone);
         inner.steps = Rc::clone(&self.steps);
         inner
     }
@@ -154,6 +158,17 @@ impl Scope {
             self.believed.borrow_mut().insert(format!("{name}()"));
         }
         program
+    }
+
+    /// Takes note that a function of this name may be taken back; whether the line has one.
+    pub(crate) fn undo(&self, name: &str) -> bool {
+        self.undone.borrow_mut().insert(name.to_owned());
+        self.shadows.contains(name) || self.functions.contains(name)
+    }
+
+    /// Whether a function of this name may be taken back.
+    pub(crate) fn is_undone(&self, name: &str) -> bool {
+        self.undone.borrow().contains(name)
     }
 
     /// Whether something was concluded from a name's value, or from a program's output (with `()`).

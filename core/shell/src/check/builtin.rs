@@ -89,9 +89,11 @@ fn is_name(name: &str) -> bool {
 
 /// `read`, `mapfile`, `getopts`, `unset`, `printf -v`
 pub(super) fn names(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    if command.name == "unset" {
-        // A program may run in place of a function from now on.
-        walk.scope.doubtful_functions.extend(walk.scope.functions.iter().cloned());
+    if command.name == "unset"
+        && !command.has(&["v"])
+        && let Some(finding) = unset(walk, command)
+    {
+        return Some(finding);
     }
     if command.name == "printf"
         && let Some(finding) = counts(command)
@@ -115,6 +117,20 @@ pub(super) fn names(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     }
     let field = named.iter().find(bad)?;
     Some(Finding::new(Verdict::Unknown, "the name that is given a value can change what runs", field.span))
+}
+
+/// `unset` of a function: a program of its name may run in its place from then on, in a loop or a function before that too.
+fn unset(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let mut found = None;
+    for operand in &command.scan.operands {
+        if let Some(name) = operand.known()
+            && walk.scope.undo(name)
+        {
+            let because = format!("a program may run in place of the function `{name}`");
+            found.get_or_insert(Finding::new(Verdict::Unknown, because, operand.span));
+        }
+    }
+    found
 }
 
 /// `printf` with `%n`, which gives the variable that an argument names a value.

@@ -204,6 +204,10 @@ impl Walk<'_> {
         if moves(body) {
             self.moving = true;
         }
+        if self.scope.is_undone(name) {
+            let because = format!("a program may run in place of the function `{name}`");
+            self.note(Finding::new(Verdict::Unknown, because, span));
+        }
         if !self.scope.functions.insert(name.to_owned()) {
             let because = format!("the function `{name}` is defined twice");
             self.note(Finding::new(Verdict::Unknown, because, span));
