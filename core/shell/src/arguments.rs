@@ -80,7 +80,7 @@ impl<'f> Scanner<'_, 'f> {
     fn run(&mut self) {
         let skip = self.rule.wraps.map(|wraps| usize::try_from(wraps.skip).unwrap_or(0));
         let assignments = self.rule.wraps.is_some_and(|wraps| wraps.assignments);
-        let stops = self.rule.style == Style::Posix || skip.is_some();
+        let stops = matches!(self.rule.style, Style::Posix | Style::Leading) || skip.is_some();
         let mut options_end = self.rule.style == Style::None;
         // Without assignments, and how many of the operands are counted.
         let (mut operands, mut counted) = (0_usize, 0_usize);
@@ -108,7 +108,10 @@ impl<'f> Scanner<'_, 'f> {
             }
             match field.known() {
                 Some("--") => options_end = true,
-                Some("-") => self.scan.operands.push(field),
+                Some("-") => {
+                    self.scan.operands.push(field);
+                    options_end |= stops && skip.is_none();
+                }
                 _ => self.option(field),
             }
         }
@@ -130,7 +133,7 @@ impl<'f> Scanner<'_, 'f> {
             self.scan.findings.push(Finding::new(Verdict::Unknown, because, field.span));
             return;
         }
-        if self.rule.style == Style::Single {
+        if is_single(self.rule) {
             self.long(field, start.bytes().take_while(|byte| *byte == b'-').count().min(2));
         } else if start.starts_with("--") {
             self.long(field, 2);
@@ -152,7 +155,7 @@ impl<'f> Scanner<'_, 'f> {
             }
             return;
         }
-        let abbreviates = self.rule.style != Style::Single;
+        let abbreviates = !is_single(self.rule);
         let Some(known) = find_long(self.rule, name, abbreviates) else {
             return self.unknown(name, &format!("--{name}"), field.span);
         };
@@ -264,6 +267,11 @@ fn says_more(name: &str) -> bool {
     TELLING.contains(&name.as_str())
 }
 
+/// Whether long options have one dash or two.
+fn is_single(rule: &Rule) -> bool {
+    matches!(rule.style, Style::Single | Style::Leading)
+}
+
 /// Whether no option of the program is harmful, so that unknown words are harmless too.
 pub(crate) fn takes_anything(rule: &Rule) -> bool {
     rule.any_option && rule.hurts.is_empty() && rule.only_with.is_empty() && rule.operands.is_none()
@@ -313,7 +321,7 @@ fn find_short<'r>(rule: &'r Rule, name: &str) -> Option<Known<'r>> {
 fn find_long<'r>(rule: &'r Rule, name: &str, abbreviates: bool) -> Option<Known<'r>> {
     let mut best: Option<Known<'r>> = None;
     for known in entries(rule) {
-        if known.name == name && (name.len() > 1 || rule.style == Style::Single) {
+        if known.name == name && (name.len() > 1 || is_single(rule)) {
             return Some(known);
         }
         let fits = abbreviates && !name.is_empty() && known.name.len() > 1 && known.name.starts_with(name);

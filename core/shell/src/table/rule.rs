@@ -149,6 +149,8 @@ pub enum Style {
     Posix,
     /// Long options with one dash or two, no clusters: Go programs, `openssl`, `java`.
     Single,
+    /// The same, but the first operand ends the options.
+    Leading,
     /// No word is an option.
     None,
 }
