@@ -74,12 +74,50 @@ fn set_program(setting: Option<&Field>) -> Option<(&Field, usize)> {
     }
 }
 
+/// How a merge may be shown without merging it again, which makes objects.
+const MERGES: &str = "off none on m first-parent 1 separate c combined cc dense-combined";
+
+/// `--diff-merges`
+fn remerges(command: &Command<'_>) -> Option<Finding> {
+    let shown = |way: &str| MERGES.split(' ').any(|known| known == way);
+    let field = command.args.iter().find(|field| {
+        let way = field.start().strip_prefix("--diff-merges");
+        way.is_some_and(|way| field.known().is_none() || !way.strip_prefix('=').is_some_and(shown))
+    })?;
+    Some(Finding::new(Verdict::Write, "the merge may be made again, which makes objects", field.span))
+}
+
 /// A format that asks for signatures has a program check them.
 pub(super) fn format(command: &Command<'_>) -> Option<Finding> {
-    let asks = |text: &str| text.contains("%G") || text.contains("%(signature");
-    let format =
-        command.args.iter().find(|field| field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if asks(text))))?;
-    Some(Finding::new(Verdict::Execute, "the format asks for signatures, which a program checks", format.span))
+    if let Some(finding) = remerges(command) {
+        return Some(finding);
+    }
+    let texts = |field: &Field, asks: fn(&str) -> bool| {
+        field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if asks(text)))
+    };
+    let sorts = ["branch", "tag", "for-each-ref"].iter().any(|name| command.name.ends_with(name));
+    let signed = |text: &str| text.contains("signature");
+    if let Some(asks) = command.args.iter().find(|field| texts(field, checks) || (sorts && texts(field, signed))) {
+        return Some(Finding::new(
+            Verdict::Execute,
+            "the format asks for signatures, which a program checks",
+            asks.span,
+        ));
+    }
+    let made = |field: &&Field| {
+        ["--format", "--pretty", "--sort"].iter().any(|name| field.start().starts_with(name))
+            && field.bits.iter().any(|bit| !matches!(bit, Bit::Text(_) | Bit::Number))
+    };
+    let format = command.args.iter().find(made)?;
+    Some(Finding::new(Verdict::Unknown, "a format that is made at run time may ask for signatures", format.span))
+}
+
+/// Whether a format asks for a signature: `%G?`, also with a sign (`%+G?`), or `%(signature)`, also of what a tag is of.
+fn checks(format: &str) -> bool {
+    format.split('%').skip(1).any(|part| {
+        let part = part.strip_prefix('(').map_or(part, |field| field.strip_prefix('*').unwrap_or(field));
+        part.starts_with("signature") || part.strip_prefix(['+', '-', ' ']).unwrap_or(part).starts_with('G')
+    })
 }
 
 /// `git branch`, `git tag`

@@ -153,22 +153,32 @@ pub(super) fn known_input(walk: &Walk<'_>, command: &Command<'_>) -> Option<Find
 
 /// A program that fetches operands, and values of options, that are addresses.
 pub(super) fn local_operands(command: &Command<'_>) -> Option<Finding> {
-    if let Some(far) = command.args.iter().find(|field| is_far(field)) {
+    let asks = command.rule.network && matches!(command.name.split(' ').next(), Some("npm" | "pnpm" | "yarn"));
+    let far = |field: &&Field| is_far(field) || (asks && is_shorthand(field));
+    if let Some(far) = command.args.iter().find(far) {
         return Some(Finding::new(Verdict::Send, "what has an address is fetched", far.span));
     }
     let values = command.scan.options.iter().filter_map(|given| given.value.as_ref());
     let open = values.chain(command.scan.operands.iter().copied()).find(|field| {
         let mut bits = field.bits.iter().filter(|bit| !matches!(bit, Bit::Text(text) if text.is_empty()));
-        bits.next() == Some(&Bit::Any)
+        bits.next().is_some_and(Bit::is_open)
     })?;
     Some(Finding::new(Verdict::Send, "a word that is made at run time may be an address", open.span))
 }
 
 /// Whether a word has an address, or the sign of another place that holds a repository.
 fn is_far(field: &Field) -> bool {
-    let places = ["git@", "git+", "github:", "gitlab:", "bitbucket:", "gist:", "oci:"];
+    let places = ["git@", "git+", "git::", "github:", "github.com", "gh:", "gitlab:", "bitbucket:", "gist:", "oci:"];
     let far = |bit: &Bit| matches!(bit, Bit::Text(text) if text.contains("://"));
     field.bits.iter().any(far) || places.iter().any(|place| field.start().starts_with(place))
+}
+
+/// Whether a package's name names a repository of GitHub: `owner/name`, without a scope or a folder before it.
+fn is_shorthand(field: &Field) -> bool {
+    field
+        .start()
+        .split_once('/')
+        .is_some_and(|(owner, _)| !owner.is_empty() && !owner.starts_with(['@', '.', '~', '-']))
 }
 
 /// A program that takes a file of code in place of a name (`brew info ./x.rb`).

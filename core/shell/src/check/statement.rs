@@ -113,6 +113,10 @@ const SQLITE_FILES: [&str; 7] =
 
 /// Whether statements only select.
 fn only_selects(text: &str, brackets: bool) -> bool {
+    // `psql` runs what is in backquotes in a command of its own.
+    if text.contains('`') && text.contains('\\') {
+        return false;
+    }
     let Some(bare) = without_texts(text, brackets) else { return false };
     bare.split([';', '\n']).all(|statement| !statement.trim_start().starts_with(['.', '\\']) || shows(statement))
         && bare.split(';').all(|statement| {

@@ -82,6 +82,11 @@ pub(super) fn setting(command: &Command<'_>) -> Option<Finding> {
         let sets = operands.iter().find(|field| field.known().is_none_or(|word| word.contains('=')))?;
         return Some(Finding::new(Verdict::Write, "`sysctl` sets what is given a value", sets.span));
     }
+    if command.name.starts_with("nft") {
+        let ends = |word: &str| word.contains([';', '\n', '{']);
+        let more = operands.iter().find(|field| field.known().is_none_or(ends))?;
+        return Some(Finding::new(Verdict::Write, "a further command may follow", more.span));
+    }
     let verb = operands.get(1)?;
     let reads = verb.known().is_some_and(|verb| matches!(verb, "show" | "list" | "ls" | "lst" | "sh" | "get" | "help"));
     (!reads).then(|| Finding::new(Verdict::Write, "the command is not one that shows", verb.span))
