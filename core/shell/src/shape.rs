@@ -2,7 +2,7 @@
 
 use crate::field::{Bit, Field};
 use crate::scope::Scope;
-use crate::tree::{Command, List, Operation, Piece, Redirection, Simple, Word};
+use crate::tree::{Command, List, Operation, Parameter, Piece, Redirection, Simple, Word};
 
 /// What a substitution stands for, by the last program in it.
 pub(crate) fn shape(piece: &Piece, scope: &Scope) -> Bit {
@@ -60,7 +60,6 @@ fn partly_known(program: &str, args: &[Word], scope: &Scope) -> Bit {
         return Bit::Any;
     }
     match program {
-        "realpath" | "readlink" if operands == 1 && is_absolute(program, &options) => Bit::Tame,
         "grep" if counts(&options) && operands <= 2 => Bit::Numbers,
         _ => Bit::Any,
     }
@@ -70,7 +69,7 @@ fn partly_known(program: &str, args: &[Word], scope: &Scope) -> Bit {
 fn is_one_operand(word: &Word, scope: &Scope) -> bool {
     let one = word.pieces.iter().all(|piece| match piece {
         Piece::Text { text, quoted } => *quoted || !text.contains(['{', '*', '?', '[']),
-        Piece::Parameter(parameter) => parameter.quoted && parameter.name != "@",
+        Piece::Parameter(parameter) => parameter.quoted && parameter.name != "@" && is_plain(parameter),
         Piece::Command { quoted, .. } => *quoted,
         Piece::Process { .. } | Piece::Arithmetic(_) => false,
     });
@@ -78,19 +77,28 @@ fn is_one_operand(word: &Word, scope: &Scope) -> bool {
     let starts = match word.pieces.iter().find(|piece| !empty(piece)) {
         Some(Piece::Text { text, .. }) => !text.starts_with('-'),
         Some(Piece::Parameter(parameter)) => {
-            let plain = matches!(parameter.operation, Operation::Plain) && parameter.index.is_none();
             let field = Field { bits: scope.value(&parameter.name), many: false, span: word.span };
-            plain && !field.may_be_option()
+            !field.may_be_option()
         }
         _ => false,
     };
     one && starts
 }
 
+/// Whether a parameter stands for its value as it is.
+const fn is_plain(parameter: &Parameter) -> bool {
+    matches!(parameter.operation, Operation::Plain) && parameter.index.is_none()
+}
+
 /// Whether `realpath` or `readlink` prints paths from the root.
 fn is_absolute(program: &str, options: &[&str]) -> bool {
     let plain = options.iter().all(|option| matches!(*option, "-f" | "-e" | "-m" | "--"));
     plain && (program == "realpath" || options.iter().any(|option| *option != "--"))
+}
+
+/// Whether a text is several words where it is not quoted.
+fn has_blank(text: &str) -> bool {
+    text.contains(char::is_whitespace)
 }
 
 /// Whether `grep` prints only how many lines fit.
@@ -123,7 +131,13 @@ fn known_shape(program: &str, args: &[&str], scope: &Scope) -> Bit {
             }
             _ => Bit::Any,
         },
-        ("realpath" | "readlink", _) if args.len() > options.len() && is_absolute(program, &options) => Bit::Tame,
+        ("realpath" | "readlink", _)
+            if args.len() > options.len()
+                && is_absolute(program, &options)
+                && !args.iter().any(|arg| has_blank(arg)) =>
+        {
+            Bit::Tame
+        }
         ("find", _) if !scope.distrusts && lists_below(args) => Bit::Tame,
         ("git", ["ls-files", rest @ ..]) if !scope.distrusts && rest.iter().all(|arg| lists_files(arg)) => Bit::Tame,
         ("grep", _) if !scope.distrusts && names_files(args) => Bit::Tame,
