@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{SkillCall, SkillPart};
-use crate::analysis::RunsIn;
-use crate::matcher::Use;
+use crate::analysis::{RunsIn, SimpleCommand, Status};
+use crate::matcher::{Matcher, Use};
 use crate::policy::Phase;
 use crate::state::Run;
 
@@ -13,6 +13,12 @@ impl SkillPart<'_> {
     /// how often.
     fn runs_once_here(&self) -> bool {
         self.call.analysis.commands.iter().all(|command| !command.repeats && command.runs_in == RunsIn::Root)
+    }
+
+    /// Whether the exit status of the line tells that the part succeeded, or the step means the whole line.
+    fn is_proven(&self, line: &Matcher) -> bool {
+        let lost = |command: &SimpleCommand| command.status == Status::Lost;
+        line.is_whole_line(&self.call) || !self.call.analysis.commands.iter().any(lost)
     }
 
     /// For each part of a call the place of the step that permits it. A step permits one part.
@@ -24,7 +30,8 @@ impl SkillPart<'_> {
                 return None;
             }
             let mut ready = steps?.ready().filter(|(at, _)| !used.contains(at));
-            let (at, _) = ready.find(|(_, lines)| part.any(lines, Use::Permit))?;
+            let fits = |line: &Matcher| part.one(line, Use::Permit) && part.is_proven(line);
+            let (at, _) = ready.find(|(_, lines)| lines.iter().any(fits))?;
             used.push(at);
             Some(at)
         };
