@@ -14,12 +14,14 @@ use crate::decide::Done;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::eval::World;
+use crate::fact::FactValue;
 use crate::graph::{self, Here};
 use crate::pinning;
 use crate::policy::{Phase, Policy, Skill};
 use crate::question;
 use crate::shown;
 use crate::state::{Approval, Run, Shown, State};
+use crate::steps::{self, Step, Steps, StepsFile};
 
 /// What a run may do next, as far as an approval can change it.
 #[derive(PartialEq)]
@@ -247,6 +249,11 @@ fn of_run(
     if let Some(changed) = (word == Word::Yes).then(|| shown::changed(draft, &run, now.collect())).flatten() {
         return Err(invalid(changed));
     }
+    let plan = match approved_plan(world, policy, &run, &given).filter(|_| word == Word::Yes) {
+        None => None,
+        Some(Ok(plan)) => Some(plan),
+        Some(Err(why)) => return Err(invalid(InvalidCommand::PlanUnusable { name: name.to_string(), why })),
+    };
     for approval in given {
         let run = run.id.clone();
         draft.change(match word {
@@ -257,7 +264,40 @@ fn of_run(
     if word == Word::No {
         draft.announce(&run.id);
     }
-    Ok(json!({"status": if word == Word::Yes { "approved" } else { "rejected" }, "name": name, "skill": run.skill}))
+    let status = if word == Word::Yes { "approved" } else { "rejected" };
+    let mut answer = json!({"status": status, "name": name, "skill": run.skill});
+    if let (Some(plan), Value::Object(fields)) = (plan, &mut answer) {
+        let step =
+            |step: &Step| json!({"id": step.id, "text": step.text, "permits": step.calls(), "after": step.after});
+        fields.insert("path".to_string(), Value::from(plan.path.as_str()));
+        fields.insert("steps".to_string(), plan.each.iter().map(step).collect());
+    }
+    Ok(answer)
+}
+
+/// The steps of the plan that would be approved, or why it cannot be carried out; `None`: it is none of which a phase
+/// carries out the steps, or they are not known yet.
+fn approved_plan(
+    world: &mut World<'_>,
+    policy: &Policy,
+    run: &Run,
+    given: &[Approval],
+) -> Option<Result<Steps, String>> {
+    let skill = policy.skill_version(&run.skill, &run.version)?;
+    let of = |file: &StepsFile| {
+        let is_it =
+            |one: &&Approval| one.gate.content.as_ref().is_some_and(|content| content.fact == file.content.fact);
+        given.iter().find(is_it).and_then(|one| one.content.as_ref()?.as_object())
+    };
+    let (file, files) = skill.phases.iter().find_map(|phase| {
+        let file = phase.steps.as_deref()?;
+        Some((file, of(file)?))
+    })?;
+    let steps = match world.fact(&file.fact)? {
+        FactValue::Known(told) => steps::read(files, &told),
+        FactValue::Absent | FactValue::Unknown => Err("its steps cannot be read".to_string()),
+    };
+    Some(steps.and_then(|steps| if steps.each.is_empty() { Err("it lists no steps".to_string()) } else { Ok(steps) }))
 }
 
 /// Takes an approval back, in the run that has it and began last. The answer says whether the run waits for it again: it

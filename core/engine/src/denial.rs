@@ -12,6 +12,7 @@ use crate::doubt::NamedLine;
 use crate::plan::NamedElement;
 use crate::reason::DenialReason;
 use crate::state::{SpentEdge, Why};
+use crate::steps::StepsLeft;
 
 /// Why a call or a command is denied. The renderer knows the code, the reason and the recovery of each kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -413,6 +414,13 @@ pub enum InvalidCommand {
         /// What it would be of.
         what: String,
     },
+    /// The plan that the approval would be of cannot be carried out.
+    PlanUnusable {
+        /// The name that was given.
+        name: String,
+        /// Why, as a phrase.
+        why: String,
+    },
     /// What the approval would be of changed after the agent's turn ended.
     ChangedSinceShown {
         /// The name that was given.
@@ -487,6 +495,8 @@ pub struct Standing {
     pub next: Vec<(String, String)>,
     /// The type of the subagent that does the phase, where another agent calls.
     pub done_by: Option<String>,
+    /// The steps of the approved plan, where the phase lists them.
+    pub steps: Option<StepsLeft>,
     /// What opens the way where no call does.
     pub stuck: Option<Stuck>,
 }

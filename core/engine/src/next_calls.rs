@@ -21,6 +21,7 @@ use crate::pins::Pins;
 use crate::policy::{Optional, Phase, Skill};
 use crate::run_verdict::{RunVerdict, verdicts};
 use crate::state::{Run, State};
+use crate::steps::Steps;
 use crate::suggested::suggested_call;
 use crate::tool::{AGENT, BASH, Call, SKILL};
 use crate::words;
@@ -70,7 +71,9 @@ pub(crate) fn suggestions(
     // A call of a phase that may be entered now, or of the present one, is the second choice: only where no call would
     // supply what is missing.
     let first_ahead = ahead.first().copied().filter(|_| done == Done::Yes);
-    for matcher in first_ahead.into_iter().flat_map(Phase::enters).chain(own) {
+    let steps = run.steps.as_ref().filter(|_| here.is_some_and(|phase| phase.steps.is_some()));
+    let steps = steps.into_iter().flat_map(Steps::ready).flat_map(|(_, lines)| lines);
+    for matcher in first_ahead.into_iter().flat_map(Phase::enters).chain(own).chain(steps) {
         if found.calls.is_empty() {
             suggest(world, context, skill, Sought { matcher, about: Map::new() }, &mut found);
         }

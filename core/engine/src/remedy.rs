@@ -22,6 +22,7 @@ use crate::policy::{DenialText, Phase, Skill, Unlisted};
 use crate::run_verdict::RunVerdict;
 use crate::slash_command;
 use crate::state::{Children, Run};
+use crate::steps::{Steps, StepsLeft};
 use crate::stopped::stopped;
 use crate::tool::{SKILL, Tool};
 
@@ -248,8 +249,14 @@ fn guidance(
         next = Vec::from([found.phase]);
     }
     let waits = run.children == Children::Live;
-    let stuck =
-        suggested.is_stuck() && !waits && !is_persons && !is_done && skill.unlisted_in(here).1 != Unlisted::Allow;
+    let steps = run.steps.as_ref().filter(|_| here.steps.is_some() && blocking.is_none()).map(Steps::left);
+    let is_planned = steps.as_ref().is_some_and(|steps| *steps != StepsLeft::default());
+    let stuck = suggested.is_stuck()
+        && !waits
+        && !is_planned
+        && !is_persons
+        && !is_done
+        && skill.unlisted_in(here).1 != Unlisted::Allow;
     Guidance::Strict(Box::new(Standing {
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
@@ -267,6 +274,7 @@ fn guidance(
             .map(|next| (next.name.clone(), entering(next)))
             .collect(),
         done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.in_run(skill, run).kind != kind),
+        steps,
         stuck: stuck.then_some(if next.is_empty() { Stuck::Deactivate } else { Stuck::Skip }),
     }))
 }

@@ -3,6 +3,7 @@
 mod admission;
 mod recovery;
 mod registered;
+mod steps;
 mod stopped;
 
 use alloc::format;
@@ -16,6 +17,7 @@ use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
 use crate::denial::{Denial, DenialKind, Guidance, InvalidCommand, Misplaced, NotRegistered};
 use crate::doubt::NamedLine;
+use crate::one_line::one_line;
 use crate::phrase;
 use crate::pins::approval_name;
 use crate::plan::{NamedElement, Waits};
@@ -447,6 +449,7 @@ fn invalid_words(invalid: &InvalidCommand) -> String {
             format!("nothing waits for the approval of `{name}`; names that wait: [{}]", waiting.join(", "))
         }
         Invalid::NothingToApprove { name, what } => of_what(name, what, "does not exist or cannot be read"),
+        Invalid::PlanUnusable { name, why } => format!("`{name}` cannot be approved as it is: {}", one_line(why)),
         Invalid::ChangedSinceShown { name, what } => of_what(name, what, "changed after the agent's turn ended"),
         Invalid::NothingApproved { name, approved } => {
             format!("`{name}` is not approved; names that are: [{}]", approved.join(", "))
@@ -479,6 +482,9 @@ fn invalid_remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ElementFinished { .. }
         | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
         Invalid::NothingToApprove { .. } => "let the agent write it first",
+        Invalid::PlanUnusable { .. } => {
+            "let the agent write it anew, as one file that lists its steps; `phasegate plan show` shows what it means"
+        }
         Invalid::ChangedSinceShown { .. } => "look at it as it is now, and give the same command again",
         Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",
         Invalid::NoCommand { .. } => "`phasegate --help` explains the commands",

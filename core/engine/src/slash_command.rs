@@ -28,6 +28,8 @@ use crate::analysis::Word;
 use crate::cause::By;
 use crate::denial::InvalidCommand;
 use crate::event::{Event, EventKind};
+use crate::one_line::one_line;
+use crate::phrase;
 use crate::safety;
 use crate::tool::Call;
 
@@ -157,7 +159,7 @@ fn shown(prompt: &str) -> String {
 pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
     match (name, skill) {
-        ("approve", _) => format!("phasegate: the user approved `{}`", text("name")),
+        ("approve", _) => format!("phasegate: the user approved `{}`{}", text("name"), plan_of(result)),
         ("reject", _) => format!("phasegate: the user rejected `{}` as it is now", text("name")),
         ("revoke", _) => {
             format!("phasegate: the user took the approval of `{}` back{}", text("name"), passed(result))
@@ -193,6 +195,23 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
         (_, Some(skill)) => format!("phasegate: the user ended the skill `{skill}`"),
         (_, None) => "phasegate: no skill was active".to_string(),
     }
+}
+
+/// What follows the report of an approved plan: its file, and what each step permits.
+fn plan_of(result: &Value) -> String {
+    let (Some(path), Some(steps)) = (result.get("path"), result.get("steps").and_then(Value::as_array)) else {
+        return String::new();
+    };
+    let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).map(one_line);
+    let step = |step: &Value| {
+        let id = word(step, "id").unwrap_or_default();
+        match word(step, "permits") {
+            Some(calls) => format!("`{id}` permits {calls}"),
+            None => format!("`{id}` is prose"),
+        }
+    };
+    let each: Vec<String> = steps.iter().map(step).collect();
+    format!(", `{}`: {}", path.as_str().map(one_line).unwrap_or_default(), phrase::joined(&each))
 }
 
 /// What follows the report of a revoked approval: nothing waits for it again where the run is past it.

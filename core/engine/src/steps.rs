@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,19 @@ pub struct Steps {
     pub each: Vec<Step>,
 }
 
+/// What is left of a plan, by the names of its steps; nothing: its calls are done, or it has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepsLeft {
+    /// The steps that permit a call now, each with its calls in the words of the plan.
+    pub open: Vec<(String, String)>,
+    /// The steps that come after others which are not done.
+    pub waiting: Vec<(String, Vec<String>)>,
+    /// The steps whose call has not ended.
+    pub begun: Vec<String>,
+    /// The steps whose call failed, or of which nobody knows how it ended.
+    pub failed: Vec<String>,
+}
+
 /// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,6 +88,15 @@ pub enum StepState {
     Failed,
 }
 
+impl Step {
+    /// The calls that it permits one of, in the words of the plan; `None`: it is prose.
+    #[must_use]
+    pub fn calls(&self) -> Option<String> {
+        let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
+        (!lines.is_empty()).then(|| lines.join(" or "))
+    }
+}
+
 impl StepState {
     /// Whether no call used it.
     #[must_use]
@@ -108,7 +130,9 @@ pub(crate) fn read(files: &Map<String, Value>, told: &Value) -> Result<Steps, St
     let (path, digest) = match (files.next(), files.next()) {
         (Some(one), None) => one,
         (None, _) => return Err("there is no plan".to_string()),
-        (Some(_), Some(_)) => return Err("there are several plans".to_string()),
+        (Some((one, _)), Some((other, _))) => {
+            return Err(format!("there are several plans, `{one}` and `{other}`: leave the one that is meant"));
+        }
     };
     let told = told.get(path).cloned().unwrap_or_default();
     if let Some(fault) = told.as_str() {
@@ -138,8 +162,7 @@ pub(crate) fn read(files: &Map<String, Value>, told: &Value) -> Result<Steps, St
 impl Steps {
     /// The steps that a call may use now, with their places.
     pub fn ready(&self) -> impl Iterator<Item = (usize, &[Matcher])> {
-        let is_done = |name: &String| self.each.iter().any(|step| step.id == *name && step.state == StepState::Done);
-        let ready = move |step: &&Step| step.state.is_open() && step.after.iter().all(is_done);
+        let ready = |step: &&Step| step.state.is_open() && self.waits_for(step).next().is_none();
         self.each.iter().enumerate().filter(move |(_, step)| ready(step)).map(|(at, step)| (at, step.lines.as_slice()))
     }
 
@@ -147,6 +170,35 @@ impl Steps {
     #[must_use]
     pub fn are_done(&self) -> bool {
         !self.each.is_empty() && self.each.iter().all(|step| !step.lines.is_empty() && step.state == StepState::Done)
+    }
+
+    /// What is left of the plan.
+    #[must_use]
+    pub fn left(&self) -> StepsLeft {
+        let mut left = StepsLeft::default();
+        for step in &self.each {
+            let (id, Some(calls)) = (step.id.clone(), step.calls()) else { continue };
+            match step.state {
+                StepState::Open => {
+                    let after: Vec<String> = self.waits_for(step).map(ToString::to_string).collect();
+                    if after.is_empty() {
+                        left.open.push((id, calls));
+                    } else {
+                        left.waiting.push((id, after));
+                    }
+                }
+                StepState::Begun => left.begun.push(id),
+                StepState::Failed => left.failed.push(id),
+                StepState::Done => {}
+            }
+        }
+        left
+    }
+
+    /// The steps before a step that are not done.
+    fn waits_for<'s>(&'s self, step: &'s Step) -> impl Iterator<Item = &'s str> {
+        let is_done = |name: &str| self.each.iter().any(|one| one.id == name && one.state == StepState::Done);
+        step.after.iter().map(String::as_str).filter(move |name| !is_done(name))
     }
 
     /// Whether a step failed.

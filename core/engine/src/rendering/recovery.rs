@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
+use super::steps;
 use crate::decision::Decision;
 use crate::denial::{Asks, Guidance, Standing, Stuck, WayBack};
 use crate::outcome::CallOutcome;
@@ -72,6 +73,7 @@ fn strict(standing: &Standing) -> String {
     if !standing.gates.is_empty() {
         sentences.push(format!("For the approval the user is needed: {}.", approve(&standing.gates)));
     }
+    sentences.extend(standing.steps.iter().flat_map(steps::sentences));
     if let Some(stuck) = standing.stuck {
         sentences.push(by_a_person(stuck, standing));
         return sentences.join(" ");

@@ -1,0 +1,54 @@
+//! What a denial says of the steps of an approved plan: which are open, and what each of the others waits for.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use crate::one_line::one_line;
+use crate::phrase;
+use crate::steps::StepsLeft;
+
+/// The longest text of a step's call.
+const MAX_CALL_CHARS: usize = 120;
+
+/// What permits a call now, and what would permit others.
+pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
+    let StepsLeft { open, waiting, begun, failed } = left;
+    let mut sentences = Vec::new();
+    if !open.is_empty() {
+        let call = |calls: &str| phrase::cut(&one_line(calls), MAX_CALL_CHARS);
+        let each: Vec<String> =
+            open.iter().map(|(id, calls)| format!("{} permits {}", name(id), call(calls))).collect();
+        sentences.push(format!(
+            "These steps of the plan are open: {}. Each permits its call once, alone or joined by `&&`, in the project's \
+             folder.",
+            phrase::joined(&each)
+        ));
+    }
+    if !waiting.is_empty() {
+        let each: Vec<String> =
+            waiting.iter().map(|(id, after)| format!("{} comes after {}", name(id), names(after))).collect();
+        sentences.push(format!("Not yet open: {}.", phrase::joined(&each)));
+    }
+    if !begun.is_empty() {
+        sentences.push(format!("The call of {} has not ended.", names(begun)));
+    }
+    if !failed.is_empty() {
+        sentences.push(format!(
+            "The call of {} failed, or nobody saw how it ended: change the plan, and the user approves it anew.",
+            names(failed)
+        ));
+    }
+    if sentences.is_empty() {
+        sentences.push("The steps of the plan that are left are prose, and permit nothing.".to_string());
+    }
+    sentences
+}
+
+fn names(ids: &[String]) -> String {
+    phrase::joined(&ids.iter().map(|id| name(id)).collect::<Vec<_>>())
+}
+
+fn name(id: &str) -> String {
+    format!("`{}`", one_line(id))
+}
