@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem, Standing};
-use phasegate_core::{Decision, Event, Outcome};
+use phasegate_core::event::By;
+use phasegate_core::safety::REGISTER;
+use phasegate_core::{Code, Decision, Event, EventKind, Outcome};
 
 use crate::dispatcher::Dispatcher;
 use crate::host::Host;
@@ -45,6 +47,15 @@ impl ProjectGuard {
         let dispatcher = Arc::new(Dispatcher::new(cache, limit));
         Self { runtime, project, dispatcher, host: Arc::default(), ours, limit, patience: Arc::default() }
     }
+
+    /// Whether an agent's registration in the session of a guarded client came from a program below that client: the
+    /// client's own guard let no call of the main agent through that asks for it.
+    fn is_a_programs(&self, session: &str, event: &Event) -> bool {
+        let EventKind::Command { by: By::Agent, name, args } = &event.kind else { return false };
+        name == REGISTER
+            && self.host_session().as_deref() == Some(session)
+            && !self.dispatcher.with(|cache| cache.has_call(session, REGISTER, args))
+    }
 }
 
 #[async_trait]
@@ -54,6 +65,10 @@ impl Guard for ProjectGuard {
     /// in all; after a hang for a quarter of a second only. Nothing guards the project: `policy-missing`, or `self-protection` where the call would change what guards
     /// another.
     async fn handle(&self, session: &str, event: Event) -> Result<Outcome, Problem> {
+        if self.is_a_programs(session, &event) {
+            let what = "no call of it by the main agent is open in the client's session, so a program asked";
+            return Err(Problem::new(Code::NotRegistered, format!("`{REGISTER}`: {what}")));
+        }
         let limit = self.patience.limit(self.limit);
         let answer = self.dispatcher.submit(session, event, limit).await;
         self.patience.learn(limit, self.limit, answer)
@@ -98,8 +113,8 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Wake, Waker};
 
+    use phasegate_core::Change;
     use phasegate_core::decision::Effect;
-    use phasegate_core::{Change, Code};
     use serde_json::json;
 
     use super::*;
@@ -208,6 +223,48 @@ mod tests {
             vec!["a".into()]
         )));
         assert!(!guard.project.session_journal("none").exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_registration_in_a_clients_session_comes_from_a_call_of_its_main_agent() {
+        use phasegate_runtime::ancestors::own_ancestors;
+        use phasegate_runtime::deadline::{Deadline, LIMIT};
+        use phasegate_runtime::driver::Driver;
+        use phasegate_runtime::snapshot::SessionChange;
+
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("project/.phasegate")).unwrap();
+        std::fs::write(folder.path().join("project/.phasegate/config.yaml"), "safety: {programs: [mytool]}\n").unwrap();
+        let args = json!({"tool": "mytool", "commands": {"mytool show *": "READ"}});
+        let asked = |guard: &ProjectGuard, args: &serde_json::Value| {
+            give(guard, json!({"event": "command", "by": "agent", "name": "plan_skill_safety", "args": args}))
+        };
+        let alone = guard(folder.path());
+        let _ = give(&alone, json!({"event": "session_start", "source": "startup"})).unwrap();
+        assert!(asked(&alone, &args).is_ok(), "the session is no client's: nobody else decides its calls");
+        let (runtime, project) = (&alone.runtime, alone.project.clone());
+        alone.dispatcher.with(SessionCache::forget);
+        let opened = Driver::open(runtime, runtime.store.as_ref(), project, "s", &Deadline::new(LIMIT));
+        let mut driver = opened.unwrap().unwrap();
+        driver.loaded.own.change(SessionChange::Clients(own_ancestors().into_iter().take(1).collect()));
+        let _ = driver.decide(Event::from_value(json!({"event": "idle"})).unwrap()).unwrap();
+        drop(driver);
+
+        let guard = guard(folder.path());
+        let register = |args: &serde_json::Value| asked(&guard, args);
+        let call = |id: &str, tool: &str, input: &serde_json::Value| {
+            let server = (tool != "Bash").then_some("phasegate");
+            let event = json!({"event": "tool_call", "id": id, "tool": tool, "server": server, "input": input});
+            assert!(give(&guard, event).unwrap().decision.unwrap().lets_through());
+        };
+
+        call("1", "Bash", &json!({"command": "python3 register.py"}));
+        assert_eq!(register(&args).unwrap_err().code, Code::NotRegistered, "a program asks");
+        call("2", "plan_skill_safety", &args);
+        let other = json!({"tool": "mytool", "commands": {"mytool *": "READ"}});
+        assert_eq!(register(&other).unwrap_err().code, Code::NotRegistered, "other patterns");
+        assert!(register(&args).is_ok(), "the main agent called the tool");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use phasegate_core::Event;
+use phasegate_core::open_call::OpenCall;
 use serde_json::Value;
 
 use super::{Open, SessionCache};
@@ -34,6 +35,13 @@ impl SessionCache {
         let new = found.is_some_and(|id| reported.insert(id));
         self.reported.retain(|_, ids| !ids.is_empty());
         new
+    }
+
+    /// Whether a call of this tool with these arguments is open in the session, by its main agent.
+    pub(crate) fn has_call(&mut self, session: &str, tool: &str, input: &Value) -> bool {
+        let is_it = |call: &OpenCall| call.tool == tool && call.agent.is_none() && call.has_input(input);
+        let has = |open: &Open| open.own.snapshot.session.calls.iter().any(|call| is_it(call));
+        self.look(session, has) == Some(true)
     }
 
     /// Looks at a session as it is now; nothing is recorded.
