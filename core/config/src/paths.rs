@@ -1,10 +1,13 @@
 //! Paths in a config.
 
 use phasegate_core::Code;
-use phasegate_core::glob::choices;
+use phasegate_core::glob::{choices, count};
 
 use crate::node::Span;
 use crate::report::Finding;
+
+/// The most texts that the braces of a path stand for, together.
+const MAX_CHOICES: usize = 1024;
 
 /// A file of the project, without `.` parts.
 pub(crate) fn file(written: &str, span: Span) -> Result<String, Finding> {
@@ -29,6 +32,12 @@ pub(crate) fn pattern(written: &str, span: Span) -> Result<String, Finding> {
     let open = written.chars().filter(|c| *c == '{').count();
     if open != written.chars().filter(|c| *c == '}').count() {
         return unsupported("a brace in a path has no partner", "write `{a,b}` for one of two texts".into());
+    }
+    if open > MAX_CHOICES || count(written) > MAX_CHOICES {
+        return unsupported(
+            "a path stands for too many texts",
+            format!("write fewer braces: together they may stand for {MAX_CHOICES} texts"),
+        );
     }
     let two_stars =
         |choice: &String| choice.split('/').find(|part| part.contains("**") && *part != "**").map(ToString::to_string);

@@ -168,5 +168,8 @@ mod tests {
             let found = plan_steps(document, "/steps").unwrap_err();
             assert!(found.contains(fault), "{document}: {found}");
         }
+        let of_pairs = |pairs: usize| format!(r#"{{"steps": [{{"writes": "{}"}}]}}"#, "{a,b}".repeat(pairs));
+        assert!(plan_steps(&of_pairs(30), "/steps").unwrap_err().contains("too many texts"));
+        assert_eq!(plan_steps(&of_pairs(5), "/steps").unwrap()[0].lines.len(), 1);
     }
 }

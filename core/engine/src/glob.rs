@@ -286,6 +286,19 @@ pub fn choices(pattern: &str) -> Vec<String> {
     }
 }
 
+/// How many [`choices`] a pattern has, without making them.
+#[must_use]
+pub fn count(pattern: &str) -> usize {
+    let mut all = 1_usize;
+    let mut rest = pattern;
+    while let Some((_, inside, after)) = braces(rest) {
+        let here = inside.iter().fold(0_usize, |sum, choice| sum.saturating_add(count(choice)));
+        all = all.saturating_mul(here);
+        rest = after;
+    }
+    all
+}
+
 /// The first group of braces, with what stands before and after it.
 fn braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
     let open = pattern.find('{')?;
@@ -392,6 +405,10 @@ mod tests {
     fn braces_stand_for_each_of_their_texts() {
         assert_eq!(choices("a{b,c{,d}}/{e,f}"), ["ab/e", "ab/f", "ac/e", "ac/f", "acd/e", "acd/f"]);
         assert_eq!(choices("a{b"), ["a{b"]);
+        for pattern in ["a", "a{b", "a{b,c{,d}}/{e,f}", "{a,{b,c}d}{e,f}{g}"] {
+            assert_eq!(count(pattern), choices(pattern).len(), "{pattern}");
+        }
+        assert_eq!(count(&"{a,b}".repeat(30)), 1 << 30);
     }
 
     #[test]
