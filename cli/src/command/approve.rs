@@ -3,10 +3,12 @@
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
 use phasegate_core::pins::{Pins, approval_name};
+use phasegate_core::slash_command::PLAN;
 use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
 
 use super::control::{Target, give, in_full};
+use super::plan::Line;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -33,7 +35,11 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let known = asked(args, context)?;
     let Some(name) = &args.name else { return list(&known, context) };
-    let target = Target { session: args.session.clone().or(meant(name, args.revoke, &known)?) };
+    let session = match &args.session {
+        Some(session) => Some(session.clone()),
+        None => meant(name, args.revoke, &known)?,
+    };
+    let target = Target { session };
     let command = if args.revoke { "revoke" } else { "approve" };
     let is_known = known.iter().any(|asked| asked.has("waiting", name) || asked.has("approved", name));
     let answer = give(context, &target, command, json!({"name": name})).map_err(|failure| {
@@ -57,6 +63,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
         None => context.out.line(format_args!("{} {status}", name.bold())),
     }
+    show_steps(&answer.result, context);
     if answer.result.get("waits") == Some(&Value::Bool(false)) {
         let text = |key: &str| answer.result.get(key).and_then(Value::as_str).unwrap_or_default();
         let (skill, phase, session) = (text("skill"), text("phase"), &answer.session);
@@ -67,6 +74,19 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// Where a plan was approved: its file, and what each of its steps permits.
+fn show_steps(approved: &Value, context: &Context) {
+    let Some(path) = approved.get("path").and_then(Value::as_str) else { return };
+    context.out.line(path.bold());
+    for step in approved.get("steps").and_then(Value::as_array).into_iter().flatten() {
+        let text = |key: &str| step.get(key).and_then(Value::as_str);
+        let after =
+            step.get("after").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let (id, calls) = (text("id").unwrap_or_default(), text("permits"));
+        context.out.line(Line { id, after, calls, text: text("text").unwrap_or_default() }.shown("open"));
+    }
 }
 
 /// A session, and what it waits for.
@@ -135,6 +155,15 @@ fn meant(name: &str, revoke: bool, known: &[Asked]) -> Result<Option<String>, Fa
     let list = listed(revoke);
     let meant: Vec<&Asked> = known.iter().filter(|asked| asked.has(list, name)).collect();
     let live: Vec<&&Asked> = meant.iter().filter(|asked| !asked.ended).collect();
+    if name == PLAN
+        && live.is_empty()
+        && !revoke
+        && let Some(ended) = meant.first()
+    {
+        let what = format!("no session that goes on waits for the approval of `{name}`; {} has ended", ended.session);
+        let help = format!("`--session {}` approves it there, for when that session is resumed", ended.session);
+        return Err(Failure { exit: Exit::No, ..Failure::new(what).with_help(help) });
+    }
     let shared = meant.first().and_then(|asked| asked.shared_run(list, name));
     let is_one = shared.is_some() && live.iter().all(|asked| asked.shared_run(list, name) == shared);
     if live.len() > 1 && !is_one {

@@ -1,15 +1,16 @@
 //! `phasegate plan`: plan mode, and the plans that a person approves.
 
 mod found;
+mod line;
 
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
-use phasegate_core::one_line::one_line;
 use phasegate_core::slash_command::{PLAN, PLAN_MODE};
 use serde_json::{Value, json};
 
-use self::found::{Plan, permits, word};
+use self::found::{Plan, word};
+pub(super) use self::line::Line;
 use super::control::{Target, give};
 use super::{activate, approve, deactivate};
 use crate::context::Context;
@@ -119,11 +120,19 @@ fn list(context: &Context) -> Result<Exit, Failure> {
 
 fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
     let mut plans = found::all(context)?;
-    plans.retain(|plan| path.is_none_or(|path| plan.path.ends_with(path)));
+    let ends = |plan: &Plan, path: &str| {
+        let plain = plan.path.rsplit_once('.').map_or(plan.path.as_str(), |(plain, _)| plain);
+        plan.path.ends_with(path) || plain.ends_with(path)
+    };
+    plans.retain(|plan| path.is_none_or(|path| ends(plan, path)));
     let [plan] = plans.as_slice() else {
         let paths: Vec<&str> = plans.iter().map(|plan| plan.path.as_str()).collect();
-        let failure = Failure::new(format!("{} plans are meant: [{}]", plans.len(), paths.join(", ")));
-        return Err(failure.with_help("`phasegate plan list` lists all plans; name one"));
+        let what = match (paths.as_slice(), path) {
+            ([], None) => "no plan is there".to_owned(),
+            ([], Some(path)) => format!("no plan is named `{path}`"),
+            (several, _) => format!("{} plans are meant: [{}]", several.len(), several.join(", ")),
+        };
+        return Err(Failure::new(what).with_help("`phasegate plan list` lists all plans; name one"));
     };
     if context.out.json {
         context.out.value(&as_json(plan));
@@ -134,33 +143,19 @@ fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
         Err(fault) => context.out.line(format_args!("  it has no steps, so it permits nothing: {fault}")),
         Ok(steps) => {
             for step in steps {
-                let after: Vec<String> = step.after.iter().map(|id| name(id)).collect();
-                let after = if step.after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
-                let text =
-                    if step.text.is_empty() { String::new() } else { format!("; it says: {}", one_line(&step.text)) };
-                let permits = match permits(step) {
-                    Some(calls) => format!("permits one call: {}", one_line(&calls)),
-                    None => "prose: permits nothing".to_owned(),
-                };
-                // What the agent wrote stands last, so that it cannot be taken for what is said of it.
-                let id = name(&step.id);
-                context.out.line(format_args!("  {id}. [{}{after}] {permits}{text}", word(step.state)));
+                let (after, calls) = (step.after.iter().map(String::as_str).collect(), step.calls());
+                let line = Line { id: &step.id, after, calls: calls.as_deref(), text: &step.text };
+                context.out.line(line.shown(word(step.state)));
             }
         }
     }
     Ok(Exit::Done)
 }
 
-/// The name of a step as it is shown: in quotes where it is more than a word.
-fn name(id: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
-    if id.chars().all(plain) { id.to_owned() } else { format!("\"{}\"", one_line(id)) }
-}
-
 fn as_json(plan: &Plan) -> Value {
     let steps = plan.steps.as_ref().map(|steps| {
         let each = steps.iter().map(|step| {
-            json!({"id": step.id, "text": step.text, "permits": permits(step), "after": step.after, "state": word(step.state)})
+            json!({"id": step.id, "text": step.text, "permits": step.calls(), "after": step.after, "state": word(step.state)})
         });
         each.collect::<Value>()
     });

@@ -8,6 +8,7 @@ use phasegate_core::{FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_store::digest::sha256_hex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -75,12 +76,15 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
             of.cloned().collect()
         };
         let runs: Vec<(Run, &SessionInfo)> =
-            known.iter().flat_map(|session| runs(session).into_iter().map(move |run| (run, session))).collect();
+            known.iter().flat_map(|session| runs(session).into_iter().rev().map(move |run| (run, session))).collect();
+        let since = file.content.since;
         let follows: Vec<Follows<'_>> = runs.iter().map(|(run, session)| Follows { run, session }).collect();
         let first = skill.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
         for (path, told) in files {
-            let modified = std::fs::metadata(project.root.join(&path)).and_then(|about| about.modified()).ok();
-            plans.push(plan(path, told, modified, &Among { follows: &follows, first }));
+            let file = project.root.join(&path);
+            let modified = std::fs::metadata(&file).and_then(|about| about.modified()).ok();
+            let digest = std::fs::read(&file).map(|bytes| sha256_hex(&bytes)).unwrap_or_default();
+            plans.push(plan(path, told, &Version { modified, digest }, &Among { follows: &follows, first, since }));
         }
     }
     plans.sort_by(|a, b| a.path.cmp(&b.path));
@@ -89,22 +93,47 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
 
 /// The runs of the skill whose plan it is.
 struct Among<'a> {
+    /// The ones of the session that was active last come first, and of those the one that began last.
     follows: &'a [Follows<'a>],
     /// The phase in which a plan is proposed.
     first: &'a str,
+    /// The number of the condition under which a run keeps the files that were there when it began.
+    since: Option<u32>,
 }
 
-fn plan(path: String, told: Value, modified: Option<SystemTime>, among: &Among<'_>) -> Plan {
+impl Among<'_> {
+    /// The run that may propose this content of a file: in `research`, in a session that goes on, and the file is another
+    /// one than when the run began.
+    fn proposes(&self, path: &str, digest: &str) -> Option<&Follows<'_>> {
+        let is_new = |run: &Run| {
+            let kept = run.evidence.iter().filter(|one| Some(one.atom) == self.since).max_by_key(|one| one.visit);
+            let before = kept.and_then(|one| one.as_of.as_ref()?.get(path)?.as_str());
+            before != Some(digest)
+        };
+        let may = |one: &&Follows<'_>| {
+            let live = one.run.status == Status::Active && !one.session.state.session.ended;
+            live && one.run.phase == self.first && is_new(one.run)
+        };
+        self.follows.iter().find(may)
+    }
+}
+
+/// A file as it is now.
+struct Version {
+    modified: Option<SystemTime>,
+    digest: String,
+}
+
+fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
     let read: Result<Told, String> = match told {
         Value::String(fault) => Err(fault),
         told => serde_json::from_value(told).map_err(|error| error.to_string()),
     };
     let version: String = read.as_ref().map(|told| told.sha256.chars().take(8).collect()).unwrap_or_default();
-    let digest = read.as_ref().map(|told| told.sha256.clone()).unwrap_or_default();
-    let carried = among.follows.iter().rev().find(|one| one.run.steps.as_ref().is_some_and(|steps| steps.path == path));
-    let researching = |one: &&Follows<'_>| one.run.status == Status::Active && one.run.phase == among.first;
-    let proposed = among.follows.iter().rev().find(researching);
-    let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == digest);
+    let digest = &file.digest;
+    let carried = among.follows.iter().find(|one| one.run.steps.as_ref().is_some_and(|steps| steps.path == path));
+    let proposed = among.proposes(&path, digest);
+    let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == *digest);
     let is_live = |one: &Follows<'_>| one.run.status == Status::Active;
     let rejects = |run: &Run| {
         run.rejected.iter().any(|no| no.content.as_ref().and_then(|files| files.get(&path)) == Some(&json!(digest)))
@@ -117,10 +146,10 @@ fn plan(path: String, told: Value, modified: Option<SystemTime>, among: &Among<'
         (Some(one), None) if of_digest(one) => ("cancelled", Some(one)),
         _ => ("draft", None),
     };
-    let old = modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > STALE_AFTER);
+    let old = file.modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > STALE_AFTER);
     let live_steps =
         one.and_then(|one| one.run.steps.as_ref()).filter(|_| status != "proposed" && status != "rejected");
-    let changed = live_steps.is_some_and(|steps| steps.digest != digest);
+    let changed = live_steps.is_some_and(|steps| steps.digest != *digest);
     let steps = match live_steps {
         Some(steps) => Ok(steps.each.clone()),
         None => read.map(|told| told.steps),
@@ -136,12 +165,6 @@ fn executing(one: &Follows<'_>) -> &'static str {
     }
     let silent = one.session.active.elapsed().is_ok_and(|age| age > STALLED_AFTER);
     if silent || one.session.state.session.ended { "stalled" } else { "executing" }
-}
-
-/// The calls that a step permits, in the words of a config; `None`: it is prose.
-pub(super) fn permits(step: &Step) -> Option<String> {
-    let lines: Vec<&str> = step.lines.iter().map(|line| line.text.as_str()).collect();
-    (!lines.is_empty()).then(|| lines.join(" or "))
 }
 
 /// What became of a step, in a word.
