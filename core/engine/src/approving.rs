@@ -229,20 +229,11 @@ fn of_run(
         }
         return Err(invalid(InvalidCommand::NothingWaits { name: name.to_string(), waiting: known }));
     };
-    let mut given = Vec::new();
-    for gate in gates {
-        let content = match &gate.content {
-            None => None,
-            Some(content) => match world.in_run(content, &run) {
-                value if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) => {
-                    let what = content.text.clone();
-                    return Err(invalid(InvalidCommand::NothingToApprove { name: name.to_string(), what }));
-                }
-                value => Some(value),
-            },
-        };
-        given.push(Approval { gate, content, by: By::Human, at, phase, visit: run.visit });
-    }
+    let given = gates.into_iter().map(|gate| {
+        let content = content(world, &run, &gate).map_err(&invalid)?;
+        Ok(Approval { gate, content, by: By::Human, at, phase, visit: run.visit })
+    });
+    let given = given.collect::<Result<Vec<Approval>, DenialKind>>()?;
     let now = given
         .iter()
         .filter_map(|approval| Some(Shown { gate: approval.gate.clone(), content: approval.content.clone()? }));
@@ -265,14 +256,29 @@ fn of_run(
         draft.announce(&run.id);
     }
     let status = if word == Word::Yes { "approved" } else { "rejected" };
-    let mut answer = json!({"status": status, "name": name, "skill": run.skill});
+    Ok(answered_with(json!({"status": status, "name": name, "skill": run.skill}), plan.as_ref()))
+}
+
+/// What a gate is about, as it is now; `None`: it is about no content.
+fn content(world: &mut World<'_>, run: &Run, gate: &Gate) -> Result<Option<Value>, InvalidCommand> {
+    let Some(content) = &gate.content else { return Ok(None) };
+    match world.in_run(content, run) {
+        value if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) => {
+            Err(InvalidCommand::NothingToApprove { name: gate.name.clone(), what: content.text.clone() })
+        }
+        value => Ok(Some(value)),
+    }
+}
+
+/// The answer, with the file and the steps of the plan that was approved.
+fn answered_with(mut answer: Value, plan: Option<&Steps>) -> Value {
     if let (Some(plan), Value::Object(fields)) = (plan, &mut answer) {
         let step =
             |step: &Step| json!({"id": step.id, "text": step.text, "permits": step.calls(), "after": step.after});
         fields.insert("path".to_string(), Value::from(plan.path.as_str()));
         fields.insert("steps".to_string(), plan.each.iter().map(step).collect());
     }
-    Ok(answer)
+    answer
 }
 
 /// The steps of the plan that would be approved, or why it cannot be carried out; `None`: it is none of which a phase
