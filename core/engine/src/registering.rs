@@ -75,20 +75,35 @@ pub(crate) fn register(
         return refused(NotRegistered::Rejected { program: program.to_string(), rejected });
     }
     let entry = Entry { tool: program.to_string(), commands, default, by, at };
-    let text = told(program, accepted, &rejected);
+    let replaced = if person { replaced(state, scope, &entry) } else { Vec::new() };
+    let text = told(program, accepted, &rejected, &replaced);
     draft.change(Change::SafetyRegistered { scope, entry });
     Ok(json!({
         "status": "registered", "tool": program, "accepted": accepted, "rejected": rejected,
-        "default": default.map(Level::word), "text": text,
+        "default": default.map(Level::word), "replaced": replaced, "text": text,
     }))
 }
 
-/// What a registration says to the agent.
-fn told(program: &str, accepted: usize, rejected: &[String]) -> String {
+/// What was registered of the program there, and holds no more, each with its level first.
+fn replaced(state: &State, scope: Scope, now: &Entry) -> Vec<String> {
+    let registry = if scope == Scope::Project { &state.project.safety } else { &state.session.safety };
+    let Some(before) = registry.entry(&now.tool) else { return Vec::new() };
+    let gone = before.commands.iter().filter(|one| !now.commands.contains(one));
+    let default = before.default.filter(|level| now.default != Some(*level));
+    let default = default.map(|level| format!("{} by default", level.word()));
+    gone.map(|one| format!("{} {}", one.level.word(), one.pattern)).chain(default).collect()
+}
+
+/// What a registration says to who asked.
+fn told(program: &str, accepted: usize, rejected: &[String], replaced: &[String]) -> String {
     let mut text = format!("Registered {accepted} safety pattern(s) for \"{program}\".");
     if !rejected.is_empty() {
         text.push_str(&format!("\nRejected {} pattern(s):", rejected.len()));
         rejected.iter().for_each(|line| text.push_str(&format!("\n  - {line}")));
+    }
+    if !replaced.is_empty() {
+        text.push_str("\nThey replace what was registered of it, which holds no more:");
+        replaced.iter().for_each(|line| text.push_str(&format!("\n  - {line}")));
     }
     text
 }

@@ -8,7 +8,7 @@ use owo_colors::OwoColorize as _;
 use phasegate_config::Kind;
 use serde_json::{Value, json};
 
-use super::register::{registered, report};
+use super::register::{registered, report, warn_of_no_effect};
 use super::suggestions::{Suggestion, of};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -48,7 +48,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     for (program, all) in &programs {
         if args.yes {
             let commands: Vec<Value> = all.iter().map(|one| json!([one.pattern, one.level.word()])).collect();
-            report(context, &registered(context, program, &commands.into(), None)?);
+            let commands = Value::from(commands);
+            let answer = registered(context, program, &commands, None)?;
+            report(context, &answer);
+            warn_of_no_effect(context, &answer, &commands)?;
             continue;
         }
         context.out.line(program.bold());

@@ -1,8 +1,11 @@
 //! `phasegate safety register`.
 
+use owo_colors::OwoColorize as _;
+use phasegate_core::analysis::Verdict;
 use phasegate_core::safety::{Level, REGISTER};
 use serde_json::{Value, json};
 
+use super::explain::Judge;
 use crate::command::control::give_project;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -34,11 +37,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             })?;
         commands.push(json!([pattern, level]));
     }
+    let commands = Value::from(commands);
     if let Some(level) = args.default.as_ref().filter(|level| Level::named(level).is_none()) {
         return Err(Failure::new(format!("`{level}` is no level")).with_help("write READ or WRITE"));
     }
-    let answer = registered(context, &args.program, &commands.into(), args.default.as_deref())?;
+    let answer = registered(context, &args.program, &commands, args.default.as_deref())?;
     report(context, &answer);
+    warn_of_no_effect(context, &answer, &commands)?;
     let rejected = answer.get("rejected").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
     Ok(if rejected { Exit::No } else { Exit::Done })
 }
@@ -52,6 +57,38 @@ pub(super) fn registered(
 ) -> Result<Value, Failure> {
     let args = json!({"tool": program, "commands": commands, "default": default, "scope": "project"});
     give_project(context, REGISTER, args)
+}
+
+/// Says which commands stay WRITE although a pattern registers them as READ: what is known of a program counts first.
+pub(super) fn warn_of_no_effect(context: &Context, answer: &Value, commands: &Value) -> Result<(), Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let judge = Judge::of(&runtime, &project, &runtime.project_state(&project)?);
+    let program = answer.get("tool").and_then(Value::as_str).unwrap_or_default();
+    if judge.classifier.overrides(program) {
+        return Ok(());
+    }
+    let text = |pair: &Value, at: usize| pair.get(at).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let rejected = |pair: &Value| {
+        let begin = format!("\"{}\":", text(pair, 0));
+        let lines = answer.get("rejected").and_then(Value::as_array).into_iter().flatten();
+        lines.filter_map(Value::as_str).any(|line| line.starts_with(&begin))
+    };
+    let read = |pair: &&Value| text(pair, 1) == Level::Read.word() && !rejected(pair);
+    for pair in commands.as_array().into_iter().flatten().filter(read) {
+        // A line that the pattern selects.
+        let line = text(pair, 0).replace('*', "x");
+        let judgement = judge.line(&line);
+        if judgement.verdict != Verdict::Read {
+            context.out.note(format_args!(
+                "{}: `{line}` stays WRITE: {}; what is registered of `{program}` counts over that with `safety: {{override: \
+                 [{program}]}}` in `.phasegate/config.yaml`",
+                "warning".yellow(),
+                judgement.because
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Prints what a registration answered.
