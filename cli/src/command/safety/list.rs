@@ -34,11 +34,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The session that is named, else the one that was active last.
+/// The session that is named, else the one of a client that was active last. A server of tools has a session of its own,
+/// which is meant where there is no other.
 pub(super) fn chosen(project: &Project, named: Option<&String>) -> Result<Option<SessionInfo>, Failure> {
     let wanted = in_full(project, named)?;
     let mut known = sessions(project)?.known;
-    known.sort_by_key(|session| session.state.session.ended);
+    known.sort_by_key(|session| (session.id.starts_with("mcp-"), session.state.session.ended));
     let found = known.into_iter().find(|session| wanted.as_ref().is_none_or(|id| session.id == *id));
     match (wanted, found) {
         (Some(id), None) => {
