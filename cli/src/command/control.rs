@@ -46,8 +46,11 @@ pub struct Answer {
 pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Result<Answer, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let session = chosen(&project, target)?;
     let Giver { sign, by } = giver(&runtime, &project)?;
+    let session = match sign.as_ref().and_then(own_session) {
+        Some(own) => agents_own(&project, target, own)?,
+        None => chosen(&project, target)?,
+    };
     let kind = EventKind::Command { by, name: name.to_string(), args };
     let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?;
     Ok(Answer { session, result: result(&project, step, sign.as_ref())?, by })
@@ -76,6 +79,29 @@ fn chosen(project: &Project, target: &Target) -> Result<String, Failure> {
         Failure::new(format!("no session{named} is known in `{}`", project.root.display()))
             .with_help("start a session on a platform that phasegate guards; `phasegate status` lists known sessions")
     })
+}
+
+/// The session of the agent that gives a command, as far as a sign names it.
+fn own_session(sign: &Sign) -> Option<&str> {
+    match sign {
+        Sign::Ancestor { session } | Sign::Variable { session, .. } => Some(session),
+        // Which of the sessions with an open call it is, nobody can tell.
+        Sign::Call(_) | Sign::Journal(_) => None,
+    }
+}
+
+/// The session of the agent that gives a command: an agent gives none to another one.
+fn agents_own(project: &Project, target: &Target, own: &str) -> Result<String, Failure> {
+    let wanted = in_full(project, target.session.as_ref())?;
+    match wanted.filter(|wanted| wanted != own) {
+        None => chosen(project, &Target { session: Some(own.to_owned()) }),
+        Some(other) => Err(Failure {
+            exit: Exit::No,
+            code: Some(Code::CommandRefused),
+            ..Failure::new(format!("the command is for session `{other}`, and the agent that gives it is of `{own}`"))
+                .with_help("leave `--session` out, or ask the user to give the command in a terminal")
+        }),
+    }
 }
 
 /// The session that an id or the beginning of one names; what no session begins with stays as it is.

@@ -141,3 +141,46 @@ fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
     assert!(passes(&world, "3", "Agent", starts("clarification")));
     assert!(!status(&world).contains("\"halted\""), "{}", status(&world));
 }
+
+#[test]
+fn a_plan_is_of_the_run_that_was_there_before_it_in_a_session_that_goes_on() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [plan-mode]\n");
+    world.write("plans/old.json", PLAN);
+    world.start(SESSION);
+    world.run(&["plan", "on", "--session", SESSION], 0);
+    assert!(world.run(&["plan", "list"], 0).contains("draft"), "it was there before");
+    world.write("plans/one.json", "{\"steps\": [{\"comand\": \"touch sent\"}]}");
+    let refused = world.phasegate(&["plan", "approve"]).output().unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{text}");
+    assert!(text.contains("comand"), "{text}");
+    world.write("plans/one.json", PLAN);
+    let listed = world.run(&["plan", "list"], 0);
+    assert!(listed.contains("draft") && listed.contains("proposed"), "{listed}");
+    world.run(&["end", SESSION], 0);
+    assert!(!world.run(&["plan", "list"], 0).contains("proposed"), "the session has ended");
+    assert_eq!(world.phasegate(&["plan", "approve"]).output().unwrap().status.code(), Some(1));
+    let approved = world.run(&["plan", "approve", "--session", SESSION], 0);
+    for part in ["plans/one.json", "note. [open] permits one call: Edit", "send. [open, after note]"] {
+        assert!(approved.contains(part), "{part}: {approved}");
+    }
+}
+
+#[test]
+fn an_agent_starts_a_run_in_its_own_session_only() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");
+    world.start(SESSION);
+    world.start("other");
+    let start = |more: &[&str]| {
+        let args = [&["skill", "start", "develop-command", "task_id=t"], more].concat();
+        world.phasegate(&args).env("CLAUDE_CODE_SESSION_ID", SESSION).output().unwrap()
+    };
+    let refused = start(&["--session", "other"]);
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{text}");
+    assert!(text.contains("is for session `other`"), "{text}");
+    let begun = start(&[]);
+    assert!(String::from_utf8_lossy(&begun.stdout).contains(&format!("in session {SESSION}")), "{begun:?}");
+}
