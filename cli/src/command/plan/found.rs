@@ -8,7 +8,6 @@ use phasegate_core::{FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
-use phasegate_store::digest::sha256_hex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -65,11 +64,13 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
     let mut plans: Vec<Plan> = Vec::new();
     for (skill, file) in phases.filter_map(|(skill, phase)| Some((skill, phase.steps.as_deref()?))) {
         let mut told = Facts::new();
-        facts::gather(World::of(&project, &ready.policy), std::slice::from_ref(&file.fact), &mut told);
-        let files = match told.remove(&file.fact).map(|fact| fact.value) {
+        let asked = [file.fact.clone(), file.content.fact.clone()];
+        facts::gather(World::of(&project, &ready.policy), &asked, &mut told);
+        let mut known_of = |key| match told.remove(key).map(|fact| fact.value) {
             Some(FactValue::Known(Value::Object(files))) => files,
             _ => Map::new(),
         };
+        let (files, digests) = (known_of(&file.fact), known_of(&file.content.fact));
         let runs = |session: &'_ SessionInfo| -> Vec<Run> {
             let state = &session.state;
             let of = state.project.runs.iter().chain(&state.session.runs).filter(|run| run.skill == skill.name);
@@ -81,9 +82,8 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
         let follows: Vec<Follows<'_>> = runs.iter().map(|(run, session)| Follows { run, session }).collect();
         let first = skill.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
         for (path, told) in files {
-            let file = project.root.join(&path);
-            let modified = std::fs::metadata(&file).and_then(|about| about.modified()).ok();
-            let digest = std::fs::read(&file).map(|bytes| sha256_hex(&bytes)).unwrap_or_default();
+            let modified = std::fs::metadata(project.root.join(&path)).and_then(|about| about.modified()).ok();
+            let digest = digests.get(&path).and_then(Value::as_str).unwrap_or_default().to_owned();
             plans.push(plan(path, told, &Version { modified, digest }, &Among { follows: &follows, first, since }));
         }
     }

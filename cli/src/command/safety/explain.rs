@@ -73,7 +73,7 @@ impl Judge {
 
     /// What a line does.
     pub(super) fn line(&self, line: &str) -> Judgement {
-        judge(line, &self.table, self.trust)
+        judge(line, &self.table, self.trust.clone())
     }
 }
 
