@@ -248,7 +248,9 @@ mod tests {
         ];
         for (line, path) in rows {
             let path = if path == "?" { path.to_owned() } else { base.join(path).to_str().unwrap().to_owned() };
-            assert_eq!(further(line, base), [path], "{line}");
+            let mut found = further(line, base);
+            found.dedup();
+            assert_eq!(found, [path], "{line}");
         }
     }
 
