@@ -1,0 +1,111 @@
+//! Commands that mean nothing: what is wrong with them, and what to do about it.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+
+use crate::code::Code;
+use crate::denial::InvalidCommand;
+use crate::one_line::one_line;
+use crate::phrase;
+
+/// What is wrong with the arguments of a command.
+pub(super) fn words(invalid: &InvalidCommand) -> String {
+    use InvalidCommand as Invalid;
+    match invalid {
+        Invalid::ArgumentMissing { command, argument } => format!("`{command}` needs `{argument}`"),
+        Invalid::ArgumentUnknown { command, argument } => format!("`{command}` has no argument `{argument}`"),
+        Invalid::ArgumentNotText { argument } => format!("`{argument}` is a text"),
+        Invalid::ArgumentsNotObject { command } => format!("the arguments of `{command}` are an object"),
+        Invalid::NotActive { skill, active } => match (skill, active.is_empty()) {
+            (None, _) => "no skill is active in this session".to_string(),
+            (Some(skill), true) => format!("skill \"{skill}\" is not active in this session, and no other is"),
+            (Some(skill), false) => {
+                format!("skill \"{skill}\" is not active in this session; active skills: [{}]", active.join(", "))
+            }
+        },
+        Invalid::AlreadyApproved { name } => format!("`{name}` is approved already"),
+        Invalid::AccessInvalid { why } => (*why).to_string(),
+        Invalid::StateNotImported { why } => format!("the state is not imported: {why}"),
+        Invalid::ScopeUnknown => "a skill is in force for a `session` or for the `project`".to_string(),
+        Invalid::NotInForce { skill, in_force } => {
+            let skill = skill.as_ref().map_or_else(|| "no skill".to_string(), |skill| format!("skill \"{skill}\""));
+            let known = in_force.join(", ");
+            if skill == "no skill" && !known.is_empty() {
+                format!("several skills are in force; name one of [{known}]")
+            } else {
+                format!("{skill} is not in force; skills in force: [{known}]")
+            }
+        }
+        Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
+        Invalid::RunNotLive { run, live } => format!("no run `{run}` is live; live runs: [{}]", live.join(", ")),
+        Invalid::NoRunHasPhase { phase } => {
+            format!("no live run has a phase `{phase}`, and none is of a skill `{phase}`")
+        }
+        Invalid::RunUnclear { name, runs } => format!("`{name}` may be of several runs: [{}]", runs.join(", ")),
+        Invalid::NotAhead { skill, phase, ahead } => {
+            format!("`{phase}` does not follow in the run of \"{skill}\"; phases that follow: [{}]", ahead.join(", "))
+        }
+        Invalid::AlreadySkipped { phase } => format!("`{phase}` is skipped already"),
+        Invalid::NoElement { id, known } if known.is_empty() => {
+            format!("there is no element `{id}`: no live run is in a phase with a plan")
+        }
+        Invalid::NoElement { id, known } => {
+            format!("no plan has an element `{id}`; elements: {}", phrase::listed(known))
+        }
+        Invalid::ElementFinished { id } => format!("`{id}` has finished already"),
+        Invalid::ElementNotBegun { id } => format!("`{id}` has not begun, so it cannot begin anew"),
+        Invalid::NothingWaits { name, waiting } if waiting.is_empty() => {
+            format!("nothing waits for the approval of `{name}`, or of any other name, in this session")
+        }
+        Invalid::NothingWaits { name, waiting } => {
+            format!("nothing waits for the approval of `{name}`; names that wait: [{}]", waiting.join(", "))
+        }
+        Invalid::NothingToApprove { name, what } => of_what(name, what, "does not exist or cannot be read"),
+        Invalid::PlanUnusable { name, why } => format!("`{name}` cannot be approved as it is: {}", one_line(why)),
+        Invalid::ChangedSinceShown { name, what } => of_what(name, what, "changed after the agent's turn ended"),
+        Invalid::NothingApproved { name, approved } => {
+            format!("`{name}` is not approved; names that are: [{}]", approved.join(", "))
+        }
+        Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
+        Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
+    }
+}
+
+fn of_what(name: &str, what: &str, why: &str) -> String {
+    format!("`{name}` is the approval of `{what}`, which {why}")
+}
+
+/// What to do about a command that means nothing.
+pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
+    use InvalidCommand as Invalid;
+    match invalid {
+        Invalid::NothingWaits { .. } | Invalid::NothingApproved { .. } | Invalid::AlreadyApproved { .. } => {
+            "`phasegate approve` without a name lists what waits for a person and what is approved"
+        }
+        Invalid::NotActive { .. } | Invalid::NotInForce { .. } | Invalid::NoPhaseFollows => {
+            "`phasegate status` lists the sessions and the skills that are active in each"
+        }
+        Invalid::RunUnclear { .. } => "say which run: its id after the name, or `--run ID`",
+        Invalid::RunNotLive { .. }
+        | Invalid::NoRunHasPhase { .. }
+        | Invalid::NotAhead { .. }
+        | Invalid::AlreadySkipped { .. }
+        | Invalid::NoElement { .. }
+        | Invalid::ElementFinished { .. }
+        | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
+        Invalid::NothingToApprove { .. } => "let the agent write it first",
+        Invalid::PlanUnusable { .. } => {
+            "let the agent write it anew, as one file that lists its steps; `phasegate plan show` shows what it means"
+        }
+        Invalid::ChangedSinceShown { .. } => "look at it as it is now, and give the same command again",
+        Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",
+        Invalid::NoCommand { .. } => "`phasegate --help` explains the commands",
+        Invalid::ArgumentMissing { .. }
+        | Invalid::ArgumentUnknown { .. }
+        | Invalid::ArgumentNotText { .. }
+        | Invalid::ArgumentsNotObject { .. }
+        | Invalid::AccessInvalid { .. }
+        | Invalid::StateNotImported { .. }
+        | Invalid::ScopeUnknown => Code::CommandInvalid.remedy(),
+    }
+}
