@@ -29,6 +29,7 @@ pub mod shell;
 pub mod skill;
 pub mod skip;
 pub mod status;
+mod step_line;
 pub mod workflow;
 
 use std::process::ExitCode;

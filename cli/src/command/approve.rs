@@ -8,7 +8,7 @@ use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
 
 use super::control::{Target, give, in_full};
-use super::plan::Line;
+use super::step_line::Line;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;

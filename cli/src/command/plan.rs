@@ -1,7 +1,6 @@
 //! `phasegate plan`: plan mode, and the plans that a person approves.
 
 mod found;
-mod line;
 
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
@@ -10,8 +9,8 @@ use phasegate_core::slash_command::{PLAN, PLAN_MODE};
 use serde_json::{Value, json};
 
 use self::found::{Plan, word};
-pub(super) use self::line::Line;
 use super::control::{Target, give};
+use super::step_line::Line;
 use super::{activate, approve, deactivate};
 use crate::context::Context;
 use crate::exit::Exit;

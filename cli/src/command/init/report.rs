@@ -17,6 +17,9 @@ use crate::output::Failure;
 /// The most skills of which is said what they begin with.
 const MAX_DESCRIBED: usize = 3;
 
+/// The most characters of a line of `start` that are shown.
+const MAX_LINE_CHARS: usize = 60;
+
 /// Tells what was done and what comes next, then which files it is about.
 ///
 /// # Errors
@@ -118,6 +121,14 @@ fn starts(policy: &Policy, names: &[&str], has_file: impl Fn(&str) -> bool) -> S
     }
 }
 
+/// A text, or the beginning of a long one.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_LINE_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// What a skill begins with, without being asked for.
 fn occasions(skill: &Skill) -> String {
     let said = skill.start.iter().filter_map(|start| match start {
@@ -125,7 +136,7 @@ fn occasions(skill: &Skill) -> String {
         Start::Session => Some("with each session".to_string()),
         Start::Prompt(text) => Some(format!("with a prompt that begins `{text}`")),
         Start::PermissionMode(mode) => Some(format!("when the client is in its mode `{mode}`")),
-        Start::Before(matcher) => Some(format!("before the first call of `{}`", matcher.text)),
+        Start::Before(matcher) => Some(format!("before the first call of `{}`", shortened(&matcher.text))),
     });
     said.collect::<Vec<_>>().join(" or ")
 }
