@@ -11,21 +11,40 @@ use serde::{Deserialize, Serialize};
 /// Whether a text fits a pattern in which `*` stands for any characters, also none.
 #[must_use]
 pub fn text_fits(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        let Some((_, after)) = rest.split_once(part) else { return false };
-        rest = after;
+    let Some((begin, rest)) = split_first(pattern, b'*') else { return pattern == text };
+    let (middle, end) = split_last(rest, b'*').unwrap_or(("", rest));
+    // Most patterns fit no text, and few have anything between two stars.
+    let between = text.strip_prefix(begin).and_then(|text| text.strip_suffix(end));
+    let Some(mut between) = between else { return false };
+    for part in middle.split('*').filter(|part| !part.is_empty()) {
+        let Some(after) = after_part(between, part) else { return false };
+        between = after;
     }
     true
+}
+
+/// What stands after the first place where the part stands, which is not empty. A byte that a letter begins with stands
+/// nowhere else in a text.
+fn after_part<'t>(text: &'t str, part: &str) -> Option<&'t str> {
+    let first = part.bytes().next()?;
+    let places = text.bytes().enumerate().filter(|(_, byte)| *byte == first);
+    let mut rests = places.filter_map(|(place, _)| text.get(place..));
+    rests.find_map(|rest| rest.strip_prefix(part))
+}
+
+/// What stands before and after the first of these letters of ASCII. Texts here are short: a plain walk is the fastest.
+fn split_first(text: &str, letter: u8) -> Option<(&str, &str)> {
+    split_at(text, text.bytes().position(|byte| byte == letter)?)
+}
+
+/// What stands before and after the last of these letters of ASCII.
+fn split_last(text: &str, letter: u8) -> Option<(&str, &str)> {
+    split_at(text, text.bytes().rposition(|byte| byte == letter)?)
+}
+
+/// What stands before and after the letter of ASCII at a place.
+fn split_at(text: &str, place: usize) -> Option<(&str, &str)> {
+    Some((text.get(..place)?, text.get(place.saturating_add(1)..)?))
 }
 
 /// Whether a path fits a pattern: `*` and `?` stand for characters other than `/`, `**` for any folders, also none, and
@@ -126,14 +145,15 @@ impl Choice {
             Shape::Plain => self.text == path,
             Shape::Below { folder } => rest(folder).is_some(),
             Shape::Here { folder, end } => {
-                ends(end) && rest(folder).is_some_and(|rest| !rest.contains('/') && name_fits(folder, rest))
+                ends(end)
+                    && rest(folder).is_some_and(|rest| split_last(rest, b'/').is_none() && name_fits(folder, rest))
             }
             Shape::Deep { folder, name, end } => {
                 ends(end) && rest(folder).is_some_and(|rest| name_fits(name, last_name(rest)))
             }
             Shape::Within { folder, name } => {
                 let pattern = self.text.get(name..).and_then(|rest| rest.strip_suffix("/**")).unwrap_or_default();
-                let folders = rest(folder).and_then(|rest| rest.rsplit_once('/')).map(|(folders, _)| folders);
+                let folders = rest(folder).and_then(|rest| split_last(rest, b'/')).map(|(folders, _)| folders);
                 folders.is_some_and(|folders| folders.split('/').any(|name| text_fits(pattern, name)))
             }
             Shape::Any { end } => ends(end) && path_fits(&self.text, path),
@@ -246,7 +266,7 @@ impl fmt::Display for Glob {
 }
 
 fn last_name(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
+    split_last(path, b'/').map_or(path, |(_, name)| name)
 }
 
 /// Whether what a pattern fits lies below this folder: the pattern begins with the folder's path, without a star.

@@ -386,7 +386,7 @@ fn is_whole_line(wanted: &str, call: &Call) -> bool {
 }
 
 fn is_whole(wanted: &str, line: &str) -> bool {
-    line.trim_matches([' ', '\t', '\n']) == wanted
+    line.trim_matches(|letter| matches!(letter, ' ' | '\t' | '\n')) == wanted
 }
 
 impl ArgTest {
