@@ -20,7 +20,7 @@ use crate::policy::Scope;
 use crate::safety::SAFETY_OBLIGATION;
 use crate::state::{
     AgentInfo, Children, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
-    Provisional, Run, SaidDone, Session, Skipped, State, Status, Uncounted,
+    Provisional, Run, Runs, SaidDone, Session, Skipped, State, Status, Uncounted,
 };
 use crate::steps::StepState;
 use crate::tallies;
@@ -75,7 +75,7 @@ impl Project {
 }
 
 /// Makes a change as far as it concerns the runs of one half of the state. `begun` is how many have begun in it.
-fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Change) {
+fn apply_to_runs(runs: &mut Runs, begun: &mut u64, scope: Scope, change: &Change) {
     match change {
         Change::Proved(proved) => change_run(runs, &proved.run, |run| run.prove(proved)),
         Change::VisitBegan { run, phase, as_of } => change_run(runs, run, |run| run.keep(*phase, as_of)),
@@ -139,7 +139,7 @@ fn apply_to_runs(runs: &mut Vec<Run>, begun: &mut u64, scope: Scope, change: &Ch
 }
 
 /// A run began: the one that it is a part of has live parts.
-fn has_part(runs: &mut [Run], run: &Run) {
+fn has_part(runs: &mut Runs, run: &Run) {
     if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
         change_run(runs, parent, |parent| {
             if parent.visit == branch.visit {
@@ -150,7 +150,7 @@ fn has_part(runs: &mut [Run], run: &Run) {
 }
 
 /// A run ended. The run that it is a part of has done an element of its plan, if it finished.
-fn ended(runs: &mut [Run], id: &str, status: Status) {
+fn ended(runs: &mut Runs, id: &str, status: Status) {
     change_run(runs, id, |run| run.status = status);
     let part = runs.iter().find(|run| run.id == id && status == Status::Finished);
     let place = part.and_then(|part| Some((part.parent.clone()?, part.branch.as_ref()?.place)));
@@ -162,14 +162,14 @@ fn ended(runs: &mut [Run], id: &str, status: Status) {
     });
 }
 
-fn change_run(runs: &mut [Run], id: &str, change: impl FnOnce(&mut Run)) {
-    if let Some(run) = runs.iter_mut().find(|run| run.id == id) {
+fn change_run(runs: &mut Runs, id: &str, change: impl FnOnce(&mut Run)) {
+    if let Some(run) = runs.find_mut(|run| run.id == id) {
         change(run);
     }
 }
 
 /// Adds a run. The oldest that has ended makes room.
-fn keep(runs: &mut Vec<Run>, run: &Run) {
+fn keep(runs: &mut Runs, run: &Run) {
     runs.push(run.clone());
     // The phase of a live run counts how the runs ended that it consists of.
     let live = |id: &String| runs.iter().any(|run| run.id == *id && run.status == Status::Active);

@@ -96,6 +96,7 @@ pub mod safety;
 pub mod pins;
 pub mod open_call;
 pub mod asked;
+pub mod shared_list;
 pub mod state;
 pub mod classifier;
 pub mod event;

@@ -20,6 +20,7 @@ use crate::pins::Pins;
 use crate::plan::PlanProgress;
 use crate::policy::{Mode, Scope, Spent};
 use crate::safety::{self, Registry};
+use crate::shared_list::SharedList;
 use crate::steps::Steps;
 
 /// The most names that `get_skill_phase` lists as history.
@@ -52,6 +53,9 @@ impl State {
     }
 }
 
+/// Runs, shared by the copies of a state.
+pub type Runs = SharedList<Run>;
+
 /// What belongs to one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -75,7 +79,7 @@ pub struct Session {
     /// How many runs have begun in the session, ended ones too; the next one is `r` and one more.
     pub runs_begun: u64,
     /// The runs of session scope, oldest first: the live ones, and ended ones up to [`KEPT`].
-    pub runs: Vec<Run>,
+    pub runs: Runs,
     /// The skills that a person put in force for this session; `None`: one that is in force for the project, and that a
     /// person ended for this session.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -130,7 +134,7 @@ pub struct Project {
     /// How many runs have begun in the project, ended ones too; the next one is `p` and one more.
     pub runs_begun: u64,
     /// The runs of project scope, oldest first: the live ones, and ended ones up to [`KEPT`].
-    pub runs: Vec<Run>,
+    pub runs: Runs,
     /// The skills that a person put in force for every session, and in which mode.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub in_force: BTreeMap<String, Mode>,

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::budget::{MAX_FILES, Tally};
-use crate::state::{Run, Status};
+use crate::state::{Runs, Status};
 
 /// The most counts that each half of the state keeps beside those of phases; the one that changed first goes first.
 const MAX_TALLIES: usize = 64;
@@ -12,7 +12,7 @@ const VISITS: usize = 2;
 
 /// Keeps the count of a budget, the one that changed last in the last place. The files of `tally` are added to those that
 /// are known of the same count. Those of runs that are not live go.
-pub(crate) fn keep(tallies: &mut Vec<Tally>, runs: &[Run], tally: &Tally) {
+pub(crate) fn keep(tallies: &mut Vec<Tally>, runs: &Runs, tally: &Tally) {
     let live = |id: &str| runs.iter().any(|run| run.id == id && run.status == Status::Active);
     let of_same = |known: &Tally| known.budget == tally.budget && known.run == tally.run && known.visit == tally.visit;
     let mut files = tallies.iter_mut().find(|known| of_same(known)).map_or_else(Vec::new, |known| {

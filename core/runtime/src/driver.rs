@@ -253,7 +253,7 @@ impl<'a> Driver<'a> {
             }
         }
         if let EventKind::Join { runs, .. } = &event.kind {
-            let session = state::Session { runs: runs.clone(), ..state::Session::default() };
+            let session = state::Session { runs: runs.clone().into(), ..state::Session::default() };
             self.loaded.own.policy = self.with_earlier(&State { session, ..State::default() })?;
         }
         let policies = &self.runtime.policies;

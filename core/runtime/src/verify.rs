@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_core::state::Run;
+use phasegate_core::state::Runs;
 use phasegate_core::{Change, Code};
 use phasegate_formats::journal::Record;
 use phasegate_store::digest::sha256_hex;
@@ -370,7 +370,7 @@ fn names_of_project(state: &ProjectSnapshot) -> impl Iterator<Item = (&str, bool
     skills(&state.project.runs)
 }
 
-fn skills(runs: &[Run]) -> impl Iterator<Item = (&str, bool)> {
+fn skills(runs: &Runs) -> impl Iterator<Item = (&str, bool)> {
     runs.iter().map(|run| (run.version.as_str(), true))
 }
 

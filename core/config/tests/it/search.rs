@@ -65,7 +65,7 @@ pub(crate) fn do_step(policy: &Policy, state: &State, event: &Event) -> (Option<
 }
 
 pub(crate) fn run(state: &State) -> &Run {
-    state.session.runs.last().unwrap()
+    state.session.runs.iter().next_back().unwrap()
 }
 
 pub(crate) fn activated(policy: &Policy) -> State {
@@ -153,5 +153,5 @@ pub(crate) fn search(policy: &Policy, tries: &[Try], counted: &BTreeSet<&str>) -
 fn forget(state: &mut State) {
     state.session.calls.clear();
     state.session.obligations.clear();
-    state.session.runs.last_mut().unwrap().history = Default::default();
+    state.session.runs.iter_mut().last().unwrap().history = Default::default();
 }

@@ -5,7 +5,7 @@
 use phasegate_adapter::Problem;
 use phasegate_core::event::By;
 use phasegate_core::policy::{Mode, Policy, Scope};
-use phasegate_core::state::{Run, Status};
+use phasegate_core::state::{Run, Runs, Status};
 use phasegate_core::{Change, Code, Durability, State, state};
 use phasegate_formats::journal::Entry;
 use phasegate_store::aside::{Aside, set_aside};
@@ -111,7 +111,7 @@ impl Work<'_> {
     }
 
     /// The live ones of these runs, in their first phase.
-    fn begun_anew(&self, runs: &[Run], policy: &str, digest: &str) -> Result<Vec<Run>, Problem> {
+    fn begun_anew(&self, runs: &Runs, policy: &str, digest: &str) -> Result<Vec<Run>, Problem> {
         let live = || runs.iter().filter(|run| run.status == Status::Active);
         let session = state::Session { runs: live().cloned().collect(), ..state::Session::default() };
         let state = State { session, ..State::default() };
@@ -166,7 +166,8 @@ impl Work<'_> {
         let (event, skills) = self.event(None, damage, damage.readable, aside.as_ref(), &runs);
         let project = &damage.state.project;
         let runs_begun = project.runs_begun + runs.len() as u64;
-        state.project = state::Project { runs, runs_begun, approvals: Default::default(), ..project.clone() };
+        state.project =
+            state::Project { runs: runs.into(), runs_begun, approvals: Default::default(), ..project.clone() };
         state.base = damages.seen.max(damage.state.base + damage.readable);
         state.synced = state.base + 1;
         state.guarded = damage.state.guarded || self.project.remembered()?.is_some();
