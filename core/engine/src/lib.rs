@@ -83,6 +83,7 @@ pub mod condition;
 pub mod access;
 mod mode;
 pub mod budget;
+pub mod by_version;
 pub mod policy;
 mod phrase;
 pub mod doubt;

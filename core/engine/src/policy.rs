@@ -10,6 +10,7 @@ use crate::access::AccessMode;
 use crate::analysis::Invocation;
 use crate::artifact::Artifact;
 use crate::budget::Budget;
+use crate::by_version::{ByVersion, Versioned};
 use crate::condition::Condition;
 use crate::example::Example;
 use crate::input::{Input, Values};
@@ -28,8 +29,8 @@ pub struct Policy {
     /// The skills, sorted by name.
     pub skills: Vec<Skill>,
     /// Skills of earlier policies that live runs still follow.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier: Vec<Skill>,
+    #[serde(default, skip_serializing_if = "ByVersion::is_empty")]
+    pub earlier: ByVersion<Skill>,
     /// How calls of changed tools are answered.
     #[serde(default, skip_serializing_if = "ChangedTools::is_report")]
     pub changed_tools: ChangedTools,
@@ -122,9 +123,9 @@ impl Policy {
     /// The skill exactly as a run began with it. The skills that others run are part of these.
     #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
-        let mut all = self.skills.iter().chain(&self.earlier);
-        let known = |skill: &&Skill| skill.name == name && skill.version == version;
-        all.clone().find(known).or_else(|| all.find_map(|skill| skill.child(name, version)))
+        let known = |skill: &&Skill| skill.version == version && skill.name == name;
+        let found = self.skills.iter().find(known).or_else(|| self.earlier.of_version(version).filter(known));
+        found.or_else(|| self.skills.iter().chain(&self.earlier).find_map(|skill| skill.child(name, version)))
     }
 }
 
@@ -184,6 +185,12 @@ pub struct Skill {
     pub children: Vec<Self>,
     /// The phases, in order. Never empty.
     pub phases: Vec<Phase>,
+}
+
+impl Versioned for Skill {
+    fn version(&self) -> &str {
+        &self.version
+    }
 }
 
 impl Skill {
