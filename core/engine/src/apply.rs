@@ -319,6 +319,11 @@ pub(crate) fn obligation_prefix(run: &str) -> String {
     format!("phase:{run}:")
 }
 
+/// The run that an obligation is about.
+pub(crate) fn obligation_run(obligation: &str) -> Option<&str> {
+    obligation.strip_prefix("phase:")?.split_once(':').map(|(run, _)| run)
+}
+
 impl Run {
     fn set_step(&mut self, place: usize, state: StepState) {
         let step = self.steps.as_mut().and_then(|steps| steps.each.get_mut(place));

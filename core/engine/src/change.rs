@@ -632,6 +632,19 @@ impl Change {
         }
     }
 
+    /// Whether a run may have a move to make because of it. What a call leaves behind that moves nothing brings none on.
+    pub(crate) fn may_settle(&self) -> bool {
+        !matches!(
+            self,
+            Self::Judged { .. }
+                | Self::CallOpened(_)
+                | Self::CallDenied(_)
+                | Self::QuestionAsked(_)
+                | Self::BudgetSpent { .. }
+                | Self::ObligationsDropped { .. }
+        )
+    }
+
     /// Whether a run began, moved or ended.
     #[must_use]
     pub fn moves_a_run(&self) -> bool {

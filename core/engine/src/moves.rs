@@ -53,13 +53,10 @@ fn go_back(run: &Run, skill: &Skill, to: usize, by: By) -> Option<Change> {
     Some(Change::PhaseBack { run: run.id.clone(), phase, index: to, by })
 }
 
-/// Whether the phase of a run is left as soon as it is done.
-pub(crate) fn may_settle(policy: &Policy, run: &Run) -> bool {
+/// Whether a run has a move to make because its phase is left as soon as it is done.
+pub(crate) fn settles(world: &mut World<'_>, policy: &Policy, run: &Run) -> bool {
     let skill = policy.skill_version(&run.skill, &run.version);
-    let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase).unwrap_or_default()));
-    let fails = |phase: &Phase| phase.failed_when.is_some() && run.branch.is_some();
-    let may = |phase: &Phase| phase.leave == Leave::OnDone || !run.children.is_none() || fails(phase);
-    run.spent.is_some() || phase.is_some_and(may)
+    skill.is_some_and(|skill| settling(world, run, skill).is_some())
 }
 
 /// Moves a run whose phase is left as soon as it is done, as far as that goes. Returns whether it moved or ended.

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::apply::obligation_prefix;
+use crate::apply::{obligation_prefix, obligation_run};
 use crate::cause::By;
 use crate::change::Change;
 use crate::condition::Condition;
@@ -78,10 +78,15 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
     if draft.state().session.obligations.is_empty() {
         return;
     }
-    let live: Vec<String> = draft.state().live_runs().map(|run| obligation_prefix(&run.id)).collect();
-    drop_those(draft, |obligation| {
-        obligation.id != SAFETY_OBLIGATION && !live.iter().any(|prefix| obligation.id.starts_with(prefix))
-    });
+    let state = draft.state();
+    let is_live = |id: &str| state.live_runs().any(|run| run.id == id);
+    let dropped = |obligation: &Obligation| {
+        obligation.id != SAFETY_OBLIGATION && !obligation_run(&obligation.id).is_some_and(is_live)
+    };
+    let ids = ids_of(state, dropped);
+    if !ids.is_empty() {
+        draft.change(Change::ObligationsDropped { ids });
+    }
 }
 
 /// The element of the same plan that the main agent does after one.
@@ -133,10 +138,13 @@ pub(crate) fn give(draft: &mut Draft, event: &Event, decision: Option<&Decision>
     }
 }
 
+fn ids_of(state: &State, wanted: impl Fn(&Obligation) -> bool) -> Vec<String> {
+    let owed = state.session.obligations.iter().filter(|obligation| wanted(obligation));
+    owed.map(|obligation| obligation.id.clone()).collect()
+}
+
 fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
-    let owed = draft.state().session.obligations.iter();
-    let ids: Vec<String> =
-        owed.filter(|obligation| dropped(obligation)).map(|obligation| obligation.id.clone()).collect();
+    let ids = ids_of(draft.state(), dropped);
     if !ids.is_empty() {
         draft.change(Change::ObligationsDropped { ids });
     }

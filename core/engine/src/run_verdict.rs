@@ -55,13 +55,14 @@ pub(crate) fn verdicts<'a>(
 ) -> Vec<RunVerdict<'a>> {
     let skill_of = |run: &Run| policy.skill_version(&run.skill, &run.version);
     let mut verdicts = Vec::new();
+    let below = tree::Below::of(state);
     for root in tree::roots(state) {
         let start = BranchStart { policy, state, call, caller };
         let mut lists = |run: &Run| {
             let is_for = |skill| SkillCall::new(skill, call, caller.in_run(skill, run)).is_for(world, run);
             skill_of(run).is_some_and(is_for) && start.means(world, run)
         };
-        let mut path = tree::path(state, root, caller.agent, &mut lists);
+        let mut path = tree::path(state, &below, root, caller.agent, &mut lists);
         let held_by = holding::other(state, &path).map(String::from);
         let Some(leaf) = path.pop() else { continue };
         for ancestor in path.iter().copied() {

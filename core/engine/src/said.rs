@@ -78,8 +78,9 @@ pub(crate) fn heard(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, e
 /// The phases that ask for a message, and that nothing has said so in yet.
 fn asking<'p>(policy: &'p Policy, draft: &Draft, speaker: &Speaker<'_>) -> Vec<Asking<'p>> {
     let mut found = Vec::new();
+    let below = tree::Below::of(draft.state());
     for root in tree::roots(draft.state()) {
-        let path = tree::path(draft.state(), root, speaker.agent, &mut |_| false);
+        let path = tree::path(draft.state(), &below, root, speaker.agent, &mut |_| false);
         let Some(run) = path.last() else { continue };
         let Some((index, phase)) = phase_of(policy, run) else { continue };
         let does = |kind: &String| kind == speaker.kind && speaker.agent.is_some_and(|agent| run.started(agent));

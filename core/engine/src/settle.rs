@@ -28,8 +28,9 @@ pub(crate) fn settle(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) 
 }
 
 fn round(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
-    let may_move = draft.state().live_runs().filter(|run| moves::may_settle(policy, run));
-    let ids: Vec<String> = may_move.map(|run| run.id.clone()).collect();
+    // No move of one run brings on or prevents that of another one.
+    let moving = draft.state().live_runs().filter(|run| moves::settles(world, policy, run));
+    let ids: Vec<String> = moving.map(|run| run.id.clone()).collect();
     for id in ids {
         let skill = draft.run(&id).and_then(|run| policy.skill_version(&run.skill, &run.version));
         if skill.is_some_and(|skill| moves::settle(world, draft, skill, &id)) {

@@ -143,7 +143,7 @@ pub(crate) fn by_call(
     for skill in &policy.skills {
         let before = skill.start.iter().any(|start| matches!(start, Start::Before(_)));
         // Nothing gives the values of inputs; `unbegun` is the answer to such a call.
-        if !before || !skill.inputs.is_empty() || reach::is_part(policy, draft.state(), &skill.name) {
+        if !before || !skill.inputs.is_empty() {
             continue;
         }
         let live = live(draft.state(), skill);
@@ -154,6 +154,9 @@ pub(crate) fn by_call(
         let seen = SkillCall::new(skill, call, caller);
         let asks = |start: &&Start| matches!(start, Start::Before(matcher) if seen.begins(matcher));
         let Some(reason) = skill.start.iter().find(asks) else { continue };
+        if reach::is_part(policy, draft.state(), &skill.name) {
+            continue;
+        }
         if let Some(id) = live {
             activation::end(draft, &id, Status::Finished, By::Agent);
         }

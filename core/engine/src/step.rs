@@ -105,11 +105,15 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     world.see_open(draft.state(), event.time);
     obligation::taken_up(&mut draft, event);
     said::heard(&mut world, policy, &mut draft, event);
+    let before = draft.changes().len();
     settle(&mut world, policy, &mut draft);
     in_force::uphold(&mut world, policy, &mut draft, event);
     start::by_event(&mut world, policy, &mut draft, event);
     let Answered { decision, result } = kept.unwrap_or_else(|| answer(&mut world, policy, &mut draft, event));
-    settle(&mut world, policy, &mut draft);
+    // Where all stood still, and nothing happened since that moves a run, all stands still.
+    if draft.changes().iter().skip(before).any(Change::may_settle) {
+        settle(&mut world, policy, &mut draft);
+    }
     begin_visits(&mut world, policy, &mut draft);
     directive::remind(policy, &mut draft, event, decision.as_ref());
     obligation::derive(policy, &mut draft, event);

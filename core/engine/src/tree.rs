@@ -1,5 +1,6 @@
 //! Trees of runs: in each tree one leaf judges a call, and its ancestors only forbid. Several trees live side by side.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::cause::By;
@@ -77,17 +78,18 @@ pub(crate) fn has_run(state: &State, agent: &str) -> bool {
 /// run is the leaf; so it is for a subagent that no element of the run's plan is bound to.
 pub(crate) fn path<'a>(
     state: &'a State,
+    below: &Below<'a>,
     root: &'a Run,
     agent: Option<&str>,
     lists: &mut dyn FnMut(&Run) -> bool,
 ) -> Vec<&'a Run> {
     let agent = agent.map(|agent| doer(state, agent));
-    descend(state, root, agent, lists, state.live_runs().count())
+    descend(below, root, agent, lists, state.live_runs().count())
 }
 
 /// As [`path`], from a run at most so many levels down, whatever the parents in a state say.
 fn descend<'a>(
-    state: &'a State,
+    within: &Below<'a>,
     run: &'a Run,
     agent: Option<&str>,
     lists: &mut dyn FnMut(&Run) -> bool,
@@ -99,9 +101,9 @@ fn descend<'a>(
     let Some(levels) = levels.checked_sub(1) else { return path };
     // A subagent whose run has ended has no other one.
     let did = |part: &Run| part.status != Status::Active && agent.is_some() && bound_to(part) == agent;
-    let is_past = parts(state, run).any(did);
-    for child in children(state, run) {
-        let below = descend(state, child, agent, lists, levels);
+    let is_past = within.parts(run).any(did);
+    for child in within.parts(run).filter(|part| part.status == Status::Active) {
+        let below = descend(within, child, agent, lists, levels);
         if agent.is_some() && below.iter().any(|run| bound_to(run) == agent) {
             path.extend(below);
             return path;
@@ -137,11 +139,34 @@ pub(crate) fn children<'a>(state: &'a State, run: &'a Run) -> impl Iterator<Item
 
 /// The runs that are parts of the run's present visit, live or ended.
 pub(crate) fn parts<'a>(state: &'a State, run: &Run) -> impl Iterator<Item = &'a Run> {
-    let (id, visit) = (run.id.clone(), run.visit);
     let all = state.project.runs.iter().chain(&state.session.runs);
-    all.filter(move |part| {
-        part.parent.as_ref() == Some(&id) && part.branch.as_ref().is_some_and(|at| at.visit == visit)
-    })
+    all.filter(move |part| part.parent.as_ref() == Some(&run.id) && is_of_visit(part, run))
+}
+
+/// Whether a run that another one is the parent of is a part of its present visit.
+fn is_of_visit(part: &Run, run: &Run) -> bool {
+    part.branch.as_ref().is_some_and(|at| at.visit == run.visit)
+}
+
+/// The runs that are parts of others, by these, for questions about all of a tree.
+pub(crate) struct Below<'a>(BTreeMap<&'a str, Vec<&'a Run>>);
+
+impl<'a> Below<'a> {
+    pub(crate) fn of(state: &'a State) -> Self {
+        let mut below: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
+        for run in state.project.runs.iter().chain(&state.session.runs) {
+            if let Some(parent) = &run.parent {
+                below.entry(parent).or_default().push(run);
+            }
+        }
+        Self(below)
+    }
+
+    /// As [`parts`].
+    fn parts(&self, run: &Run) -> impl Iterator<Item = &'a Run> {
+        let all = self.0.get(run.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+        all.iter().copied().filter(move |part| is_of_visit(part, run))
+    }
 }
 
 /// Whether a run is an element of a plan that another one runs.

@@ -1,5 +1,6 @@
 //! Waves: the elements of a plan that a phase runs, as far as they are due, and the gate at the end of each wave.
 
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
@@ -34,12 +35,10 @@ pub(crate) fn due(world: &mut World<'_>, policy: &Policy, state: &State, of: Ele
     else {
         return Vec::new();
     };
-    let begun = |at: usize| {
-        let mut parts = tree::parts(state, run);
-        parts.any(|part| part.branch.as_ref().is_some_and(|own| own.place == at && !own.void))
-    };
+    let branches = tree::parts(state, run).filter_map(|part| part.branch.as_ref());
+    let begun: BTreeSet<usize> = branches.filter(|own| !own.void).map(|own| own.place).collect();
     let mut due = Vec::new();
-    for (at, element) in progress.ready().filter(|(at, _)| !begun(*at)) {
+    for (at, element) in progress.ready().filter(|(at, _)| !begun.contains(at)) {
         let Some(own) = inputs::made(world, policy, child_skill, &element.values) else { continue };
         let child = ChildRun { branch: element.id.clone(), ..child.clone() };
         due.push(Run::part_of(run, own, &child, Place { at, more: false }));
@@ -49,13 +48,13 @@ pub(crate) fn due(world: &mut World<'_>, policy: &Policy, state: &State, of: Ele
 
 /// Reads the plans of phases that were entered, and passes on where a wave has ended. Returns whether anything did.
 pub(crate) fn pass(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) -> bool {
-    let ids: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
-    let mut any = false;
-    for id in ids {
-        let Some(change) = draft.run(&id).and_then(|run| next(world, policy, draft.state(), run)) else { continue };
+    // Each change is about its own run alone, and asks nothing of the others that they change.
+    let of = |run: &Run| next(world, policy, draft.state(), run).map(|change| (run.id.clone(), change));
+    let passed: Vec<(String, Change)> = draft.state().live_runs().filter_map(of).collect();
+    let any = !passed.is_empty();
+    for (id, change) in passed {
         draft.change(change);
         draft.announce(&id);
-        any = true;
     }
     any
 }
