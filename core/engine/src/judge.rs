@@ -76,7 +76,7 @@ pub(crate) type OfOthers<'a> = Vec<&'a Matcher>;
 struct SkillPart<'a> {
     skill: &'a Skill,
     call: Cow<'a, Call>,
-    labels: Labels,
+    labels: Cow<'a, Labels>,
     caller: Caller<'a>,
     /// Whether a line that permits names its command.
     named: bool,
@@ -86,10 +86,10 @@ struct SkillPart<'a> {
 
 impl<'a> SkillCall<'a> {
     pub(crate) fn new(skill: &'a Skill, call: &'a Call, caller: Caller<'a>) -> Self {
-        let part = |part: Part| SkillPart::new(skill, Cow::Owned(part.call), part.labels, caller);
+        let part = |part: Part| SkillPart::new(skill, Cow::Owned(part.call), Cow::Owned(part.labels), caller);
         Self {
             skill,
-            whole: SkillPart::new(skill, Cow::Borrowed(call), call.tool.labels.clone(), caller),
+            whole: SkillPart::new(skill, Cow::Borrowed(call), Cow::Borrowed(&call.tool.labels), caller),
             parts: parts::of(call).into_iter().map(part).collect(),
         }
     }
@@ -323,14 +323,17 @@ fn strictest(rulings: Vec<Ruling>) -> Ruling {
 }
 
 impl<'a> SkillPart<'a> {
-    fn new(skill: &'a Skill, call: Cow<'a, Call>, labels: Labels, caller: Caller<'a>) -> Self {
+    fn new(skill: &'a Skill, call: Cow<'a, Call>, labels: Cow<'a, Labels>, caller: Caller<'a>) -> Self {
         let mut this = Self { skill, call, labels, caller, named: false, of_others: Vec::new() };
-        let mut labels = this.labels.clone();
-        for note in &skill.tools {
-            let (permits, forbids) = (this.one(&note.matcher, Use::Permit), this.one(&note.matcher, Use::Forbid));
-            labels.extend(note.labels.iter().filter(|label| if *label == READ { permits } else { forbids }).cloned());
+        if !skill.tools.is_empty() {
+            let mut labels = this.labels.clone().into_owned();
+            for note in &skill.tools {
+                let (permits, forbids) = (this.one(&note.matcher, Use::Permit), this.one(&note.matcher, Use::Forbid));
+                let said = note.labels.iter().filter(|label| if *label == READ { permits } else { forbids });
+                labels.extend(said.cloned());
+            }
+            this.labels = Cow::Owned(labels);
         }
-        this.labels = labels;
         let mut lines = skill.phases.iter().flat_map(Phase::enters);
         this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
         this

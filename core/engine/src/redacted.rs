@@ -6,6 +6,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use core::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,11 +90,21 @@ pub(crate) fn part_prefix(number: u32) -> String {
 
 /// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).
 pub(crate) fn digest(input: &Value) -> String {
-    let text = input.to_string();
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    alloc::format!("{hash:016x}")
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    // Nothing that is hashed fails to be.
+    let _ = write!(hash, "{input}");
+    alloc::format!("{:016x}", hash.0)
+}
+
+/// An FNV-1a hash of what is written to it.
+struct Fnv(u64);
+
+impl fmt::Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let joined = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.0 = text.bytes().fold(self.0, joined);
+        Ok(())
+    }
 }
 
 /// The SHA-256 digest of a value's JSON text, as 64 hexadecimal digits, where an agent may choose the values to compare.
