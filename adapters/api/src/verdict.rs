@@ -37,7 +37,7 @@ impl Verdict {
             warnings: warnings.cloned().collect(),
             obligations,
             result: outcomes.iter().find_map(|outcome| outcome.result.clone()),
-            runs: outcomes.last().and_then(|outcome| outcome.runs.clone()),
+            runs: outcomes.last().and_then(Outcome::positions),
         }
     }
 

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,7 @@ use crate::said;
 use crate::settle::settle;
 use crate::shown;
 use crate::start;
-use crate::state::{Obligation, Run, State};
+use crate::state::{Obligation, Run, State, Status};
 
 /// What one event led to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,7 +59,7 @@ pub struct Outcome {
     /// call `step` again.
     pub instances: Vec<Instance>,
     /// The live runs after the event; `None` where no run ever began.
-    pub runs: Option<Vec<RunPosition>>,
+    pub runs: Option<Vec<Arc<Run>>>,
 }
 
 /// Where a live run stands.
@@ -74,7 +75,19 @@ pub struct RunPosition {
     pub mode: Mode,
 }
 
+impl From<&Run> for RunPosition {
+    fn from(run: &Run) -> Self {
+        Self { run: run.id.clone(), skill: run.skill.clone(), phase: run.phase.clone(), mode: run.mode }
+    }
+}
+
 impl Outcome {
+    /// Where the live runs stand after the event; `None` where no run ever began.
+    #[must_use]
+    pub fn positions(&self) -> Option<Vec<RunPosition>> {
+        self.runs.as_ref().map(|runs| runs.iter().map(|run| RunPosition::from(&**run)).collect())
+    }
+
     /// Applies all changes to the state before the event, which makes it the state after.
     pub fn apply_to(&self, state: &mut State) {
         self.changes.iter().for_each(|change| state.apply(change));
@@ -121,7 +134,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     obligation::give(&mut draft, event, decision.as_ref());
 
     let Parts { state, changes } = draft.into_parts();
-    let ((needs, instances), runs) = (world.into_wanted(), positions(&state));
+    let ((needs, instances), runs) = (world.into_wanted(), live(&state));
     Outcome { decision, changes, obligations: state.session.obligations, result, needs, instances, runs }
 }
 
@@ -269,15 +282,9 @@ fn begin_visits(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
     began.into_iter().for_each(|change| draft.change(change));
 }
 
-fn positions(state: &State) -> Option<Vec<RunPosition>> {
-    if state.project.runs.is_empty() && state.session.runs.is_empty() {
-        return None;
-    }
-    let position = |run: &Run| RunPosition {
-        run: run.id.clone(),
-        skill: run.skill.clone(),
-        phase: run.phase.clone(),
-        mode: run.mode,
-    };
-    Some(state.live_runs().map(position).collect())
+/// The live runs, those of the project first; `None` where no run ever began.
+fn live(state: &State) -> Option<Vec<Arc<Run>>> {
+    let (shared, own) = (state.project.runs.shared(), state.session.runs.shared());
+    let live = shared.iter().chain(own).filter(|run| run.status == Status::Active);
+    (!shared.is_empty() || !own.is_empty()).then(|| live.cloned().collect())
 }

@@ -180,7 +180,7 @@ proptest! {
             let after = outcome.state_after(&state);
             prop_assert_eq!(&after.session.obligations, &outcome.obligations);
             let phases: Vec<_> = after.live_runs().map(|run| (run.id.clone(), run.phase.clone())).collect();
-            let told = outcome.runs.iter().flatten().map(|run| (run.run.clone(), run.phase.clone()));
+            let told = outcome.runs.iter().flatten().map(|run| (run.id.clone(), run.phase.clone()));
             prop_assert_eq!(phases, told.collect::<Vec<_>>());
             // As JSON, each half from its own changes.
             let written: Vec<Change> = serde_json::from_str(&serde_json::to_string(&outcome.changes).unwrap()).unwrap();

@@ -122,7 +122,7 @@ impl Shared {
             }
         }
         if self.options.hide_forbidden {
-            let phases = step.runs.iter().flatten().map(|run| (run.run.clone(), run.phase.clone())).collect();
+            let phases = step.runs.iter().flatten().map(|run| (run.id.clone(), run.phase.clone())).collect();
             let mut table = self.table();
             if table.phases != phases {
                 table.phases = phases;
