@@ -94,7 +94,14 @@ fn own_session(sign: &Sign) -> Option<&str> {
 fn agents_own(project: &Project, target: &Target, own: &str) -> Result<String, Failure> {
     let wanted = in_full(project, target.session.as_ref())?;
     match wanted.filter(|wanted| wanted != own) {
-        None => chosen(project, &Target { session: Some(own.to_owned()) }),
+        None => chosen(project, &Target { session: Some(own.to_owned()) }).map_err(|_| Failure {
+            exit: Exit::No,
+            code: Some(Code::CommandRefused),
+            ..Failure::new(format!(
+                "the command counts as the agent's of session `{own}`, which this project does not know"
+            ))
+            .with_help("ask the user to give the command in a terminal")
+        }),
         Some(other) => Err(Failure {
             exit: Exit::No,
             code: Some(Code::CommandRefused),
