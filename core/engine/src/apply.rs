@@ -1,5 +1,7 @@
 //! Applying changes to a state: the only way a state changes.
 
+mod runs;
+
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -9,6 +11,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use self::runs::{change_run, ended, has_part, keep};
 use crate::asked::{self, Question, Yes};
 use crate::cause::{By, SessionSource};
 use crate::change::{Change, Proved, VisitIs};
@@ -20,7 +23,7 @@ use crate::policy::Scope;
 use crate::safety::SAFETY_OBLIGATION;
 use crate::state::{
     AgentInfo, Children, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
-    Provisional, Run, Runs, SaidDone, Session, Skipped, State, Status, Uncounted,
+    Provisional, Run, Runs, SaidDone, Session, Skipped, State, Uncounted,
 };
 use crate::steps::StepState;
 use crate::tallies;
@@ -135,49 +138,6 @@ fn apply_to_runs(runs: &mut Runs, begun: &mut u64, scope: Scope, change: &Change
             change_run(runs, run, |run| run.approvals.retain(|known| known.gate.name != *name));
         }
         _ => {}
-    }
-}
-
-/// A run began: the one that it is a part of has live parts.
-fn has_part(runs: &mut Runs, run: &Run) {
-    if let (Some(parent), Some(branch)) = (&run.parent, &run.branch) {
-        change_run(runs, parent, |parent| {
-            if parent.visit == branch.visit {
-                parent.children = Children::Live;
-            }
-        });
-    }
-}
-
-/// A run ended. The run that it is a part of has done an element of its plan, if it finished.
-fn ended(runs: &mut Runs, id: &str, status: Status) {
-    change_run(runs, id, |run| run.status = status);
-    let part = runs.iter().find(|run| run.id == id && status == Status::Finished);
-    let place = part.and_then(|part| Some((part.parent.clone()?, part.branch.as_ref()?.place)));
-    let Some((parent, place)) = place else { return };
-    change_run(runs, &parent, |parent| {
-        if let Some(progress) = &mut parent.plan {
-            progress.finished.push(place);
-        }
-    });
-}
-
-fn change_run(runs: &mut Runs, id: &str, change: impl FnOnce(&mut Run)) {
-    if let Some(run) = runs.find_mut(|run| run.id == id) {
-        change(run);
-    }
-}
-
-/// Adds a run. The oldest that has ended makes room.
-fn keep(runs: &mut Runs, run: &Run) {
-    runs.push(run.clone());
-    // The phase of a live run counts how the runs ended that it consists of.
-    let live = |id: &String| runs.iter().any(|run| run.id == *id && run.status == Status::Active);
-    let over = |run: &Run| run.status != Status::Active && !run.parent.as_ref().is_some_and(live);
-    if runs.len() > KEPT
-        && let Some(oldest) = runs.iter().position(over)
-    {
-        runs.remove(oldest);
     }
 }
 

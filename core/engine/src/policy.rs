@@ -1,5 +1,7 @@
 //! Policies: all configs compiled. Made by `phasegate-config`, never edited.
 
+mod safety;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -64,32 +66,6 @@ pub struct Safety {
     /// Whether the agent is not told of the tool at the beginning of a session.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub silent: bool,
-}
-
-impl Safety {
-    /// Whether nothing is said.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Whether agents are told to register what commands do.
-    #[must_use]
-    pub fn tells(&self) -> bool {
-        !self.silent && !self.programs.is_empty()
-    }
-
-    /// Whether an agent may classify a program.
-    #[must_use]
-    pub fn names(&self, program: &str) -> bool {
-        self.programs.iter().any(|known| known == program) || self.overrides(program)
-    }
-
-    /// Whether what is registered of a program counts over what the table of programs says.
-    #[must_use]
-    pub fn overrides(&self, program: &str) -> bool {
-        self.overrides.iter().any(|known| known == program)
-    }
 }
 
 impl Policy {
