@@ -224,7 +224,7 @@ fn advance(case: &Case) -> Result<Outcome> {
                     let times = call.args.get("value").and_then(Value::as_u64).unwrap_or_default();
                     for time in 0..times {
                         let step = format!("Time {time}.");
-                        run.work("validation", Some(&memory("validation", number, &format!("{step} {verdict}"))))?;
+                        run.work("validation", Some(&memory("validation", number, &format!("{step}\n{verdict}"))))?;
                         run.work("generation", Some(&memory("generation", number, &step)))?;
                     }
                 }
