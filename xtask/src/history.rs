@@ -1,4 +1,5 @@
-//! `cargo xtask history-oracle`: the monitors of `core/history` against Dogwood's interpreter.
+//! `cargo xtask history-oracle`: the monitors of `core/history` against Dogwood's interpreter, and the rules of `core/rules`
+//! against Cedar's evaluator.
 
 use xtask::failure::Result;
 use xtask::process::{cargo, run as run_command};
@@ -11,14 +12,16 @@ pub(crate) struct Args {
     long: bool,
 }
 
-/// Builds Dogwood, which nothing else does, and compares.
+/// Builds Dogwood and Cedar, which nothing else does, and compares.
 pub(crate) fn run(args: &Args) -> Result {
-    let mut test = cargo(&["test", "--quiet", "-p", "phasegate-history", "--features", "oracle"]);
+    let features = "phasegate-history/oracle,phasegate-rules/compile";
+    let mut test =
+        cargo(&["test", "--quiet", "-p", "phasegate-history", "-p", "phasegate-rules", "--features", features]);
     if args.long {
         let quick_build =
             ["profile.release.lto=false", "profile.release.codegen-units=16", "profile.release.opt-level=2"];
         test.arg("--release").args(quick_build.iter().flat_map(|setting| ["--config", setting]));
         test.envs([("HISTORY_CASES", "1"), ("HISTORY_DECISIONS", "1"), ("HISTORY_TRACES", "100000")]);
     }
-    run_command(test.args(["--test", "oracle", "--test", "compile", "--", "--nocapture"]))
+    run_command(test.args(["--test", "oracle", "--test", "compile", "--test", "it", "--", "--nocapture"]))
 }

@@ -9,6 +9,7 @@ const INSTEAD: &str = "move the code to the crate below, or hand it in as data; 
 /// What each crate of the workspace may use of it.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("phasegate-history", &[]),
+    ("phasegate-rules", &[]),
     ("phasegate-core", &[]),
     ("phasegate-schemas", &[]),
     ("phasegate-config", &["phasegate-core", "phasegate-shell", "phasegate-schemas"]),

@@ -1,0 +1,97 @@
+//! The schema: what rules can read.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::string::{String, ToString as _};
+use std::vec::Vec;
+
+use crate::tools::{Kind, ToolShape};
+
+/// The types that all actions share.
+const TYPES: &str = include_str!("types.cedarschema");
+
+/// The action that stands for each tool that has none of its own.
+const OTHER: &str = "any-other-tool";
+
+/// What rules can read: a schema in Cedar's language.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    text: String,
+    cedar: cedar_policy::Schema,
+}
+
+impl Schema {
+    /// The schema of these tools.
+    ///
+    /// # Errors
+    ///
+    /// The name of a tool or an argument is none in Cedar: the message says what is wrong.
+    pub fn new(tools: &[ToolShape]) -> Result<Self, String> {
+        let text = written(tools);
+        let (cedar, _) = cedar_policy::Schema::from_cedarschema_str(&text).map_err(|error| error.to_string())?;
+        Ok(Self { text, cedar })
+    }
+
+    /// The schema in Cedar's language.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn cedar(&self) -> &cedar_policy::Schema {
+        &self.cedar
+    }
+}
+
+fn written(tools: &[ToolShape]) -> String {
+    let mut labels: BTreeSet<&str> = tools.iter().flat_map(|tool| &tool.labels).map(String::as_str).collect();
+    labels.extend(["read", "write", "execute", "network", "shell", "delegate"]);
+    let servers: BTreeSet<&str> =
+        tools.iter().filter_map(|tool| tool.action.split_once('/')).map(|(server, _)| server).collect();
+    let mut text = TYPES.to_string();
+    let groups: Vec<String> = labels.iter().map(|label| std::format!("@{label}")).collect();
+    let of_servers = servers.iter().map(|server| std::format!("{server}/*"));
+    for group in groups.iter().cloned().chain(of_servers) {
+        let _ = writeln!(text, "action {group:?} in [\"call\"];");
+    }
+    for tool in tools {
+        let own: Vec<String> = tool.labels.iter().map(|label| std::format!("@{label}")).collect();
+        // What a shell line can do, its words say.
+        let any = own.is_empty() || tool.labels.iter().any(|label| label == "shell");
+        let mut within = if any { groups.clone() } else { own };
+        within.extend(tool.action.split_once('/').map(|(server, _)| std::format!("{server}/*")));
+        let command = match tool.action.as_str() {
+            "Bash" => "command: Command, ",
+            _ if tool.labels.is_empty() => "command?: Command, ",
+            _ => "",
+        };
+        let arguments = tool.arguments.iter().map(|(name, kind)| std::format!("{name:?}?: {}", kind.cedar()));
+        action(&mut text, &tool.action, &within, command, &arguments.collect::<Vec<_>>().join(", "));
+    }
+    let other: Vec<String> =
+        groups.iter().cloned().chain(servers.iter().map(|server| std::format!("{server}/*"))).collect();
+    action(&mut text, OTHER, &other, "command?: Command, ", "");
+    text
+}
+
+fn action(text: &mut String, id: &str, groups: &[String], command: &str, arguments: &str) {
+    let groups: Vec<String> = groups.iter().map(|group| std::format!("{group:?}")).collect();
+    let groups = std::iter::once("\"call\"".to_string()).chain(groups).collect::<Vec<_>>().join(", ");
+    let input = if arguments.is_empty() { "{}".to_string() } else { std::format!("{{ {arguments} }}") };
+    let _ = writeln!(
+        text,
+        "action {id:?} in [{groups}] appliesTo {{\n  principal: [Agent], resource: [Tool],\n  context: {{ input: {input}, \
+         {command}path?: Path,\n    skills: Set<String>, phases: Set<String>, permission_mode?: String, time?: Long }}\n}};"
+    );
+}
+
+impl Kind {
+    fn cedar(self) -> &'static str {
+        match self {
+            Self::Text => "String",
+            Self::Number => "Long",
+            Self::Flag => "Bool",
+            Self::Texts => "Set<String>",
+        }
+    }
+}

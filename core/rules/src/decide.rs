@@ -1,0 +1,94 @@
+//! All rules over one call.
+
+use crate::evaluate::Place;
+use crate::expr::Expr;
+use crate::known::Known;
+use crate::request::Request;
+use crate::rule::{Default, Effect, Rule, Ruleset};
+use crate::value::Truth;
+
+/// What the rules say against a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict<'r> {
+    /// What becomes of the call.
+    pub effect: Effect,
+    /// The rule. `None`: no rule permits the call.
+    pub rule: Option<&'r Rule>,
+    /// The part that the rule is about, or that no rule permits.
+    pub part: usize,
+    /// How surely the rule is about the call.
+    pub truth: Truth,
+}
+
+/// What every test of arguments says of a call.
+#[must_use]
+pub fn known(rules: &Ruleset, request: &Request<'_>) -> Known {
+    let mut known = Known::default();
+    for rule in rules.candidates(request.action.id) {
+        let Some(condition) = &rule.when else { continue };
+        for (number, part) in request.parts.iter().enumerate() {
+            let place = Place { request, part, number, rule };
+            condition.each(&mut |expr| {
+                if let Expr::Test(test, condition) = expr {
+                    known.note(&rule.id, number, *test, place.truth(condition));
+                }
+            });
+        }
+    }
+    known
+}
+
+impl Ruleset {
+    /// The strictest that the rules say against a call: a rule that is surely about it comes before one that may be, then
+    /// the first by its id. `None`: the call passes.
+    #[must_use]
+    pub fn decide<'r>(&'r self, request: &'r Request<'r>) -> Option<Verdict<'r>> {
+        let mut strictest: Option<Verdict<'r>> = None;
+        let mut hit = |verdict: Verdict<'r>| {
+            let rank = |verdict: &Verdict<'_>| (verdict.effect, verdict.truth == Truth::Yes);
+            if strictest.as_ref().is_none_or(|so_far| rank(&verdict) > rank(so_far)) {
+                strictest = Some(verdict);
+            }
+        };
+        let (mut permitted, mut some) = (alloc::vec![false; request.parts.len()], false);
+        for rule in self.candidates(request.action.id) {
+            if rule.forbids.is_none() && self.default == Default::Permit {
+                continue;
+            }
+            let truth = |number: usize| self.truth(request, rule, number);
+            for number in 0..request.parts.len() {
+                let truth = truth(number);
+                match (rule.forbids, truth) {
+                    (_, Truth::No) => {}
+                    (Some(effect), truth) => hit(Verdict { effect, rule: Some(rule), part: number, truth }),
+                    (None, Truth::Failed) => {
+                        hit(Verdict { effect: Effect::Deny, rule: Some(rule), part: number, truth });
+                    }
+                    (None, Truth::Yes) => {
+                        some = true;
+                        permitted.iter_mut().skip(number).take(1).for_each(|part| *part = true);
+                    }
+                    (None, Truth::Unknown) => {}
+                }
+            }
+        }
+        if self.default == Default::Deny
+            && let Some(part) = permitted.iter().position(|permitted| !permitted)
+            && !(request.open && some)
+        {
+            hit(Verdict { effect: Effect::Deny, rule: None, part, truth: Truth::Yes });
+        }
+        strictest
+    }
+
+    /// Whether a rule is about a part. Where the arguments are open, some call is meant that no `forbid` and that a
+    /// `permit` is about.
+    fn truth(&self, request: &Request<'_>, rule: &Rule, number: usize) -> Truth {
+        let Some(part) = request.parts.get(number) else { return Truth::No };
+        let found = Place { request, part, number, rule }.holds();
+        match found {
+            Truth::Unknown | Truth::Failed if request.open => Truth::of(rule.forbids.is_none()),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Conditions of rules, as data.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+/// A condition, or a part of one. It means what it means in Cedar.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expr {
+    /// A value that the rule states.
+    #[serde(rename = "v")]
+    Literal(Literal),
+    /// What the call brings.
+    Var(Var),
+    /// `!a`.
+    Not(Box<Self>),
+    /// `-a`.
+    Neg(Box<Self>),
+    /// `a && b && c`.
+    And(Vec<Self>),
+    /// `a || b || c`.
+    Or(Vec<Self>),
+    /// An operator or a method with two sides.
+    Of(Op, Box<Sides>),
+    /// `a.isEmpty()`.
+    IsEmpty(Box<Self>),
+    /// `a.name`.
+    #[serde(rename = "get")]
+    Attr(Box<Self>, String),
+    /// `a has name`.
+    Has(Box<Self>, String),
+    /// `a like "x*"`.
+    Like(Box<Self>, Vec<Piece>),
+    /// `a is Type`.
+    Is(Box<Self>, String),
+    /// `if a then b else c`.
+    If(Box<Branches>),
+    /// `[a, b]`.
+    Set(Vec<Self>),
+    /// `{name: a}`.
+    Record(Vec<Named>),
+    /// A condition that reads nothing but the arguments of a call, by its number in the rule.
+    #[serde(rename = "t")]
+    Test(u16, Box<Self>),
+}
+
+/// The sides of an operator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sides {
+    /// The left one.
+    #[serde(rename = "l")]
+    pub left: Expr,
+    /// The right one.
+    #[serde(rename = "r")]
+    pub right: Expr,
+}
+
+/// The parts of a choice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Branches {
+    /// What decides.
+    pub test: Expr,
+    /// The value where that holds.
+    pub then: Expr,
+    /// The value where it does not.
+    pub otherwise: Expr,
+}
+
+/// A field of a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: Expr,
+}
+
+/// A value that a rule states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Literal {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Long(i64),
+    /// A text.
+    Text(String),
+    /// An entity.
+    Entity {
+        /// The type.
+        #[serde(rename = "type")]
+        kind: String,
+        /// The id.
+        id: String,
+    },
+}
+
+/// What a call brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Var {
+    /// Who calls.
+    Principal,
+    /// Which tool is called, as an action.
+    Action,
+    /// The tool.
+    Resource,
+    /// Everything else.
+    Context,
+}
+
+/// An operator or a method with two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Op {
+    /// `==`.
+    #[serde(rename = "==")]
+    Equal,
+    /// `!=`.
+    #[serde(rename = "!=")]
+    Unequal,
+    /// `in`.
+    #[serde(rename = "in")]
+    In,
+    /// `<`.
+    #[serde(rename = "<")]
+    Less,
+    /// `<=`.
+    #[serde(rename = "<=")]
+    AtMost,
+    /// `>`.
+    #[serde(rename = ">")]
+    Greater,
+    /// `>=`.
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// `+`.
+    #[serde(rename = "+")]
+    Add,
+    /// `-`.
+    #[serde(rename = "-")]
+    Subtract,
+    /// `*`.
+    #[serde(rename = "*")]
+    Multiply,
+    /// `.contains(a)`.
+    #[serde(rename = "contains")]
+    Contains,
+    /// `.containsAll(a)`.
+    #[serde(rename = "containsAll")]
+    ContainsAll,
+    /// `.containsAny(a)`.
+    #[serde(rename = "containsAny")]
+    ContainsAny,
+}
+
+/// A piece of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Piece {
+    /// This text.
+    Text(String),
+    /// Any characters, also none.
+    Any(()),
+}
+
+/// Whether a text has the pattern.
+pub(crate) fn is_like(text: &str, pattern: &[Piece]) -> bool {
+    let Some((first, rest)) = pattern.split_first() else { return text.is_empty() };
+    let Piece::Text(start) = first else { return ends_like(text, rest) };
+    text.strip_prefix(start.as_str()).is_some_and(|text| is_like(text, rest))
+}
+
+/// Whether a text ends with the pattern: the first place of each piece is the best one.
+fn ends_like(mut text: &str, mut pattern: &[Piece]) -> bool {
+    loop {
+        let Some((first, rest)) = pattern.split_first() else { return true };
+        pattern = rest;
+        let Piece::Text(wanted) = first else { continue };
+        if rest.is_empty() {
+            return text.ends_with(wanted.as_str());
+        }
+        // Pieces of text that follow each other were joined when the rule was compiled.
+        let Some((_, after)) = text.split_once(wanted.as_str()) else { return false };
+        text = after;
+    }
+}
+
+impl Expr {
+    /// Calls `visit` with the expression and everything in it.
+    pub fn each<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
+        visit(self);
+        match self {
+            Self::Literal(_) | Self::Var(_) => {}
+            Self::Not(of) | Self::Neg(of) | Self::IsEmpty(of) | Self::Test(_, of) => of.each(visit),
+            Self::Attr(of, _) | Self::Has(of, _) | Self::Like(of, _) | Self::Is(of, _) => of.each(visit),
+            Self::And(all) | Self::Or(all) | Self::Set(all) => all.iter().for_each(|one| one.each(visit)),
+            Self::Of(_, sides) => {
+                sides.left.each(visit);
+                sides.right.each(visit);
+            }
+            Self::If(branches) => {
+                branches.test.each(visit);
+                branches.then.each(visit);
+                branches.otherwise.each(visit);
+            }
+            Self::Record(fields) => fields.iter().for_each(|field| field.value.each(visit)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (at, part) in text.split('*').enumerate() {
+            if at > 0 {
+                pieces.push(Piece::Any(()));
+            }
+            if !part.is_empty() {
+                pieces.push(Piece::Text(part.into()));
+            }
+        }
+        pieces
+    }
+
+    #[test]
+    fn stars_stand_for_any_characters() {
+        let cases = [
+            ("", "", true),
+            ("a", "", false),
+            ("", "*", true),
+            ("abc", "a*", true),
+            ("abc", "*c", true),
+            ("abc", "a*c", true),
+            ("ac", "a*c", true),
+            ("abab", "*ab", true),
+            ("aba", "a*ba*", true),
+            ("a", "a*a", false),
+            ("xaxb", "*a*b", true),
+            ("xaxb", "*b*a", false),
+            ("git push -f", "git push*-f", true),
+            ("ab", "ab*", true),
+            ("ba", "ab*", false),
+        ];
+        for (text, wanted, is) in cases {
+            assert_eq!(is_like(text, &pattern(wanted)), is, "{text} like {wanted}");
+        }
+    }
+}

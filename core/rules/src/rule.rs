@@ -1,0 +1,223 @@
+//! Rules, compiled.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::expr::Expr;
+
+/// All rules of a policy. The order in which they are written does not matter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub struct Ruleset {
+    /// What becomes of a call that no rule is about.
+    pub default: Default,
+    /// The rules, sorted by id.
+    rules: Vec<Rule>,
+    /// The rules that are about one action, by its id.
+    by_action: BTreeMap<String, Vec<usize>>,
+    /// The rules that may be about any action.
+    general: Vec<usize>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    default: Default,
+    rules: Vec<Rule>,
+}
+
+/// What becomes of a call that no rule is about.
+#[derive(Clone, Copy, Debug, core::default::Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Default {
+    /// It passes.
+    #[default]
+    Permit,
+    /// It is denied.
+    Deny,
+}
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Its name, from `@id`.
+    pub id: String,
+    /// What becomes of a call that it is about. `None`: it permits the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forbids: Option<Effect>,
+    /// Why, from `@reason`; empty where it says nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// How to get on, from `@recovery`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<String>,
+    /// Who calls.
+    #[serde(default, skip_serializing_if = "Scope::is_any")]
+    pub principal: Scope,
+    /// Which tools are called.
+    #[serde(default, skip_serializing_if = "ActionScope::is_any")]
+    pub action: ActionScope,
+    /// The tool.
+    #[serde(default, skip_serializing_if = "Scope::is_any")]
+    pub resource: Scope,
+    /// The conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Expr>,
+}
+
+/// What becomes of a call that a rule forbids, from lenient to strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// It runs, with a warning.
+    Warn,
+    /// A person is asked.
+    Ask,
+    /// It is denied.
+    Deny,
+}
+
+impl Effect {
+    /// Every effect with its word.
+    pub const ALL: [(&'static str, Self); 3] = [("warn", Self::Warn), ("ask", Self::Ask), ("deny", Self::Deny)];
+
+    /// The word of `@effect`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// Which entity a rule is about.
+#[derive(Clone, Debug, core::default::Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Scope {
+    /// Any.
+    #[default]
+    Any,
+    /// This one.
+    Is {
+        /// Its type.
+        kind: String,
+        /// Its id.
+        id: String,
+    },
+    /// This one and what belongs to it.
+    In {
+        /// Its type.
+        kind: String,
+        /// Its id.
+        id: String,
+        /// The type of what belongs to it, where the rule says it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<String>,
+    },
+    /// Any of this type.
+    Kind(String),
+}
+
+impl Scope {
+    fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
+}
+
+/// Which tools a rule is about.
+#[derive(Clone, Debug, core::default::Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionScope {
+    /// Any.
+    #[default]
+    Any,
+    /// This one.
+    Is(String),
+    /// Those of these groups.
+    In(Vec<String>),
+}
+
+impl ActionScope {
+    fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
+}
+
+/// The group of every call.
+pub(crate) const CALL: &str = "call";
+
+/// Whether the id of an action is one of a group: every call, a label, the tools of a server.
+pub(crate) fn is_group(id: &str) -> bool {
+    id == CALL || id.starts_with('@') || id.ends_with("/*")
+}
+
+impl From<Stored> for Ruleset {
+    fn from(stored: Stored) -> Self {
+        Self::new(stored.default, stored.rules)
+    }
+}
+
+impl From<Ruleset> for Stored {
+    fn from(ruleset: Ruleset) -> Self {
+        Self { default: ruleset.default, rules: ruleset.rules }
+    }
+}
+
+impl Ruleset {
+    /// These rules, in whatever order.
+    #[must_use]
+    pub fn new(default: Default, mut rules: Vec<Rule>) -> Self {
+        rules.sort_by(|one, other| one.id.cmp(&other.id));
+        let mut by_action: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut general = Vec::new();
+        for (at, rule) in rules.iter().enumerate() {
+            match &rule.action {
+                ActionScope::Is(action) => by_action.entry(action.clone()).or_default().push(at),
+                ActionScope::In(all) if !all.iter().any(|action| is_group(action)) => {
+                    all.iter().for_each(|action| by_action.entry(action.clone()).or_default().push(at));
+                }
+                ActionScope::Any | ActionScope::In(_) => general.push(at),
+            }
+        }
+        Self { default, rules, by_action, general }
+    }
+
+    /// The rules, sorted by id.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Whether it lets every call pass.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.default == Default::Permit && self.rules.iter().all(|rule| rule.forbids.is_none())
+    }
+
+    /// The strictest effect that it can have.
+    #[must_use]
+    pub fn strictest(&self) -> Option<Effect> {
+        let of_default = (self.default == Default::Deny).then_some(Effect::Deny);
+        self.rules.iter().filter_map(|rule| rule.forbids).chain(of_default).max()
+    }
+
+    /// The rules that may be about an action, in order of their ids.
+    pub(crate) fn candidates(&self, action: &str) -> impl Iterator<Item = &Rule> {
+        let mut named = self.by_action.get(action).map_or(&[][..], Vec::as_slice).iter().peekable();
+        let mut general = self.general.iter().peekable();
+        core::iter::from_fn(move || {
+            let of_named = match (named.peek(), general.peek()) {
+                (Some(one), Some(other)) => one < other,
+                (one, _) => one.is_some(),
+            };
+            let at = if of_named { named.next() } else { general.next() };
+            self.rules.get(*at?)
+        })
+    }
+}
