@@ -9,8 +9,11 @@ use crate::paths::resolve;
 
 /// Marks each command that runs somewhere else than in the project's root.
 pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Path, base: &Path) {
+    // Most commands run where the line starts: that is looked up once.
+    let start = resolve(base, Path::new("."));
     for (command, part) in commands.iter_mut().zip(&judged.parts) {
-        command.runs_in = match folder(part, base) {
+        let found = if part.folders.is_empty() { start.clone() } else { folder(part, base) };
+        command.runs_in = match found {
             Some(folder) if folder == root => RunsIn::Root,
             Some(folder) if folder.starts_with(root) => RunsIn::Below,
             _ => RunsIn::Elsewhere,
