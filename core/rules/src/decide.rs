@@ -1,5 +1,7 @@
 //! All rules over one call.
 
+use alloc::vec::Vec;
+
 use crate::evaluate::Place;
 use crate::expr::Expr;
 use crate::known::Known;
@@ -17,6 +19,17 @@ pub struct Verdict<'r> {
     /// The part that the rule is about, or that no rule permits.
     pub part: usize,
     /// How surely the rule is about the call.
+    pub truth: Truth,
+}
+
+/// A rule that may be about an action, and how surely it is about a part of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held<'r> {
+    /// The rule.
+    pub rule: &'r Rule,
+    /// The part.
+    pub part: usize,
+    /// How surely it is about it.
     pub truth: Truth,
 }
 
@@ -79,6 +92,14 @@ impl Ruleset {
             hit(Verdict { effect: Effect::Deny, rule: None, part, truth: Truth::Yes });
         }
         strictest
+    }
+
+    /// Every rule that may be about the action, with every part of the call.
+    #[must_use]
+    pub fn held<'r>(&'r self, request: &'r Request<'r>) -> Vec<Held<'r>> {
+        let each = |rule| (0..request.parts.len()).map(move |part| (rule, part));
+        let all = self.candidates(request.action.id).flat_map(each);
+        all.map(|(rule, part)| Held { rule, part, truth: self.truth(request, rule, part) }).collect()
     }
 
     /// Whether a rule is about a part. Where the arguments are open, some call is meant that no `forbid` and that a

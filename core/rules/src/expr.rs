@@ -188,6 +188,47 @@ fn ends_like(mut text: &str, mut pattern: &[Piece]) -> bool {
     }
 }
 
+/// Whether some text has both patterns.
+pub(crate) fn may_meet(one: &[Piece], other: &[Piece]) -> bool {
+    let (one, other) = (letters(one), letters(other));
+    // Whether what is left of the first and of the second from a place on can be the same text, from the ends.
+    let mut after: Vec<bool> = alloc::vec![false; other.len() + 1];
+    for at in (0..=one.len()).rev() {
+        let mut row = alloc::vec![false; other.len() + 1];
+        for place in (0..=other.len()).rev() {
+            let of = |row: &[bool], place: usize| row.get(place).copied().unwrap_or_default();
+            let meets = match (one.get(at), other.get(place)) {
+                (None, None) => true,
+                (Some(None), Some(None)) => of(&after, place) || of(&row, place + 1),
+                // A star stands for nothing, or for one letter more.
+                (Some(None), Some(Some(_))) => of(&after, place) || of(&row, place + 1),
+                (Some(Some(_)), Some(None)) => of(&row, place + 1) || of(&after, place),
+                (Some(None), None) => of(&after, place),
+                (None, Some(None)) => of(&row, place + 1),
+                (Some(Some(letter)), Some(Some(wanted))) => letter == wanted && of(&after, place + 1),
+                (Some(Some(_)), None) | (None, Some(Some(_))) => false,
+            };
+            if let Some(slot) = row.get_mut(place) {
+                *slot = meets;
+            }
+        }
+        after = row;
+    }
+    after.first().copied().unwrap_or_default()
+}
+
+/// The letters of a pattern; `None` stands for any letters, also none.
+fn letters(pattern: &[Piece]) -> Vec<Option<char>> {
+    let mut all = Vec::new();
+    for piece in pattern {
+        match piece {
+            Piece::Text(text) => all.extend(text.chars().map(Some)),
+            Piece::Any(()) => all.push(None),
+        }
+    }
+    all
+}
+
 impl Expr {
     /// Calls `visit` with the expression and everything in it.
     pub fn each<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
@@ -226,6 +267,29 @@ mod tests {
             }
         }
         pieces
+    }
+
+    #[test]
+    fn two_patterns_meet_where_a_text_has_both() {
+        for (one, other, meet) in [
+            ("a*", "*b", true),
+            ("a*", "b*", false),
+            ("*.rs", "*.pem", false),
+            ("*.rs", ".env", false),
+            ("*", ".env", true),
+            (".e*", ".env", true),
+            (".e*", ".env.*", true),
+            ("id_*", "id_rsa", true),
+            ("x*y", "*xy*", true),
+            ("x*y", "x", false),
+            ("", "*", true),
+            ("", "a", false),
+            ("a*b*c", "abbc", true),
+            ("a*b*c", "acb", false),
+        ] {
+            let (left, right) = (pattern(one), pattern(other));
+            assert_eq!((may_meet(&left, &right), may_meet(&right, &left)), (meet, meet), "{one} and {other}");
+        }
     }
 
     #[test]

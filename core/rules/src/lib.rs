@@ -2,7 +2,6 @@
 //!
 //! A [`Ruleset`] is compiled rules: plain data. [`Ruleset::decide`] judges a [`Request`] by them. Both are pure and know
 //! nothing of Cedar. Under the feature `compile`, `compile` makes rules from texts in Cedar's language.
-//! No gate of the engine asks them yet.
 //!
 //! ```
 //! use phasegate_rules::{Action, Default, Principal, Request, Ruleset, Value};
@@ -37,10 +36,10 @@ mod tools;
 #[cfg(feature = "compile")]
 pub mod compile;
 
-pub use decide::{Verdict, known};
+pub use decide::{Held, Verdict, known};
 pub use expr::{Expr, Literal, Op, Piece, Var};
 pub use known::Known;
 pub use request::{Action, Part, Principal, Request, action_id};
 pub use rule::{ActionScope, Default, Effect, Rule, Ruleset, Scope};
-pub use tools::{Kind, ToolShape, builtin};
-pub use value::{Entity, Record, Truth, Value};
+pub use tools::{Kind, ToolShape, builtin, builtin_argument};
+pub use value::{Entity, Record, Shape, Truth, Value};

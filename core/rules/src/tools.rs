@@ -4,8 +4,11 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 /// What an argument is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A text.
     Text,
@@ -61,6 +64,13 @@ const BUILTIN: &[(&str, Arguments)] = &[
     ("WebSearch", &[("query", Kind::Text)]),
     ("Write", &[("content", Kind::Text), ("file_path", Kind::Text)]),
 ];
+
+/// What the argument of a tool is that hosts bring along. `None`: rules do not read it.
+#[must_use]
+pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
+    let (_, arguments) = BUILTIN.iter().find(|(known, _)| *known == action)?;
+    arguments.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+}
 
 /// The tools that hosts bring along. `labels` says what each can do.
 #[must_use]

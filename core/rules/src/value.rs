@@ -5,6 +5,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::expr::{Piece, is_like, may_meet};
+use crate::tools::Kind;
+
 /// A value. Texts belong to the request or to the rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
@@ -16,6 +19,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A text that is this one or another: a program that lies in a folder of the project and has the name of a known one.
     Maybe(&'a str),
+    /// A text of which a part is known: the name of a file that a shell makes.
+    Shape(Shape<'a>),
     /// An entity.
     Entity(Entity<'a>),
     /// A set.
@@ -24,6 +29,27 @@ pub enum Value<'a> {
     Record(Record<'a>),
     /// A value that cannot be known before the call runs.
     Unknown,
+}
+
+/// What is known of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape<'a> {
+    /// What it is made of.
+    pub pieces: &'a [Piece],
+    /// Whether it may begin with a dot.
+    pub hidden: bool,
+}
+
+impl Shape<'_> {
+    fn may_be(&self, text: &str) -> bool {
+        (self.hidden || !text.starts_with('.')) && is_like(text, self.pieces)
+    }
+
+    /// Whether some text that it may be has the pattern.
+    pub(crate) fn may_have(&self, pattern: &[Piece]) -> bool {
+        let dotted = matches!(pattern.first(), Some(Piece::Text(start)) if start.starts_with('.'));
+        (self.hidden || !dotted) && may_meet(self.pieces, pattern)
+    }
 }
 
 /// A type and an id.
@@ -96,10 +122,22 @@ impl<'a> Value<'a> {
         })
     }
 
+    /// The value of an argument that is of this kind: unknown where it is of another.
+    #[must_use]
+    pub fn of_kind(value: &'a serde_json::Value, kind: Kind) -> Option<Self> {
+        let found = Self::of_json(value)?;
+        let fits = match (kind, &found) {
+            (Kind::Text, Self::Text(_)) | (Kind::Number, Self::Long(_)) | (Kind::Flag, Self::Bool(_)) => true,
+            (Kind::Texts, Self::Set(items)) => items.iter().all(|item| matches!(item, Self::Text(_))),
+            _ => false,
+        };
+        Some(if fits { found } else { Self::Unknown })
+    }
+
     /// Whether some of it is unknown.
     fn is_unclear(&self) -> bool {
         match self {
-            Self::Unknown | Self::Maybe(_) => true,
+            Self::Unknown | Self::Maybe(_) | Self::Shape(_) => true,
             Self::Set(items) => items.iter().any(Self::is_unclear),
             Self::Record(fields) => fields.iter().any(|(_, value)| value.is_unclear()),
             Self::Bool(_) | Self::Long(_) | Self::Text(_) | Self::Entity(_) => false,
@@ -114,6 +152,15 @@ impl<'a> Value<'a> {
             (Self::Maybe(one), Self::Text(other) | Self::Maybe(other)) | (Self::Text(one), Self::Maybe(other)) => {
                 if one == other { Truth::Unknown } else { Truth::No }
             }
+            (Self::Shape(shape), Self::Text(text) | Self::Maybe(text))
+            | (Self::Text(text) | Self::Maybe(text), Self::Shape(shape)) => {
+                if shape.may_be(text) {
+                    Truth::Unknown
+                } else {
+                    Truth::No
+                }
+            }
+            (Self::Shape(_), Self::Shape(_)) => Truth::Unknown,
             (Self::Bool(one), Self::Bool(other)) => Truth::of(one == other),
             (Self::Long(one), Self::Long(other)) => Truth::of(one == other),
             (Self::Text(one), Self::Text(other)) => Truth::of(one == other),

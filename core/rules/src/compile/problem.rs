@@ -39,11 +39,13 @@ pub(super) fn of_validation(error: &ValidationError, rule: Range<usize>) -> Prob
 }
 
 pub(super) fn of_warning(warning: &ValidationWarning, rule: Range<usize>) -> Problem {
-    let message = match warning {
-        ValidationWarning::ImpossiblePolicy(_) => "the rule can never be about a call".to_string(),
-        other => without_rule(&other.to_string()),
+    // A rule that asks for a misspelt attribute by `has` is one: it would let every call through.
+    let never = matches!(warning, ValidationWarning::ImpossiblePolicy(_));
+    let message = match never {
+        true => "the rule can never be about a call".to_string(),
+        false => without_rule(&warning.to_string()),
     };
-    Problem { is_warning: true, message, ..of_diagnostic(warning, rule) }
+    Problem { is_warning: !never, message, ..of_diagnostic(warning, rule) }
 }
 
 fn of_diagnostic(found: &dyn Diagnostic, rule: Range<usize>) -> Problem {

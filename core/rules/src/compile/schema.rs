@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::string::{String, ToString as _};
 use std::vec::Vec;
 
+use crate::rule::is_group;
 use crate::tools::{Kind, ToolShape};
 
 /// The types that all actions share.
@@ -21,7 +22,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema of these tools.
+    /// The schema of these tools. `SERVER/*` stands for a server of which no tool is known.
     ///
     /// # Errors
     ///
@@ -54,7 +55,7 @@ fn written(tools: &[ToolShape]) -> String {
     for group in groups.iter().cloned().chain(of_servers) {
         let _ = writeln!(text, "action {group:?} in [\"call\"];");
     }
-    for tool in tools {
+    for tool in tools.iter().filter(|tool| !is_group(&tool.action)) {
         let own: Vec<String> = tool.labels.iter().map(|label| std::format!("@{label}")).collect();
         // What a shell line can do, its words say.
         let any = own.is_empty() || tool.labels.iter().any(|label| label == "shell");
@@ -81,7 +82,7 @@ fn action(text: &mut String, id: &str, groups: &[String], command: &str, argumen
     let _ = writeln!(
         text,
         "action {id:?} in [{groups}] appliesTo {{\n  principal: [Agent], resource: [Tool],\n  context: {{ input: {input}, \
-         {command}path?: Path,\n    skills: Set<String>, phases: Set<String>, permission_mode?: String, time?: Long }}\n}};"
+         {command}path?: Path,\n    skills: Set<String>, phases: Set<String>, access: String, permission_mode?: String, time?: Long }}\n}};"
     );
 }
 

@@ -7,7 +7,9 @@ use crate::expr::{Branches, Expr, Var};
 /// The fields of `context` that are about what a call was given.
 const OF_CALL: [&str; 3] = ["input", "command", "path"];
 /// The fields of `context` that the state says.
-const OF_STATE: [&str; 2] = ["skills", "phases"];
+const OF_STATE: [&str; 3] = ["skills", "phases", "access"];
+/// The attributes of the principal that the state says.
+const OF_AGENT: [&str; 2] = ["kind", "main"];
 
 /// The condition with its tests of arguments numbered: the largest that read nothing of the state.
 pub(super) fn mark(condition: Expr) -> Expr {
@@ -49,7 +51,7 @@ fn reads(expr: &Expr) -> (bool, bool) {
                 of_call |= OF_CALL.contains(&name.as_str());
                 of_state |= OF_STATE.contains(&name.as_str());
             }
-            Expr::Var(Var::Principal) => of_state |= name == "kind",
+            Expr::Var(Var::Principal) => of_state |= OF_AGENT.contains(&name.as_str()),
             _ => {}
         },
         _ => {}

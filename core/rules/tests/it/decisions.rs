@@ -25,7 +25,7 @@ fn a_forbid_denies_one_part_of_a_line() {
     let rules = ruleset(Default::Permit, NO_FORCE);
     let push = command(&["git", "push", "origin"], "git push origin");
     let forced = command(&["git", "push", "--force"], "git push --force");
-    assert_eq!(decided(&rules, &shell(&[push.clone()])), "-");
+    assert_eq!(decided(&rules, &shell(std::slice::from_ref(&push))), "-");
     assert_eq!(decided(&rules, &shell(&[push.clone(), forced.clone()])), "deny no-force-push");
     assert_eq!(decided(&rules, &shell(&[push, command(&["ls", "--force"], "ls --force")])), "-");
 }
@@ -47,7 +47,7 @@ fn each_part_needs_a_permit_where_the_default_is_to_deny() {
         when { context.command.program == "cargo" };"#;
     let rules = ruleset(Default::Deny, permit);
     let (cargo, ls) = (command(&["cargo", "test"], "cargo test"), command(&["ls"], "ls"));
-    assert_eq!(decided(&rules, &shell(&[cargo.clone()])), "-");
+    assert_eq!(decided(&rules, &shell(std::slice::from_ref(&cargo))), "-");
     assert_eq!(decided(&rules, &shell(&[cargo.clone(), ls])), "deny ");
     assert_eq!(decided(&rules, &shell(&[cargo, command(&["$"], "")])), "deny ");
     let of_other = Request::new(Principal::main("s"), Action::new("Read", ["read"]), Value::record(vec![]));

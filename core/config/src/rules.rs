@@ -1,0 +1,247 @@
+//! The rules of all levels: files of rules, packs, and what settings say of them (rules 4.9).
+
+#[cfg(feature = "rules")]
+mod cedar;
+mod spans;
+mod tools;
+#[cfg(not(feature = "rules"))]
+mod unread;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use phasegate_core::Code;
+use phasegate_core::rules::{RuleLevel, Rules};
+use phasegate_rules::{Default as ByDefault, Rule, Ruleset, ToolShape};
+
+#[cfg(feature = "rules")]
+use self::cedar as text;
+use self::spans::span;
+#[cfg(not(feature = "rules"))]
+use self::unread as text;
+use crate::build::builder::child;
+use crate::input::{Kind, Known, Level, SourceFile};
+use crate::node::{Node, Span};
+use crate::packs::{Pack, packs};
+use crate::report::Finding;
+use crate::skills;
+use crate::source::SettingsSource;
+use crate::suggestion::{did_you_mean, listed};
+
+/// The folder of rules, below a config folder.
+pub const RULES_FOLDER: &str = "rules";
+
+/// The texts of a level, and what its settings say.
+#[derive(Default)]
+struct OfLevel<'a> {
+    default: ByDefault,
+    packs: Vec<&'static Pack>,
+    tools: tools::Tools,
+    /// The files of rules, with their numbers.
+    files: Vec<(usize, &'a SourceFile)>,
+    /// Where the settings say the default, with the number of their file.
+    said: Option<(usize, Span)>,
+    /// Whether the settings have a mistake about rules.
+    broken: bool,
+}
+
+/// Something found in a file, by the file's number.
+type Report<'r> = dyn FnMut(usize, Finding) + 'r;
+
+/// The rules of all levels; `None` where there are none.
+pub(crate) fn combine(
+    files: &[&SourceFile],
+    settings: &[(usize, SettingsSource, Node)],
+    known: &Known,
+    report: &mut Report<'_>,
+) -> Option<Arc<Rules>> {
+    let mut levels = Vec::new();
+    for level in [Level::Machine, Level::User, Level::Project] {
+        let mut own = OfLevel::default();
+        for (number, source, node) in settings {
+            if files.get(*number).is_some_and(|file| file.level == level) {
+                own.read(*number, source, node, report);
+            }
+        }
+        let of_level = |file: &SourceFile| file.kind == Kind::Rules && file.level == level;
+        own.files = files.iter().enumerate().filter(|(_, file)| of_level(file)).map(|(at, file)| (at, *file)).collect();
+        levels.extend(own.compiled(known, report));
+    }
+    (!levels.is_empty()).then(|| Arc::new(Rules { levels }))
+}
+
+impl OfLevel<'_> {
+    fn read(&mut self, number: usize, source: &SettingsSource, node: &Node, report: &mut Report<'_>) {
+        let (rules, node) = (&source.rules, child(node, "rules"));
+        if let Some(default) = rules.default {
+            self.default = default.into();
+            self.said = Some((number, child(node, "default").span));
+        }
+        for (name, item) in rules.packs.iter().zip(node.items_of("packs")) {
+            match packs().iter().find(|pack| pack.name == name) {
+                Some(pack) if self.packs.contains(&pack) => {
+                    let message = format!("`packs` lists `{name}` twice");
+                    report(number, Finding::warning(Code::ConfigKeyDuplicate, item.span, message));
+                }
+                Some(pack) => self.packs.push(pack),
+                None => {
+                    self.broken = true;
+                    report(number, no_pack(name, item.span));
+                }
+            }
+        }
+        self.tools.read(&rules.tools, child(node, "tools"), &mut |finding| {
+            self.broken = true;
+            report(number, finding);
+        });
+    }
+
+    /// The compiled rules of the level; `None`: it has none. Where a rule is not valid, everything is denied.
+    fn compiled(self, known: &Known, report: &mut Report<'_>) -> Option<RuleLevel> {
+        if self.files.is_empty() && self.packs.is_empty() && self.default == ByDefault::Permit && !self.broken {
+            return None;
+        }
+        let texts = self.files.iter().map(|(_, file)| file.text.as_str());
+        let texts: Vec<&str> = texts.chain(self.packs.iter().map(|pack| pack.text)).collect();
+        let mut broken = self.broken;
+        let mut rules: Vec<Rule> = Vec::new();
+        match text::Reader::new(&self.tools.shapes(&texts)) {
+            Ok(reader) => {
+                for pack in &self.packs {
+                    rules.extend(reader.read(pack.text).rules.into_iter().map(|(rule, _)| rule));
+                }
+                let mut seen: BTreeMap<String, String> =
+                    rules.iter().map(|rule| (rule.id.clone(), "a pack".to_string())).collect();
+                for (number, file) in &self.files {
+                    let read = reader.read(&file.text);
+                    let mut findings = read.findings;
+                    for (rule, place) in read.rules {
+                        let place = span(&file.text, &place);
+                        if let Some(other) = seen.insert(rule.id.clone(), format!("`{}`", file.path)) {
+                            findings.push((twice(&rule.id, place, &other), true));
+                        }
+                        rules.push(rule);
+                    }
+                    findings.extend(tools::unknown(&file.text, known).into_iter().map(|found| (found, false)));
+                    for (finding, is_error) in findings {
+                        broken |= is_error;
+                        report(*number, finding);
+                    }
+                }
+            }
+            Err(why) => {
+                broken = true;
+                for (number, _) in &self.files {
+                    report(
+                        *number,
+                        Finding::error(Code::RuleInvalid, Span { line: 1, column: 1, ..Span::default() }, &why),
+                    );
+                }
+                if let (true, Some((number, at))) = (self.files.is_empty(), self.said) {
+                    report(number, Finding::error(Code::RuleInvalid, at, &why));
+                }
+            }
+        }
+        if broken {
+            // Not to be used; it says that the configs ask for denials.
+            return Some(RuleLevel { rules: Ruleset::new(ByDefault::Deny, Vec::new()), tools: BTreeMap::new() });
+        }
+        if let (ByDefault::Deny, Some((number, at))) = (self.default, self.said)
+            && rules.iter().all(|rule| rule.forbids.is_some())
+        {
+            report(number, nothing_passes(at));
+        }
+        Some(RuleLevel { rules: Ruleset::new(self.default, rules), tools: self.tools.into_policy() })
+    }
+}
+
+fn no_pack(name: &str, at: Span) -> Finding {
+    let known = || packs().iter().map(|pack| pack.name);
+    Finding::error(Code::ConfigValue, at, format!("there is no pack of rules `{name}`"))
+        .suggest(did_you_mean(name, known()).unwrap_or_else(|| format!("the packs are {}", listed(known()))))
+}
+
+fn twice(id: &str, at: Span, other: &str) -> Finding {
+    Finding::error(Code::RuleInvalid, at, format!("two rules have the name `{id}`"))
+        .cause(format!("the other one stands in {other}; denials and records name rules"))
+        .suggest("give one of them another `@id`")
+}
+
+fn nothing_passes(at: Span) -> Finding {
+    Finding::warning(Code::RulePointless, at, "every call is denied")
+        .cause("the default is `deny`, and no rule of this level permits anything")
+        .suggest("write a rule that permits something: `@id(\"look\") permit(principal, action in Action::\"@read\", resource);`")
+}
+
+/// A rule as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleText {
+    /// Its name.
+    pub id: String,
+    /// What becomes of a call that it is about: `permit`, `warn`, `ask` or `deny`.
+    pub effect: &'static str,
+    /// Why; empty where it says nothing.
+    pub reason: String,
+    /// The file, or `pack NAME`.
+    pub path: String,
+    /// The line on which it begins, from 1.
+    pub line: usize,
+    /// Its text.
+    pub text: String,
+}
+
+/// Every rule that these files say or name and that can be read.
+#[must_use]
+pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
+    let all = Gathered::of(files);
+    let Ok(reader) = text::Reader::new(&all.shapes()) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (path, text) in &all.texts {
+        for (rule, place) in reader.read(text).rules {
+            found.push(RuleText {
+                effect: rule.forbids.map_or("permit", phasegate_rules::Effect::word),
+                id: rule.id,
+                reason: rule.reason,
+                path: path.clone(),
+                line: span(text, &place).line,
+                text: text.get(place).unwrap_or_default().to_string(),
+            });
+        }
+    }
+    found
+}
+
+/// What rules can read, in Cedar's language, with the tools of these settings and those that the texts of rules name.
+///
+/// # Errors
+///
+/// This program cannot read rules, or the name of a tool is none in Cedar.
+pub fn rule_schema(files: &[SourceFile]) -> Result<String, String> {
+    text::schema(&Gathered::of(files).shapes())
+}
+
+/// The texts of rules of all levels together, and what settings say of tools.
+#[derive(Default)]
+struct Gathered {
+    tools: tools::Tools,
+    texts: Vec<(String, String)>,
+}
+
+impl Gathered {
+    fn of(files: &[SourceFile]) -> Self {
+        let mut all = OfLevel::default();
+        for file in files.iter().filter(|file| file.kind == Kind::Settings) {
+            if let Some((source, node)) = skills::read_settings(file, &mut Vec::new()) {
+                all.read(0, &source, &node, &mut |_, _| {});
+            }
+        }
+        let own = files.iter().filter(|file| file.kind == Kind::Rules);
+        let texts = own.map(|file| (file.path.clone(), file.text.clone()));
+        let packs = all.packs.iter().map(|pack| (format!("pack {}", pack.name), pack.text.to_string()));
+        Self { texts: texts.chain(packs).collect(), tools: all.tools }
+    }
+
+    fn shapes(&self) -> Vec<ToolShape> {
+        self.tools.shapes(&self.texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>())
+    }
+}

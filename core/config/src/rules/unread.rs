@@ -1,0 +1,38 @@
+//! Texts of rules in a program that cannot read them: they deny.
+
+use std::ops::Range;
+
+use phasegate_rules::{Rule, ToolShape};
+
+use crate::report::Finding;
+
+/// Reads no texts of rules.
+pub(super) enum Reader {}
+
+/// What a text of rules says.
+pub(super) struct Read {
+    /// The rules, each with its bytes.
+    pub(super) rules: Vec<(Rule, Range<usize>)>,
+    /// What is wrong, and whether it is an error.
+    pub(super) findings: Vec<(Finding, bool)>,
+}
+
+impl Reader {
+    /// There is none.
+    pub(super) fn new(_: &[ToolShape]) -> Result<Self, String> {
+        Err(why())
+    }
+
+    pub(super) fn read(&self, _: &str) -> Read {
+        match *self {}
+    }
+}
+
+fn why() -> String {
+    "this program was built without the feature `rules`, so it cannot read rules".to_string()
+}
+
+/// Nothing can be said.
+pub(super) fn schema(_: &[ToolShape]) -> Result<String, String> {
+    Err(why())
+}

@@ -1,0 +1,170 @@
+//! Rules in configs: what they mean, their version, and what is wrong with them.
+#![cfg(feature = "rules")]
+
+use std::collections::BTreeSet;
+
+use phasegate_config::{
+    Compiled, Kind, Known, Level, Severity, SourceFile, compile, compile_knowing, packs, rule_schema, rule_texts,
+};
+use phasegate_core::Code;
+use phasegate_core::policy::Mode;
+
+const NO_RM: &str = "@id(\"no-rm\") @reason(\"no\") forbid(principal, action == Action::\"Bash\", resource)\n\
+                     when { context.command.program == \"rm\" };\n";
+const NO_WEB: &str = "@id(\"no-web\") forbid(principal, action in Action::\"@network\", resource);\n";
+
+fn rules(path: &str, level: Level, text: &str) -> SourceFile {
+    SourceFile { path: path.into(), text: text.into(), level, kind: Kind::Rules }
+}
+
+fn settings(level: Level, text: &str) -> SourceFile {
+    SourceFile { path: format!("{level:?}.yaml"), text: text.into(), level, kind: Kind::Settings }
+}
+
+fn own(text: &str) -> SourceFile {
+    rules("own.cedar", Level::Project, text)
+}
+
+/// The version of what is in order.
+fn version(files: &[SourceFile]) -> String {
+    let compiled = compile(files);
+    assert!(!compiled.has_errors(), "{:#?}", compiled.diagnostics);
+    compiled.policy.version
+}
+
+fn codes(compiled: &Compiled) -> Vec<(Code, Severity)> {
+    compiled.diagnostics.iter().map(|found| (found.code, found.severity)).collect()
+}
+
+#[test]
+fn the_version_follows_what_rules_mean_and_not_how_they_are_written() {
+    let both = version(&[own(&(NO_RM.to_owned() + NO_WEB))]);
+    for files in [
+        vec![own(&(NO_WEB.to_owned() + NO_RM))],
+        vec![own(NO_RM), rules("more.cedar", Level::Project, NO_WEB)],
+        vec![own(&format!("// rm\n{}\n\n{NO_WEB}", NO_RM.replace(" == ", "\n  ==  ")))],
+    ] {
+        assert_eq!(version(&files), both);
+    }
+    let mut all = BTreeSet::from([both]);
+    for files in [
+        vec![own(NO_RM)],
+        vec![own(&NO_RM.replace("\"rm\"", "\"dd\""))],
+        vec![own(&NO_RM.replace("forbid", "@effect(\"ask\") forbid"))],
+        vec![own(&NO_RM.replace("\"no\"", "\"never\""))],
+        vec![own(NO_RM), settings(Level::Project, "rules: {default: deny}")],
+        vec![],
+    ] {
+        assert!(all.insert(version(&files)), "{files:?}");
+    }
+}
+
+#[test]
+fn each_level_has_its_own_rules_and_default() {
+    let files = [
+        settings(Level::User, "rules: {default: deny, packs: [no-force-push]}"),
+        rules("u.cedar", Level::User, "@id(\"look\") permit(principal, action in Action::\"@read\", resource);"),
+        own(NO_RM),
+    ];
+    let compiled = compile(&files);
+    assert!(compiled.diagnostics.is_empty(), "{:#?}", compiled.diagnostics);
+    let levels = &compiled.policy.rules.as_ref().unwrap().levels;
+    let ids = |at: usize| levels[at].rules.rules().iter().map(|rule| rule.id.as_str()).collect::<Vec<_>>();
+    assert_eq!((ids(0), ids(1)), (vec!["look", "no-force-push/force", "no-force-push/remove"], vec!["no-rm"]));
+    assert_eq!(compiled.policy.modes().max(), Some(Mode::Block));
+}
+
+#[test]
+fn a_mistake_has_a_place_and_asks_for_block_mode() {
+    let compiled = compile(&[own(&format!("{NO_WEB}{}", NO_RM.replace("program", "programm")))]);
+    assert_eq!(codes(&compiled), [(Code::RuleInvalid, Severity::Error)]);
+    let found = &compiled.diagnostics[0];
+    assert_eq!((found.path.as_str(), found.line, found.column), ("own.cedar", 3, 8), "{found:?}");
+    assert_eq!(found.suggestion.as_deref(), Some("did you mean `program`?"));
+    assert_eq!(compiled.policy.modes().max(), Some(Mode::Block));
+    for text in ["forbid(", NO_RM.trim_end_matches(";\n"), "@id(\"a\") permit(principal, action, resource) unless {};"]
+    {
+        let compiled = compile(&[own(text)]);
+        assert!(compiled.has_errors() && compiled.policy.modes().max() == Some(Mode::Block), "{text}");
+    }
+    let lenient = compile(&[own(&NO_RM.replace("forbid", "@effect(\"warn\") forbid"))]);
+    assert_eq!(lenient.policy.modes().max(), Some(Mode::Warn), "rules that only warn ask for no denial");
+}
+
+#[test]
+fn names_are_one_of_a_kind_in_a_level() {
+    let again = rules("z.cedar", Level::Project, NO_RM);
+    let compiled = compile(&[own(NO_RM), again.clone()]);
+    assert_eq!(codes(&compiled), [(Code::RuleInvalid, Severity::Error)]);
+    assert!(compiled.diagnostics[0].cause.as_ref().unwrap().contains("`own.cedar`"));
+    assert!(!compile(&[own(NO_RM), SourceFile { level: Level::User, ..again }]).has_errors());
+    let of_pack = NO_RM.replace("no-rm", "no-force-push/force");
+    assert!(compile(&[own(&of_pack), settings(Level::Project, "rules: {packs: [no-force-push]}")]).has_errors());
+}
+
+#[test]
+fn settings_about_rules_are_checked() {
+    for (text, code, severity, says) in [
+        ("rules: {packs: [no-force-posh]}", Code::ConfigValue, Severity::Error, "did you mean `no-force-push`?"),
+        ("rules: {packs: [no-force-push, no-force-push]}", Code::ConfigKeyDuplicate, Severity::Warning, "keep one"),
+        ("rules: {default: deny}", Code::RulePointless, Severity::Warning, "permits something"),
+        ("rules: {default: denny}", Code::ConfigValue, Severity::Error, "`deny`"),
+        ("rules: {tools: {'@write': {}}}", Code::ConfigValue, Severity::Error, "SERVER/TOOL"),
+        ("rules: {tools: {a/b: {arguments: {x: int}}}}", Code::ConfigValue, Severity::Error, "`number`"),
+        ("rules: {pack: [no-force-push]}", Code::ConfigKeyUnknown, Severity::Error, "packs"),
+    ] {
+        let compiled = compile(&[settings(Level::Project, text)]);
+        assert_eq!(codes(&compiled), [(code, severity)], "{text}: {:#?}", compiled.diagnostics);
+        let told = format!("{:?}", compiled.diagnostics[0]);
+        assert!(told.contains(says), "{text}: {told}");
+    }
+}
+
+#[test]
+fn tools_that_settings_describe_can_be_read() {
+    let text = "@id(\"dear\") forbid(principal, action == Action::\"pay/send\", resource)\n\
+                when { context.input has amount && context.input.amount > 5 };";
+    assert!(compile(&[own(text)]).has_errors(), "nobody says that there is an amount");
+    let described = "rules: {tools: {pay/send: {labels: [network], arguments: {amount: number}}}}";
+    let files = [own(text), settings(Level::Project, described)];
+    assert!(compile(&files).diagnostics.is_empty());
+    assert!(rule_schema(&files).unwrap().contains("\"amount\"?: Long"));
+    let named = rule_texts(&files);
+    assert_eq!((named[0].id.as_str(), named[0].effect, named[0].line), ("dear", "deny", 1));
+    let text = "@id(\"a\") forbid(principal, action in [Action::\"mail/*\", Action::\"mail/send\"], resource);";
+    assert!(compile(&[own(text)]).diagnostics.is_empty());
+}
+
+#[test]
+fn a_tool_that_a_known_server_does_not_have_is_told() {
+    let mut known = Known::default();
+    known.servers.tools.insert("my pay".into(), BTreeSet::from(["send".to_owned(), "refund".to_owned()]));
+    let text = "@id(\"a\") forbid(principal, action in [Action::\"my_pay/sent\", Action::\"other/x\"], resource);";
+    let compiled = compile_knowing(&[own(text)], &known);
+    assert_eq!(codes(&compiled), [(Code::RulePointless, Severity::Warning)]);
+    assert_eq!(compiled.diagnostics[0].suggestion.as_deref(), Some("did you mean `send`?"));
+}
+
+#[test]
+fn what_the_tools_of_hosts_can_do_is_known() {
+    use phasegate_core::event::builtin_labels;
+    let known = phasegate_rules::builtin(|name| builtin_labels(name).into_iter().collect());
+    let unknown: Vec<_> = known.iter().filter(|tool| tool.labels.is_empty()).map(|tool| &tool.action).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn packs_are_valid_and_say_what_they_are_for() {
+    for pack in packs() {
+        let text = format!("rules: {{packs: [{}]}}", pack.name);
+        let compiled = compile(&[settings(Level::Project, &text)]);
+        assert!(compiled.diagnostics.is_empty(), "{}: {:#?}", pack.name, compiled.diagnostics);
+        // What is wrong with a pack is told of a file that holds its text.
+        let alone = compile(&[own(pack.text)]);
+        assert!(alone.diagnostics.is_empty(), "{}: {:#?}", pack.name, alone.diagnostics);
+        let rules = &compiled.policy.rules.as_ref().unwrap().levels[0].rules;
+        let named = |id: &str| id.starts_with(&format!("{}/", pack.name));
+        assert!(rules.rules().iter().all(|rule| named(&rule.id) && !rule.reason.is_empty()), "{}", pack.name);
+        assert!(!rules.rules().is_empty() && !pack.summary().is_empty());
+    }
+}

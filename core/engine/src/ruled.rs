@@ -1,0 +1,92 @@
+//! What a rule says against a call, or that no rule permits it (rules 4.9).
+
+use alloc::format;
+use alloc::string::String;
+
+use phasegate_rules::{Truth, Verdict};
+
+use crate::decision::Effect;
+use crate::reason::DenialReason;
+
+/// What the rules say against a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruled {
+    /// The rule; `None`: no rule permits the call.
+    pub rule: Option<NamedRule>,
+    /// The part of the call that it is about, as a person reads it, where the call has several.
+    pub part: Option<String>,
+    /// What becomes of the call.
+    pub effect: Effect,
+}
+
+/// A rule that is about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedRule {
+    /// Its name.
+    pub name: String,
+    /// Why it forbids such calls; empty where it says nothing.
+    pub reason: String,
+    /// How to get on, where it says it.
+    pub recovery: Option<String>,
+    /// How surely it is about the call.
+    pub truth: Truth,
+}
+
+impl Ruled {
+    /// What a verdict says.
+    pub(crate) fn new(verdict: &Verdict<'_>, part: Option<String>) -> Self {
+        let rule = verdict.rule.map(|rule| NamedRule {
+            name: rule.id.clone(),
+            reason: rule.reason.clone(),
+            recovery: rule.recovery.clone(),
+            truth: verdict.truth,
+        });
+        Self { rule, part, effect: effect(verdict) }
+    }
+
+    /// Why, as data.
+    #[must_use]
+    pub fn reason(&self) -> DenialReason {
+        match &self.rule {
+            None => DenialReason::NoRuleMatched {},
+            Some(rule) => DenialReason::RuleRejected { rule_name: rule.name.clone(), rule_reason: self.why(rule) },
+        }
+    }
+
+    /// The sentence that people and agents read.
+    pub(crate) fn render(&self) -> String {
+        match (&self.rule, self.effect) {
+            (None, _) => format!("{}{}", self.reason().render(), self.of_part()),
+            (Some(rule), Effect::Ask) => format!("rule {} has the user asked: {}", rule.name, self.why(rule)),
+            (Some(rule), Effect::Warn) => format!("rule {} warns: {}", rule.name, self.why(rule)),
+            (Some(_), Effect::Allow | Effect::Deny) => self.reason().render(),
+        }
+    }
+
+    fn of_part(&self) -> String {
+        self.part.as_ref().map(|part| format!(" (`{part}`)")).unwrap_or_default()
+    }
+
+    fn why(&self, rule: &NamedRule) -> String {
+        let reason = if rule.reason.is_empty() { "it forbids such calls" } else { &rule.reason };
+        let doubt = match rule.truth {
+            Truth::Unknown => "; it may be about this call: some of it is not known before it runs",
+            Truth::Failed => "; it cannot be evaluated for this call, so it counts",
+            Truth::Yes | Truth::No => "",
+        };
+        format!("{}{}{doubt}", reason.trim_end_matches('.'), self.of_part())
+    }
+
+    /// How to get on, where the rule says it.
+    pub(crate) fn recovery(&self) -> Option<String> {
+        self.rule.as_ref()?.recovery.as_ref().cloned()
+    }
+}
+
+fn effect(verdict: &Verdict<'_>) -> Effect {
+    match verdict.effect {
+        phasegate_rules::Effect::Warn => Effect::Warn,
+        phasegate_rules::Effect::Ask => Effect::Ask,
+        phasegate_rules::Effect::Deny => Effect::Deny,
+    }
+}

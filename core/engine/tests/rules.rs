@@ -1,0 +1,191 @@
+//! The gate of rules: what rules see of a call, and what their verdicts become.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use phasegate_core::{Code, Decision, Effect, Event, Facts, Policy, State, step};
+use serde_json::{Value, json};
+
+/// `context.A.B`.
+fn get(path: &str) -> Value {
+    path.split('.').fold(json!({"var": "context"}), |of, name| json!({"get": [of, name]}))
+}
+
+fn of(op: &str, path: &str, value: &Value) -> Value {
+    json!({"of": [op, {"l": get(path), "r": value}]})
+}
+
+fn text(text: &str) -> Value {
+    json!({"v": text})
+}
+
+fn is(path: &str, value: &str) -> Value {
+    of("==", path, &text(value))
+}
+
+fn forbid(id: &str, when: &Value) -> Value {
+    json!({"id": id, "forbids": "deny", "reason": "no.", "when": when})
+}
+
+fn policy(default: &str, rules: &Value) -> Policy {
+    let level = json!({"rules": {"default": default, "rules": rules}});
+    serde_json::from_value(json!({"version": "v", "skills": [], "rules": [level]})).unwrap()
+}
+
+fn word(word: &str) -> Value {
+    if word == "$" { json!("unknown") } else { json!({"known": word}) }
+}
+
+/// A shell call of these commands, each with the number of its global options; `> FILE` and `< FILE` are paths.
+fn shell(lines: &[(&str, u32)]) -> Value {
+    let (mut commands, mut paths) = (vec![], vec![]);
+    for (number, (line, options)) in lines.iter().enumerate() {
+        let words: Vec<&str> = line.split(' ').filter(|word| !word.starts_with(['>', '<'])).collect();
+        for path in line.split(' ').filter(|word| word.starts_with(['>', '<'])) {
+            let access = if path.starts_with('>') { "write" } else { "read" };
+            let path = path.get(1..).unwrap();
+            paths.push(json!({"written": path, "resolved": path, "access": access, "command": number}));
+        }
+        let words: Vec<Value> = words.iter().map(|text| word(text)).collect();
+        commands.push(json!({"words": words, "span": [0, 0], "verdict": "send", "global_options": options}));
+    }
+    let labels = ["write", "execute", "network", "shell"];
+    json!({"event": "tool_call", "tool": "Bash", "input": {"command": "a line"}, "labels": labels,
+        "reading": {"commands": commands, "paths": paths}})
+}
+
+fn decided(policy: &Policy, event: Value) -> Decision {
+    step(policy, &State::default(), &Event::from_value(event).unwrap(), &Facts::new()).decision.unwrap()
+}
+
+/// The answer in short: `-` where the call passes, `?` where the rule may be about it.
+fn short(policy: &Policy, event: Value) -> String {
+    let decision = decided(policy, event);
+    let doubt = if decision.reason.contains("may be about") { "?" } else { "" };
+    match (decision.effect, decision.code) {
+        (Effect::Allow, None) => "-".into(),
+        (effect, code) => format!("{} {}{doubt}", effect.word(), code.unwrap()),
+    }
+}
+
+fn no_force() -> Policy {
+    let all = ["-f", "--force"].map(text);
+    let options = json!({"of": ["containsAny", {"l": get("command.options"), "r": {"set": all}}]});
+    let when = json!({"and": [is("command.program", "git"), is("command.subcommand", "push"), options]});
+    policy("permit", &json!([forbid("no-force", &when)]))
+}
+
+#[test]
+fn words_of_a_command_are_seen_as_a_shell_takes_them() {
+    let policy = no_force();
+    for (line, options, wanted) in [
+        ("git push origin", 0, "-"),
+        ("git push --force", 0, "deny rule-rejected"),
+        ("/usr/bin/git push -f", 0, "deny rule-rejected"),
+        ("git --no-pager push -f", 1, "deny rule-rejected"),
+        ("git push -fu origin", 0, "deny rule-rejected?"),
+        ("git -C x push -f", 2, "deny rule-rejected?"),
+        ("./git push -f", 0, "deny rule-rejected?"),
+        ("git push $", 0, "deny rule-rejected?"),
+        ("git -C x status -f", 2, "-"),
+        ("git push -- -f", 0, "-"),
+        ("git fetch -f", 0, "-"),
+        ("$ push", 0, "-"),
+        ("$ push -f", 0, "deny rule-rejected?"),
+    ] {
+        assert_eq!(short(&policy, shell(&[(line, options)])), wanted, "{line}");
+    }
+    assert_eq!(short(&policy, shell(&[("git push", 0), ("git push -f", 0)])), "deny rule-rejected");
+    let unread = json!({"event": "tool_call", "tool": "Bash", "input": {"command": "git ((("}});
+    assert_eq!(short(&policy, unread), "deny rule-rejected?", "a line that nobody reads may be any");
+}
+
+#[test]
+fn a_denial_names_the_rule_and_says_why() {
+    let decision = decided(&no_force(), shell(&[("git push -f", 0), ("ls", 0)]));
+    assert_eq!(decision.reason, "rule no-force denies the call: no (`git push -f`)");
+    assert_eq!(decision.gate.unwrap().word(), "rules");
+    let reason = decision.admission.unwrap();
+    assert_eq!(
+        reason.canonical(),
+        r#"{"kind":"rule_rejected","rule_name":"no-force","rule_reason":"no (`git push -f`)"}"#
+    );
+}
+
+#[test]
+fn effects_and_ways_on_are_the_rules_own() {
+    let rules = json!([
+        {"id": "ask", "forbids": "ask", "reason": "it is dear", "recovery": "Make it cheap.", "action": {"is": "Edit"}},
+        {"id": "warn", "forbids": "warn", "action": {"is": "Read"}},
+    ]);
+    let policy = policy("permit", &rules);
+    let call = |tool| json!({"event": "tool_call", "tool": tool, "input": {}});
+    let asked = decided(&policy, call("Edit"));
+    assert_eq!((asked.effect, asked.code), (Effect::Ask, Some(Code::RuleRejected)));
+    assert_eq!(asked.reason, "rule ask has the user asked: it is dear");
+    assert!(asked.recovery.ends_with("Otherwise: Make it cheap."), "{}", asked.recovery);
+    let warned = decided(&policy, call("Read"));
+    assert_eq!((warned.effect, warned.reason.as_str()), (Effect::Warn, "rule warn warns: it forbids such calls"));
+    assert_eq!(short(&policy, call("Grep")), "-");
+}
+
+#[test]
+fn where_the_default_is_to_deny_each_part_needs_a_permit() {
+    let rules = json!([
+        {"id": "cargo", "action": {"is": "Bash"}, "when": is("command.program", "cargo")},
+        {"id": "look", "action": {"in": ["@read"]}},
+    ]);
+    let policy = policy("deny", &rules);
+    assert_eq!(short(&policy, shell(&[("cargo test", 0)])), "-");
+    assert_eq!(short(&policy, shell(&[("cargo test", 0), ("rm x", 0)])), "deny no-rule-matched");
+    assert_eq!(short(&policy, shell(&[("cargo $", 0)])), "-");
+    assert_eq!(short(&policy, shell(&[("./cargo test", 0)])), "deny no-rule-matched", "it may be another program");
+    let call = |tool, server: Option<&str>| json!({"event": "tool_call", "tool": tool, "server": server, "input": {}});
+    assert_eq!(short(&policy, call("Read", None)), "-");
+    assert_eq!(short(&policy, call("Write", None)), "deny no-rule-matched");
+    assert_eq!(short(&policy, call("Read", Some("other"))), "deny no-rule-matched");
+}
+
+#[test]
+fn paths_are_seen_under_each_name_they_have() {
+    let like = json!({"like": [get("path.file"), [".env", null]]});
+    let when = json!({"and": [{"has": [{"var": "context"}, "path"]}, like, get("path.reads")]});
+    let policy = policy("permit", &json!([forbid("env", &when)]));
+    let read = |written: &str, resolved: Option<&str>| {
+        json!({"event": "tool_call", "tool": "Read", "input": {"file_path": written},
+            "reading": {"paths": [{"written": written, "resolved": resolved, "access": "read"}]}})
+    };
+    assert_eq!(short(&policy, read("a.rs", Some("a.rs"))), "-");
+    assert_eq!(short(&policy, read(".env.local", Some(".env.local"))), "deny rule-rejected");
+    assert_eq!(short(&policy, read("link", Some("x/.env"))), "deny rule-rejected");
+    assert_eq!(short(&policy, read(".env", Some("x/real"))), "deny rule-rejected");
+    assert_eq!(short(&policy, read("//", None)), "deny rule-rejected?");
+    assert_eq!(short(&policy, shell(&[("cat <a", 0), ("cat <.env", 0)])), "deny rule-rejected");
+    assert_eq!(short(&policy, shell(&[("tee >.env", 0)])), "-", "it reads nothing there");
+    let of_server = |path: &str| json!({"event": "tool_call", "tool": "get", "server": "fs", "input": {"at": [path]}});
+    assert_eq!(short(&policy, of_server("src/a.rs")), "-");
+    assert_eq!(short(&policy, of_server("./src/.env")), "deny rule-rejected?");
+}
+
+#[test]
+fn arguments_callers_and_times_are_seen() {
+    let cases = [
+        (of(">", "input.timeout", &json!({"v": 5})), "deny rule-rejected"),
+        (of(">", "input.timeout", &json!({"v": 9})), "-"),
+        (of("<", "time", &json!({"v": 9})), "deny rule-rejected?"),
+        (is("access", "normal"), "deny rule-rejected"),
+        (json!({"not": {"get": [{"var": "principal"}, "main"]}}), "-"),
+    ];
+    for (when, wanted) in cases {
+        let policy = policy("permit", &json!([forbid("x", &when)]));
+        let event = json!({"event": "tool_call", "tool": "Bash", "input": {"timeout": 7}, "labels": ["read"]});
+        assert_eq!(short(&policy, event.clone()), wanted, "{when}");
+        if wanted == "deny rule-rejected?" {
+            let mut later = event;
+            later["time"] = json!(10);
+            assert_eq!(short(&policy, later), "-");
+        }
+    }
+    let when = of(">", "input.timeout", &json!({"v": 5}));
+    let policy = policy("permit", &json!([forbid("x", &when)]));
+    let event = json!({"event": "tool_call", "tool": "Bash", "input": {"timeout": "7"}, "labels": ["read"]});
+    assert_eq!(short(&policy, event), "deny rule-rejected?", "a tool may take the text for a number");
+}
