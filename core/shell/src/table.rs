@@ -54,6 +54,11 @@ impl Table {
         shipped::names().filter(|name| table.rule(name).is_none()).collect()
     }
 
+    /// The name of every shipped entry: a program, or a program and its command.
+    pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+        shipped::names()
+    }
+
     /// Whether anything is known of a program.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {

@@ -58,6 +58,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) unnamed: bool,
     /// Whether the current command changes something that is no file that it names.
     pub(crate) besides: bool,
+    /// Whether nothing is known of the current command's program.
+    pub(crate) unheard: bool,
     /// Whether a program reads files whose names it makes while it runs.
     pub(crate) computed: bool,
     /// Whether a program asks a service on the network.
@@ -127,6 +129,7 @@ impl<'t> Walk<'t> {
             defining: Vec::new(),
             unnamed: false,
             besides: false,
+            unheard: false,
             computed: false,
             network: false,
             globals: Vec::new(),
@@ -265,6 +268,7 @@ impl<'t> Walk<'t> {
         command.alias = std::mem::take(&mut self.alias);
         command.network = std::mem::take(&mut self.asking);
         command.besides = std::mem::take(&mut self.besides);
+        command.unheard = std::mem::take(&mut self.unheard);
         command.registered = self.registered.take();
         let number = u32::try_from(self.parts.len()).ok();
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);

@@ -31,6 +31,12 @@ impl Command<'_> {
         named.filter_map(|given| given.value.as_ref())
     }
 
+    /// What the first of these options does, each of which names or is a program that runs.
+    pub(crate) fn runs_by(&self, names: &[&str]) -> Option<Finding> {
+        let given = self.scan.options.iter().find(|given| names.contains(&given.name.as_str()))?;
+        Some(Finding::new(Verdict::Execute, format!("`{}` runs a program", given.name), given.span))
+    }
+
     /// The worst that can be said of an operand.
     pub(crate) fn doubt(&self, field: &Field, what: &str) -> Option<Finding> {
         Some(Finding::new(Verdict::Unknown, format!("{what} of `{}` is made at run time", self.name), field.span))

@@ -197,7 +197,8 @@ const SSH_COMMANDS: [&str; 3] = ["proxycommand", "localcommand", "knownhostscomm
 
 /// `ssh -o`
 pub(super) fn ssh(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let mut found = None;
+    // What connects, and the settings that can name it: an unknown word may be any path of a copy, so no list of options has them.
+    let mut found = command.runs_by(if command.name == "scp" { &["S", "D", "F"] } else { &[] });
     for setting in command.values(&["o"]) {
         let text = setting.start();
         let name = text.split(['=', ' ', '\t']).next().unwrap_or_default();
@@ -238,5 +239,5 @@ pub(super) fn mirror(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
         script.push_text(".sh");
         walk.touch(&script, Access::Write);
     }
-    None
+    command.runs_by(&["daemon", "rsync-path", "M", "remote-option"])
 }

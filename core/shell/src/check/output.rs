@@ -66,7 +66,7 @@ pub(super) fn links(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         command.scan.operands.iter().for_each(|field| walk.touch(field, Access::Remove));
     }
     kept(walk, command);
-    None
+    command.runs_by(&["strip-program"])
 }
 
 /// `cp -b`, `install -S .old`, `rsync --suffix=.old`: what a program replaces it keeps under a name with an ending.

@@ -88,13 +88,27 @@ fn touch_sqlite(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field
         None => statements.iter().map(|field| field.known().map(str::to_owned)).collect(),
     };
     let texts = texts.filter(|texts| !texts.is_empty());
-    let plain = texts.is_some_and(|texts| texts.iter().all(|text| !names_files(text)));
+    let all = |fits: &dyn Fn(&str) -> bool| texts.as_ref().is_some_and(|texts| texts.iter().all(|text| fits(text)));
+    let (plain, looks) = (all(&|text| !names_files(text)), all(&|text| only_selects(text, true)));
     if !plain || command.has(&SQLITE_OPTIONS) {
         walk.touch(&Field { many: false, ..Field::any(command.span) }, Access::Write);
     }
     if let Some(database) = command.scan.operands.first() {
         let path = database.known().map(|name| name.split('?').next().unwrap_or_default().trim_start_matches("file:"));
-        walk.touch(&path.map_or_else(|| (*database).clone(), |path| Field::text(path, database.span)), Access::Write);
+        match path.filter(|_| plain && looks && !command.has(&SQLITE_OPTIONS)) {
+            // What only selects makes files beside the database, and leaves what it says.
+            Some(path) => {
+                for beside in ["-journal", "-wal", "-shm"] {
+                    walk.touch(&Field::text(&format!("{path}{beside}"), database.span), Access::Write);
+                }
+            }
+            None => {
+                walk.touch(
+                    &path.map_or_else(|| (*database).clone(), |path| Field::text(path, database.span)),
+                    Access::Write,
+                );
+            }
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let known = command.args.iter().all(|field| field.known().is_some());
     let elsewhere = walk.globals.iter().any(|given| matches!(given.name.as_str(), "work-tree" | "git-dir"));
     let paths = if known && !elsewhere && !command.has(&["pathspec-from-file"]) { changed(command) } else { None };
+    // What it takes out of the working tree it keeps in the repository.
+    walk.besides |= command.name.ends_with(" push");
     match paths {
         Some(paths) => {
             for path in paths {

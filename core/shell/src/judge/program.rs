@@ -20,6 +20,15 @@ use crate::walk::Walk;
 /// What the table says of programs that run code that they are given.
 const INTERPRETER: &str = "an interpreter runs code";
 
+/// What was found of a program, before what it wraps and touches.
+struct Judged {
+    worst: Finding,
+    /// Whether it writes by itself.
+    writes: bool,
+    /// Whether it writes files that its operands do not name.
+    untold: bool,
+}
+
 impl Walk<'_> {
     /// What a program does by its rule; `name` is the entry's name, `span` the place of the program's name.
     pub(crate) fn apply(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
@@ -54,27 +63,8 @@ impl Walk<'_> {
         let before = self.touches().len();
         let sends = |field: &&Field| field.known().is_some_and(|word| is_sent(rule, word));
         self.talks(rule.network || scan.operands.iter().any(sends));
-        let mut worst = self.own_verdict(name, rule, &scan, span);
-        for finding in scan.findings.iter().cloned() {
-            keep_worse(&mut worst, finding);
-        }
-        program_text::options(self, rule, &scan.options, &mut worst);
-        if let Some(finding) = excess(rule, &scan) {
-            keep_worse(&mut worst, finding);
-        }
-        if let Some(finding) = asked(rule, args) {
-            keep_worse(&mut worst, finding);
-        }
-        if rule.hardened_with.is_some()
-            && let Some(finding) = self.unhardened(name, rule, &scan, span)
-        {
-            keep_worse(&mut worst, finding);
-        }
-        if let Some(check) = rule.check
-            && let Some(finding) = check::run(check, self, &Command { name, rule, args, scan: &scan, span })
-        {
-            keep_worse(&mut worst, finding);
-        }
+        let Judged { mut worst, writes, untold } = self.judged(name, rule, args, &scan, span);
+        let own = worst.verdict;
         let asks = rule.check == Some(Check::Exec)
             && scan.options.iter().any(|given| matches!(given.name.as_str(), "v" | "V"));
         if rule.wraps.is_some() && !asks {
@@ -93,10 +83,45 @@ impl Walk<'_> {
             self.touch_named_in_input(true, span);
         }
         let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
-        let named = self.touches().iter().skip(before).any(changes);
-        self.unnamed |= worst.verdict == Verdict::Write && !named && !rule.elsewhere;
-        self.besides |= worst.verdict >= Verdict::Write && !named && rule.elsewhere;
+        let named = self.touches().iter().skip(before).any(changes) && !untold;
+        // What it does by itself, an option that nobody knows does not take back.
+        let writes = worst.verdict == Verdict::Write || (writes && worst.verdict == Verdict::Unknown);
+        self.unnamed |= writes && !named && !rule.elsewhere;
+        // What git does to the files of the working tree that it is given is all that it does.
+        let only_files = named && rule.check == Some(Check::GitWorktree);
+        self.besides |= own >= Verdict::Write && rule.elsewhere && !only_files;
         worst
+    }
+
+    /// What a program does by its rule, its options and what looks at its operands.
+    fn judged(&mut self, name: &str, rule: &Rule, args: &[Field], scan: &Scan<'_>, span: Span) -> Judged {
+        let mut worst = self.own_verdict(name, rule, scan, span);
+        let writes = worst.verdict == Verdict::Write;
+        for finding in scan.findings.iter().cloned() {
+            keep_worse(&mut worst, finding);
+        }
+        program_text::options(self, rule, &scan.options, &mut worst);
+        if let Some(finding) = excess(rule, scan) {
+            keep_worse(&mut worst, finding);
+        }
+        if let Some(finding) = asked(rule, args) {
+            keep_worse(&mut worst, finding);
+        }
+        if rule.hardened_with.is_some()
+            && let Some(finding) = self.unhardened(name, rule, scan, span)
+        {
+            keep_worse(&mut worst, finding);
+        }
+        let mut untold = writes_untold(rule, scan);
+        if let Some(check) = rule.check {
+            let so_far = self.touches().len();
+            if let Some(finding) = check::run(check, self, &Command { name, rule, args, scan, span }) {
+                untold |=
+                    finding.verdict == Verdict::Write && self.touches().len() == so_far && !changes_operands(rule);
+                keep_worse(&mut worst, finding);
+            }
+        }
+        Judged { worst, writes, untold }
     }
 
     /// Takes note of whether the command talks to another machine.
@@ -301,6 +326,27 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether the operands of a program may be what it changes.
+fn changes_operands(rule: &Rule) -> bool {
+    !matches!(rule.touches, Operands::None | Operands::Read | Operands::FirstNone)
+}
+
+/// Whether an option makes a program change files that no word of the line names.
+fn writes_untold(rule: &Rule, scan: &Scan<'_>) -> bool {
+    // These look themselves at what such options change.
+    let looked_at = matches!(
+        rule.check,
+        Some(Check::Sed | Check::InPlace | Check::Find | Check::Fd | Check::Curl | Check::Wget | Check::Httpie)
+    );
+    let writes = |given: &Given| {
+        let listed = rule.hurts.get(&Verdict::Write).into_iter().flat_map(|names| names.split_ascii_whitespace());
+        given.value.is_none() && listed.filter(|name| !name.ends_with([':', '?'])).any(|name| same(name, &given.name))
+    };
+    // Without an operand it changes what it finds out by itself: `patch -r a.rej`.
+    let no_operand = rule.touches == Operands::Write && scan.operands.is_empty();
+    no_operand || (!looked_at && !changes_operands(rule) && scan.options.iter().any(writes))
 }
 
 /// Whether a program that may change its operands does.

@@ -170,6 +170,7 @@ impl Walk<'_> {
         let registered = self.registered_of(bare, args);
         let rule = self.rule(bare);
         if registered.is_none() && rule.is_none() {
+            self.unheard = true;
             return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);
         }
         self.say(bare, args);
@@ -215,7 +216,7 @@ fn engine_command(
 ) -> SimpleCommand {
     // A variable without quotes may be a program with words of its own.
     let several = fields.first().filter(|first| first.many && first.bits.iter().all(|bit| *bit == Bit::Any));
-    let words = several.map(Field::to_word).into_iter().chain(fields.iter().map(Field::to_word)).collect();
+    let words = several.map(Field::to_word).into_iter().chain(worded(fields)).collect();
     SimpleCommand {
         words,
         assignments,
@@ -232,5 +233,29 @@ fn engine_command(
         registered: None,
         network: false,
         besides: false,
+        unheard: false,
     }
+}
+
+/// Commands with options whose value is a text that an agent writes, with the words of a substitution often.
+const MESSAGES: [(&str, &str, &[&str]); 4] = [
+    ("git", "commit", &["-m", "-am", "-qm", "-sm", "-asm", "-F", "--message", "--file"]),
+    ("git", "tag", &["-m", "-am", "-sm", "-F", "--message", "--file"]),
+    ("gh", "pr", &["-t", "-b", "-F", "--title", "--body", "--body-file"]),
+    ("gh", "release", &["-t", "-n", "-F", "--title", "--notes", "--notes-file"]),
+];
+
+/// The words of a command. A word in quotes that is the value of such an option is one, and no option.
+fn worded(fields: &[Field]) -> Vec<EngineWord> {
+    let known = |at: usize| fields.get(at).and_then(Field::known);
+    let options = MESSAGES
+        .iter()
+        .find(|(program, command, _)| known(0) == Some(program) && known(1) == Some(command))
+        .map_or(&[][..], |(_, _, options)| options);
+    let is_value = |at: usize| at.checked_sub(1).and_then(known).is_some_and(|before| options.contains(&before));
+    let word = |(at, field): (usize, &Field)| match field.known() {
+        None if !field.many && is_value(at) => EngineWord::Value,
+        _ => field.to_word(),
+    };
+    fields.iter().enumerate().map(word).collect()
 }

@@ -14,3 +14,4 @@ mod python;
 mod steps;
 mod second;
 mod variables;
+mod writers;

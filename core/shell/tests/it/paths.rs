@@ -208,6 +208,12 @@ fn a_command_says_whether_it_changes_what_is_no_file() {
         "timeout 5 git push > a.md",
         "gh pr merge 1 > a.md",
         "docker rm x > a.md",
+        "git tag v1 -F a.md",
+        "git stash push a.md",
+        "hostname -F a.md",
+        "date -s a.md",
+        "kubectl apply -f a.yaml",
+        "ionice -p 1 > a.md",
     ] {
         assert!(besides(line), "{line}");
     }
@@ -220,6 +226,8 @@ fn a_command_says_whether_it_changes_what_is_no_file() {
         "git checkout -- a.md",
         "tee a.md",
         "jq . a.json > b.json",
+        "ionice -c 3 tee a.md",
+        "git restore a.md",
     ] {
         assert!(!besides(line), "{line}");
     }
