@@ -22,6 +22,7 @@ pub mod plan;
 pub mod reload;
 pub mod repair;
 pub mod replay;
+pub mod rules;
 pub mod safety;
 pub mod schema;
 pub mod serve;
@@ -105,6 +106,8 @@ commands! {
     Workflow(workflow);
     /// Show and register what commands of programs do, and let agents classify programs
     Safety(safety);
+    /// Show, check and explain the rules over calls
+    Rules(rules);
     /// Check that the guard works here, and list what it cannot do
     Doctor(doctor);
     /// Read, export, verify and explain the journals of a project

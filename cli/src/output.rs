@@ -9,6 +9,7 @@ use std::io::Write as _;
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
+use phasegate_core::canonical::Sorted;
 use phasegate_core::one_line::{is_hidden, one_line};
 use serde_json::{Value, json};
 
@@ -68,7 +69,7 @@ impl Output {
 
     /// Prints a JSON value.
     pub fn value(&self, value: &Value) {
-        let _ = writeln!(anstream::stdout(), "{value:#}");
+        let _ = writeln!(anstream::stdout(), "{:#}", Sorted(value));
     }
 
     /// Prints a failure to standard error. Where the answer would have been JSON it is one object, the only form that a
@@ -76,7 +77,7 @@ impl Output {
     pub fn failure(&self, failure: &Failure) {
         if self.json {
             let error = json!({"code": failure.code, "message": failure.message, "help": failure.help});
-            let _ = writeln!(anstream::stderr(), "{:#}", json!({"error": error}));
+            let _ = writeln!(anstream::stderr(), "{:#}", Sorted(&json!({"error": error})));
             return;
         }
         let code = failure.code.map(|code| format!("[{code}]")).unwrap_or_default();

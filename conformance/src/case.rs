@@ -20,6 +20,9 @@ pub struct Case {
     /// Skill configs, as in `.phasegate/skills/`. The order of phases is their order here.
     #[serde(default)]
     pub skills: Vec<Box<RawValue>>,
+    /// Files of rules, by name, as in `.phasegate/rules/NAME.cedar`.
+    #[serde(default)]
+    pub rules: BTreeMap<String, Vec<String>>,
     /// `SKILL.md` texts by the name of the skill's folder.
     #[serde(default)]
     pub skill_md: BTreeMap<String, Vec<String>>,

@@ -52,6 +52,9 @@ pub(crate) fn stage(case: &Case, column: Option<&str>) -> Stage {
     for (at, skill) in case.skills.iter().enumerate() {
         stage.file(format!(".phasegate/skills/{}.json", at + 1), Kind::Skill, skill.get());
     }
+    for (name, lines) in &case.rules {
+        stage.file(format!(".phasegate/rules/{name}.cedar"), Kind::Rules, lines.join("\n"));
+    }
     for (folder, lines) in &case.skill_md {
         stage.file(format!("skills/{folder}/SKILL.md"), Kind::SkillMd, lines.join("\n"));
     }

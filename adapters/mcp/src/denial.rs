@@ -7,6 +7,7 @@ use phasegate_adapter::guarded::Denial;
 use phasegate_adapter::{Problem, text};
 use phasegate_core::Decision;
 use phasegate_core::builtin_tools::builtin_labels;
+use phasegate_core::canonical::Sorted;
 use serde_json::{Value, json};
 
 use crate::object::{Object, replaced};
@@ -67,7 +68,7 @@ pub fn warning(decision: &Decision, names: Names<'_>) -> String {
 #[must_use]
 pub fn warned(result: &[u8], warning: &str) -> Option<Vec<u8>> {
     let read = Object::read(result).ok()?;
-    let block = json!({"type": "text", "text": warning}).to_string();
+    let block = Sorted(&json!({"type": "text", "text": warning})).to_string();
     if let Some(list) = read.get("content").and_then(|list| list.strip_suffix(']')) {
         let comma = if list.trim_end().ends_with('[') { "" } else { "," };
         return replaced(result, "content", &format!("{list}{comma}{block}]"));
@@ -108,7 +109,7 @@ impl Denied {
                 fields.insert("resultType".to_owned(), Value::from("complete"));
             }
         }
-        result.to_string()
+        Sorted(&result).to_string()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Answers to a client, as JSON text.
 
+use phasegate_core::canonical::Sorted;
 use phasegate_core::{Code, Decision};
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ pub fn failed(id: Option<&Id>, number: i64, text: &str, code: Option<Code>) -> S
     if let (Value::Object(fields), Some(code)) = (&mut error, code) {
         fields.insert("data".to_owned(), json!({"code": code}));
     }
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, Sorted(&error))
 }
 
 /// The answer to bytes that are no message.

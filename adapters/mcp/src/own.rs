@@ -1,6 +1,7 @@
 //! The tools that the guard itself offers: the three of the original, with the same arguments and answers, and the one by
 //! which an agent registers what commands do.
 
+use phasegate_core::canonical::Sorted;
 use phasegate_core::event::By;
 use phasegate_core::safety::{Level, REGISTER};
 use phasegate_core::{EventKind, Outcome};
@@ -137,11 +138,11 @@ pub fn result(step: &Outcome, form: Form) -> String {
         fields.insert("content".to_owned(), json!([{"type": "text", "text": text}]));
         fields.insert("isError".to_owned(), Value::from(true));
     } else {
-        fields.insert("content".to_owned(), json!([{"type": "text", "text": answer.to_string()}]));
+        fields.insert("content".to_owned(), json!([{"type": "text", "text": Sorted(&answer).to_string()}]));
         fields.insert("structuredContent".to_owned(), answer);
     }
     if form.modern {
         fields.insert("resultType".to_owned(), Value::from("complete"));
     }
-    Value::Object(fields).to_string()
+    Sorted(&Value::Object(fields)).to_string()
 }

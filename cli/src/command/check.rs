@@ -152,7 +152,7 @@ fn without_phases(file: &SourceFile) -> Diagnostic {
     }
 }
 
-fn print(context: &Context, found: &Diagnostic, files: &[SourceFile]) {
+pub(super) fn print(context: &Context, found: &Diagnostic, files: &[SourceFile]) {
     let source = files.iter().find(|file| file.path == found.path);
     if !graphical() {
         context.out.line(plain(found));
@@ -197,7 +197,7 @@ fn plain(found: &Diagnostic) -> String {
     text
 }
 
-fn as_json(found: &Diagnostic) -> Value {
+pub(super) fn as_json(found: &Diagnostic) -> Value {
     json!({
         "code": found.code,
         "severity": word(found.severity),
@@ -218,7 +218,7 @@ fn word(severity: Severity) -> &'static str {
     }
 }
 
-fn count(number: usize, what: &str) -> String {
+pub(super) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -33,7 +33,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let adapters = platforms(args, &runtime, &project.root)?;
+    let (adapters, elsewhere) = platforms(args, &runtime, &project.root)?;
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
         .collect();
@@ -48,6 +48,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if !findings.is_empty() {
         sections.push(Section { about: "SKILL.md".into(), findings });
     }
+    if !elsewhere.is_empty() {
+        let findings = elsewhere.iter().map(|adapter| unused(*adapter)).collect();
+        sections.push(Section { about: "not used in this project".into(), findings });
+    }
     if context.out.json {
         context.out.value(&as_json(&sections, &adapters));
     } else {
@@ -58,11 +62,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(if count(&sections, Level::Problem) > 0 { Exit::No } else { Exit::Done })
 }
 
-fn platforms(args: &Args, runtime: &Runtime, root: &std::path::Path) -> Result<Vec<&'static dyn Adapter>, Failure> {
+type Adapters = Vec<&'static dyn Adapter>;
+
+/// The platforms to look at, and those of this machine of which the project has no sign although it has one of others.
+fn platforms(args: &Args, runtime: &Runtime, root: &std::path::Path) -> Result<(Adapters, Adapters), Failure> {
     let mut all = phasegate_adapters::all();
     if let Some(id) = &args.platform {
         return match phasegate_adapters::find(id) {
-            Some(adapter) => Ok(vec![adapter]),
+            Some(adapter) => Ok((vec![adapter], Vec::new())),
             None => {
                 let known: Vec<_> = all.iter().map(|adapter| adapter.id()).collect();
                 Err(Failure::new(format!("there is no platform `{id}`"))
@@ -71,7 +78,17 @@ fn platforms(args: &Args, runtime: &Runtime, root: &std::path::Path) -> Result<V
         };
     }
     all.retain(|adapter| !signs(*adapter, root, &runtime.locations.home).is_empty());
-    Ok(all)
+    let here = |adapter: &&'static dyn Adapter| {
+        signs(*adapter, root, &runtime.locations.home).iter().any(|sign| !sign.starts_with('~'))
+    };
+    let (used, others): (Adapters, Adapters) = all.into_iter().partition(here);
+    Ok(if used.is_empty() { (others, used) } else { (used, others) })
+}
+
+/// What is told of a platform that the project does not use.
+fn unused(adapter: &dyn Adapter) -> Finding {
+    let what = format!("{} is on this machine, and nothing of the project is for it: not looked at", adapter.name());
+    Finding::new(Level::Note, what).with(format!("run `phasegate doctor --platform {}`", adapter.id()))
 }
 
 fn print(context: &Context, section: &Section) {

@@ -11,6 +11,7 @@ mod plan;
 mod record;
 mod settings;
 mod report;
+mod rule_packs;
 pub(crate) mod skill_file;
 mod skill_text;
 mod starter;

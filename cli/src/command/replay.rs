@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use owo_colors::OwoColorize as _;
 use phasegate_config::{Kind, Level, Severity, SourceFile, compile, find_shipped, shipped};
+use phasegate_core::canonical::Sorted;
 use phasegate_core::policy::{Mode, Policy};
 use phasegate_runtime::replay::{Options, Replay};
 use serde_json::Value;
@@ -87,7 +88,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         if human {
             context.out.line(readable(&output));
         } else {
-            context.out.line(&output);
+            context.out.line(Sorted(&output));
         }
     }
     Ok(Exit::Done)

@@ -106,6 +106,33 @@ fn each_way_in_which_the_guard_is_not_there_is_a_problem() {
 }
 
 #[test]
+fn a_client_that_the_project_does_not_use_is_no_problem_of_it() {
+    let world = wired("2.1.329");
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    fs::create_dir_all(world.home().join(".pi/agent")).unwrap();
+    let report = doctor(&world, &[], 0);
+    says(&found(&report, "note"), "not used in this project: Pi is on this machine");
+    assert!(report["sections"].as_array().unwrap().iter().all(|section| section["about"] != "pi"), "{report:#}");
+    doctor(&world, &["--platform", "pi"], 1);
+}
+
+#[test]
+fn programs_that_no_tool_can_register_patterns_for_are_told() {
+    let world = wired("2.1.329");
+    world.write(".phasegate/config.yaml", "mode: block\nsafety: {programs: [gcloud]}\n");
+    let says_so = |world: &World| {
+        let all = found(&doctor(world, &["--platform", "claude-code"], 0), "warning");
+        all.iter().any(|found| found.contains("no server in the client's settings offers the tool `plan_skill_safety`"))
+    };
+    assert!(says_so(&world));
+    world.write(".mcp.json", r#"{"mcpServers": {"phasegate": {"command": "phasegate", "args": ["mcp", "serve"]}}}"#);
+    assert!(!says_so(&world));
+    fs::remove_file(world.root().join(".mcp.json")).unwrap();
+    world.write(".phasegate/config.yaml", "mode: block\nsafety: {programs: [gcloud], prompt: false}\n");
+    assert!(!says_so(&world), "where the agent is told of no tool, none is missing");
+}
+
+#[test]
 fn a_program_that_is_gone_or_another_is_told() {
     for (program_text, level, says_so) in [
         (None, "problem", "which does not exist"),

@@ -39,6 +39,7 @@ mod project_runs;
 mod protection;
 mod reload;
 mod repair;
+mod rules;
 mod serve;
 mod servers;
 mod outer;

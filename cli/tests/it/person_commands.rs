@@ -143,6 +143,38 @@ fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
 }
 
 #[test]
+fn the_phases_of_a_run_are_told_in_their_order_and_as_they_are_now() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    let skill = "skill: steps\ndescription: Write, then check.\nmode: block\nphases:\n  \
+                 write: {allowed: [Edit], done_when: {ok: Edit}, leave: on_done}\n  \
+                 check: {allowed: [WebSearch], done_when: {ok: WebSearch}, back: [{to: write, limit: 3}]}\n  \
+                 also: {allowed: [WebFetch], optional: true}\n";
+    world.write(".phasegate/skills/steps.yaml", skill);
+    world.start(SESSION);
+    world.run(&["skill", "start", "steps"], 0);
+    let call = |id: &str, tool: &str, input: Value| {
+        assert!(passes(&world, id, tool, input.clone()), "{id}");
+        world.ok(SESSION, id, tool, input);
+    };
+    let told = || {
+        let status = world.run(&["skill", "status"], 0);
+        let lines = status.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.collect::<Vec<_>>()
+    };
+    call("1", "Edit", edit("a.py"));
+    assert_eq!(told(), ["completed write", "in_progress check", "pending also"]);
+    call("2", "Edit", edit("a.py"));
+    assert_eq!(told(), ["completed write", "in_progress check", "pending also"], "it went back, and came to it again");
+    assert!(passes(&world, "3", "Edit", edit("a.py")));
+    assert_eq!(told(), ["in_progress write", "pending check", "pending also"], "the check is to be done again");
+    world.ok(SESSION, "3", "Edit", edit("a.py"));
+    call("4", "WebSearch", json!({"query": "a"}));
+    call("5", "Write", json!({"file_path": "b.py", "content": "x"}));
+    assert_eq!(told(), ["completed write", "completed check", "skipped also"], "the run has ended");
+}
+
+#[test]
 fn a_plan_is_of_the_run_that_was_there_before_it_in_a_session_that_goes_on() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\nuse: [plan-mode]\n");

@@ -6,7 +6,7 @@ use crate::support::World;
 fn a_new_skill_of_each_kind_passes_check() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\n");
-    for kind in ["phases", "workflow", "composite"] {
+    for kind in ["phases", "workflow", "composite", "atomic"] {
         let name = format!("my-{kind}");
         let shown = world.run(&["skill", "new", &name, "--kind", kind, "--dry-run"], 0);
         assert!(shown.contains(&format!("skill: {name}")), "{shown}");

@@ -65,7 +65,42 @@ pub(crate) fn embed(
     for name in skills.keys().cloned().collect::<Vec<_>>() {
         Embedding { skills, shipped, refused: &refused }.complete(&name, &mut whole);
     }
+    for name in named {
+        if let Some(finding) = whole.get(&name.skill).and_then(|skill| shared_file(skill, name)) {
+            report(name.file, finding);
+        }
+    }
     *skills = whole;
+}
+
+/// The file that a branch makes and one before it makes too: what the one leaves counts for the other.
+fn shared_file(skill: &Skill, name: &Named) -> Option<Finding> {
+    let branch = name.branch.as_ref()?;
+    let mut parallel = skill.phases.iter().filter_map(|phase| phase.run.as_ref()).filter(|run| run.parallel);
+    let all = parallel.find_map(|run| {
+        let at = run.each.iter().position(|one| one.branch == *branch && one.skill == name.child)?;
+        Some((run.each.get(..at)?, run.each.get(at)?))
+    });
+    let (before, this) = all?;
+    let own = files_of(skill, this);
+    let other = before
+        .iter()
+        .find_map(|other| Some((other, files_of(skill, other).into_iter().find(|file| own.contains(file))?)));
+    let (other, file) = other?;
+    let message = format!("the branches `{}` and `{branch}` both make `{file}`", other.branch);
+    let finding = Finding::warning(Code::ConfigValue, name.span, message);
+    Some(
+        finding
+            .cause("what one of them leaves there counts for the other too")
+            .suggest("put `${branch}` into the path of the artifact, or run the skills one after the other"),
+    )
+}
+
+/// The files that the phases of a branch's skill make, with the name of the branch put in.
+fn files_of(skill: &Skill, run: &ChildRun) -> Vec<String> {
+    let Some(child) = skill.children.iter().find(|child| child.name == run.skill) else { return Vec::new() };
+    let made = child.phases.iter().flat_map(|phase| child.produced_in(phase));
+    made.flat_map(|artifact| &artifact.paths).map(|path| path.replace("${branch}", &run.branch)).collect()
 }
 
 /// Why a skill cannot run another.

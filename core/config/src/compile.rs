@@ -17,7 +17,7 @@ use crate::skills::Beside;
 use crate::source::{ApproveSource, Form, SettingsSource, UseSource};
 use crate::suggestion::{did_you_mean, listed};
 use crate::texts::Texts;
-use crate::{budgets, mcp, safety, settings_check, skills, unentered, version};
+use crate::{budgets, mcp, rules, safety, settings_check, skills, unentered, version};
 
 /// Compiles all configs of a project.
 ///
@@ -55,7 +55,7 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
                 mode_unclear |= read.is_none() && file.kind == Kind::Skill;
                 found.extend(read);
             }
-            Kind::Prompt | Kind::Format => {}
+            Kind::Prompt | Kind::Format | Kind::Rules => {}
         }
     }
     let runs: Vec<Named> = found.iter().flat_map(Named::of).collect();
@@ -74,8 +74,10 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
         let Some(findings) = work.findings.get_mut(*number) else { continue };
         budgets::of_file(source, node, everywhere.mode, &mut all, findings);
     }
+    let rules = rules::combine(&files, &settings, known, &mut |file, finding| work.report(file, finding));
     let skills = skills.into_values().collect();
-    let mut policy = Policy { skills, changed_tools, approve, safety, access, budgets: all, ..Policy::default() };
+    let mut policy =
+        Policy { skills, changed_tools, approve, safety, access, budgets: all, rules, ..Policy::default() };
     version::stamp(&mut policy);
     mode_unclear |= work.findings.iter().flatten().any(Finding::hides_a_mode);
     let settings = Settings {

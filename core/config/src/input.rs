@@ -28,6 +28,8 @@ pub enum Kind {
     Prompt,
     /// A format of artifacts, or a JSON Schema, that configs of its level may name.
     Format,
+    /// Rules over calls, in Cedar.
+    Rules,
 }
 
 /// A config text with its name.

@@ -16,11 +16,13 @@ pub fn all() -> Vec<(&'static str, Value)> {
     for key in ["requires", "from", "at"] {
         tidy::without_key(&mut settings, "MatcherObject", key);
     }
-    vec![
+    let mut all = vec![
         ("event.schema.json", schema::<event::EventLine>("event", "A line of a neutral transcript")),
         ("settings.schema.json", settings),
         ("skill.schema.json", schema::<SkillSource>("skill", "phasegate skill")),
-    ]
+    ];
+    all.iter_mut().for_each(|(_, schema)| schema.sort_all_objects());
+    all
 }
 
 fn schema<T: schemars::JsonSchema>(name: &str, title: &str) -> Value {

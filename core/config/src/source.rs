@@ -7,6 +7,7 @@ pub mod matcher;
 pub mod artifact;
 pub mod budget;
 pub mod mcp;
+pub mod rules;
 pub mod safety;
 pub mod unlisted;
 pub mod phase;
@@ -18,8 +19,8 @@ pub use artifact::{
 };
 pub use budget::{AccessSource, BudgetSource, CountSource, PerSource};
 pub use choices::{
-    ApproveSource, FinishSource, Form, LeaveSkillSource, LeaveSource, ModeSource, OnViolationSource, ScopeSource,
-    ThenSource, UnlistedSource,
+    ApproveSource, FinishSource, FirstPhaseSource, Form, LeaveSkillSource, LeaveSource, ModeSource, OnViolationSource,
+    ScopeSource, ThenSource, UnlistedSource,
 };
 pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
@@ -29,6 +30,7 @@ pub use phase::{
     BackSource, BranchObject, BranchSource, DescriptionFile, DescriptionSource, EachSource, EdgeSource, NextSource,
     OptionalSource, OptionalWhen, ParallelSource, PhaseSource, RunSource,
 };
+pub use rules::{ArgumentSource, RuleDefaultSource, RuleToolSource, RulesSource};
 pub use safety::SafetySource;
 pub use settings::{SettingsSource, UseObject, UseSource};
 pub use skill::{SkillSource, StartObject, StartSource, StartWord, ToolSource};

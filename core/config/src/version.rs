@@ -1,5 +1,6 @@
 //! Versions: the hash of what was compiled, not of how it was written.
 
+use phasegate_core::canonical::Sorted;
 use phasegate_core::policy::{Approve, ChangedTools, Policy, Skill};
 use serde::Serialize;
 use serde_json::Value;
@@ -25,6 +26,9 @@ pub(crate) fn stamp(policy: &mut Policy) {
     if !policy.access.is_normal() || !policy.budgets.is_empty() {
         policy.version = digest(&(&policy.version, policy.access, &policy.budgets));
     }
+    if let Some(rules) = &policy.rules {
+        policy.version = digest(&(&policy.version, rules));
+    }
 }
 
 /// Gives a skill and those that it runs their versions.
@@ -46,12 +50,14 @@ pub fn of_stored_skill(mut value: Value) -> String {
         map.remove("version");
     }
     sort_unordered(&mut value);
-    digest(&value)
+    hash(Sorted(&value).to_string().as_bytes())
 }
 
 fn digest(content: &impl Serialize) -> String {
-    // Maps are written with sorted keys, so equal content gives equal bytes.
-    let bytes = serde_json::to_vec(content).unwrap_or_default();
+    hash(&serde_json::to_vec(content).unwrap_or_default())
+}
+
+fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -62,7 +68,7 @@ fn sort_unordered(value: &mut Value) {
                 if let Value::Array(items) = inner
                     && UNORDERED.contains(&key.as_str())
                 {
-                    items.sort_by_cached_key(Value::to_string);
+                    items.sort_by_cached_key(|item| Sorted(item).to_string());
                 }
                 if key != "example" {
                     sort_unordered(inner);

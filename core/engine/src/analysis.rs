@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use phasegate_rules::Piece;
 use serde::{Deserialize, Serialize};
 
 use crate::redacted::Redacted;
@@ -24,6 +25,10 @@ pub struct CallAnalysis {
     /// The known paths that the call would access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathUse>,
+    /// The paths that a line names in part, the rest of which is made when it runs. Looked for only where there are rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub in_part: Vec<PathInPart>,
     /// The protected paths that the call would change or could change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<Guarded>,
@@ -64,6 +69,7 @@ impl CallAnalysis {
     pub fn is_empty(&self) -> bool {
         self.commands.is_empty()
             && self.paths.is_empty()
+            && self.in_part.is_empty()
             && self.guarded.is_empty()
             && self.redacted.is_none()
             && self.invokes.is_none()
@@ -176,6 +182,9 @@ pub struct SimpleCommand {
     /// Whether it changes something that is no file that it names: the repository's own data, a service, a process.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub besides: bool,
+    /// Whether nothing is known of its program, by its bare name, and nothing is registered of it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unheard: bool,
     /// The tests that it runs in the project, where nothing else in the line can print.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestRun>,
@@ -284,6 +293,8 @@ pub enum Word {
     Known(String),
     /// A word that is unknown before the line runs.
     Unknown,
+    /// One word that is unknown before the line runs and is the value of an option, as a message: no option of its own.
+    Value,
 }
 
 /// The most harmful effect of a command, from harmless to unknown.
@@ -340,6 +351,24 @@ impl PathUse {
     pub fn new(written: String, access: Access) -> Self {
         Self { written, resolved: None, access, command: None, folder: false, linked: false, below: Vec::new() }
     }
+}
+
+/// A path of which a shell line names a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathInPart {
+    /// What the path is made of.
+    pub name: Vec<Piece>,
+    /// What its last part is made of.
+    pub file: Vec<Piece>,
+    /// Whether the last part may begin with a dot: no name that a pattern of the shell finds does, unless it says so.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub hidden: bool,
+    /// What is done there.
+    pub access: Access,
+    /// Which simple command does it, by its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<u32>,
 }
 
 /// What a call does to a path.

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::analysis::{Access, PathUse, UNKNOWN, UNNAMED};
+use crate::analysis::{self, Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict};
 use crate::approved;
 use crate::change::Change;
 use crate::decision::{Decision, Effect, Gate};
@@ -51,7 +51,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let judge = |world: &mut World<'_>, draft: &Draft, verdicts: &[RunVerdict<'_>]| {
         let denied = gates::judge(
             world,
-            &Context { policy, state: draft.state(), call: &call, caller, asked, is_own, verdicts },
+            &Context { policy, state: draft.state(), event, call: &call, caller, asked, is_own, verdicts },
         );
         question::answered(draft, &call, event, denied)
     };
@@ -143,7 +143,7 @@ fn is_own(state: &State, call: &Call) -> bool {
 }
 
 /// The kind of the agent that calls, taken from its start where the event does not say; empty where not known.
-fn agent_kind(state: &State, event: &Event) -> String {
+pub(crate) fn agent_kind(state: &State, event: &Event) -> String {
     let kind = event.agent.as_ref().map(|agent| agent.kind.clone()).unwrap_or_default();
     let Some(id) = event.subagent().filter(|_| kind.is_empty()) else { return kind };
     let known = state.session.agents.iter().find(|agent| agent.id == id);
@@ -161,6 +161,13 @@ fn writes(policy: &Policy, call: &Call) -> Vec<String> {
     written.take(MAX_WRITES).collect()
 }
 
+/// Whether a call that fails may have changed something before: not where a single command of a known program fails.
+fn changes_in_part(call: &Call) -> bool {
+    let known = |command: &SimpleCommand| command.verdict <= Verdict::Write && command.status == analysis::Status::Own;
+    let single = matches!(call.analysis.commands.as_slice(), [command] if known(command));
+    [EXECUTE, SHELL].iter().any(|label| call.tool.labels.contains(*label)) && !single
+}
+
 fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -> OpenCall {
     OpenCall {
         number: 0,
@@ -173,6 +180,7 @@ fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -
         },
         executes: [EXECUTE, SHELL].iter().any(|label| call.tool.labels.contains(*label)),
         may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),
+        changes_in_part: changes_in_part(call),
         writes: writes(policy, call),
         since: event.time,
         launched: false,

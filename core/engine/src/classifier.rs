@@ -128,7 +128,7 @@ impl Classifier {
 
 /// What a program's default says of a command that no pattern selects. Nothing that changes things is READ by default.
 fn by_default(level: Level, tool: &str, words: &[Word]) -> Registered {
-    let unsure = words.contains(&Word::Unknown);
+    let unsure = words.iter().any(|word| !matches!(word, Word::Known(_)));
     let word = changing(arguments(words)).map(ToString::to_string);
     let level = if level.reads() && (unsure || word.is_some()) { Level::Write } else { level };
     Registered { tool: tool.to_string(), pattern: None, level: level.word().to_string(), doubt: false, changes: word }

@@ -110,10 +110,10 @@ codes! {
         "the agent wants to end its turn, and a skill that it must finish is not done",
         "make the calls that are still missing; a person may also end the skill with `phasegate deactivate`";
     NoRuleMatched = "no-rule-matched", Admission,
-        "no rule permits this call, and the policy denies what no rule permits; phasegate itself never denies so",
+        "no rule permits this call, and the configs say that such calls are denied (`rules: {default: deny}`)",
         "make a call that a rule permits, or ask the user to permit this one";
     RuleRejected = "rule-rejected", Admission,
-        "a rule denies this call, or could not be evaluated for it; phasegate itself never denies so",
+        "a rule denies this call, may be about it, or cannot be evaluated for it; the denial names the rule",
         "do as the reason says, or go on without the call";
     PolicyDenied = "policy-denied", Admission,
         "a policy outside of the rules denies this call; phasegate itself never denies so",
@@ -259,6 +259,12 @@ codes! {
     SkillUnknownUse = "use-unknown", Config,
         "`use` names a skill that is neither shipped nor found in a config folder",
         "use the suggested name";
+    RuleInvalid = "rule-invalid", Config,
+        "a rule is not valid Cedar, or reads what no call has; while it stands, phasegate denies all calls",
+        "correct the place that is marked; `phasegate rules schema` prints what rules can read";
+    RulePointless = "rule-pointless", Config,
+        "a rule can never be about a call, or says something that means nothing",
+        "correct the rule, or remove it";
     ConfigUnreadable = "config-unreadable", Config,
         "a config file or folder exists but cannot be read",
         "make it a regular file of at most 1 MiB of UTF-8 text that you may read, or remove it";

@@ -11,6 +11,7 @@ use crate::decision::{Effect, NextCall};
 use crate::doubt::NamedLine;
 use crate::plan::NamedElement;
 use crate::reason::DenialReason;
+use crate::ruled::Ruled;
 use crate::state::{SpentEdge, Why};
 use crate::steps::StepsLeft;
 
@@ -198,6 +199,8 @@ pub enum DenialKind {
     },
     /// A rule or a budget does not admit the call.
     Admission(Box<DenialReason>),
+    /// A rule is about the call, or none permits it.
+    Rule(Box<Ruled>),
 }
 
 /// Who says that calls may only read.
@@ -552,17 +555,27 @@ pub struct Denial {
     pub guidance: Guidance,
     /// What was attempted, where the skill's denials say it.
     pub attempted: Option<String>,
-    /// What is registered of the part of the call that is to blame, where that decided.
+    /// What is known of the part of the call that is to blame, where that decided.
     pub blame: Option<Box<Blame>>,
 }
 
-/// What is registered of the command that is to blame.
+/// What is known of the command that is to blame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blame {
-    /// What is registered of it.
-    pub registered: Registered,
-    /// The patterns by which commands of the same program only read.
-    pub readers: Vec<String>,
+pub enum Blame {
+    /// Something is registered of it.
+    Registered {
+        /// What is registered of it.
+        registered: Registered,
+        /// The patterns by which commands of the same program only read.
+        readers: Vec<String>,
+    },
+    /// Nothing is known of its program.
+    Unheard {
+        /// The program's name.
+        program: String,
+        /// Whether a person lets agents say what its commands do.
+        named: bool,
+    },
 }
 
 /// Where the run that decided stands.

@@ -84,7 +84,9 @@ fn of_words(command: &SimpleCommand) -> Option<String> {
         (Word::Known(_), Some(Word::Known(word))) if command.alias => {
             Some(format!("`{}` may be an alias", phrase::shortened(word)))
         }
-        _ if command.words.contains(&Word::Unknown) => Some("a word of it is known only when it runs".to_string()),
+        _ if command.words.iter().any(|word| !matches!(word, Word::Known(_))) => {
+            Some("a word of it is known only when it runs".to_string())
+        }
         _ if options > 0 => Some("an option with a value stands before its subcommand".to_string()),
         _ => None,
     }

@@ -1,10 +1,13 @@
 //! An example of a tool's arguments, which is read only when a denial shows it.
 
 use alloc::boxed::Box;
+use alloc::string::ToString as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use crate::canonical::Sorted;
 
 /// The arguments of a useful call, as JSON text. Most events end without a look at them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,7 +17,7 @@ impl Example {
     /// Keeps these arguments. `None` if they cannot be written as JSON.
     #[must_use]
     pub fn new(arguments: &Value) -> Option<Self> {
-        serde_json::value::to_raw_value(arguments).ok().map(Self)
+        RawValue::from_string(Sorted(arguments).to_string()).ok().map(Self)
     }
 
     /// The arguments; `null` if the text is not JSON.
@@ -41,7 +44,7 @@ mod tests {
         let arguments = json!({"file": "{file}", "depth": [1, {"of": null}]});
         let example = Example::new(&arguments).unwrap();
         let stored = serde_json::to_string(&example).unwrap();
-        assert_eq!(stored, serde_json::to_string(&arguments).unwrap());
+        assert_eq!(stored, Sorted(&arguments).to_string());
         let read: Example = serde_json::from_str(&stored).unwrap();
         assert_eq!((read.arguments(), &read), (arguments.clone(), &example));
         let read: Example = serde_json::from_value(arguments).unwrap();

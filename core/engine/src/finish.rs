@@ -13,6 +13,7 @@ use crate::decision::Effect;
 use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance};
 use crate::draft::Draft;
 use crate::eval::World;
+use crate::event::{Event, EventKind};
 use crate::gate::Context;
 use crate::hindered::is_hindered;
 use crate::judge::{Caller, Ruling};
@@ -198,8 +199,9 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
     for verdict in &mut verdicts {
         verdict.ruling = Ruling::outside();
     }
+    let (event, asked) = (Event::new("", EventKind::Idle {}), Asked::default());
     let context =
-        Context { policy, state, call: &call, caller, asked: Asked::default(), is_own: false, verdicts: &verdicts };
+        Context { policy, state, event: &event, call: &call, caller, asked, is_own: false, verdicts: &verdicts };
     let mut open = Vec::new();
     for verdict in verdicts.iter().filter(|verdict| verdict.judges) {
         let Some(run) = state.run(&verdict.run).filter(|run| !run.tentative) else { continue };

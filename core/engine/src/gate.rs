@@ -2,6 +2,7 @@
 
 use crate::denial::Denial;
 use crate::eval::World;
+use crate::event::Event;
 use crate::in_force;
 use crate::judge::Caller;
 use crate::permitting::Asked;
@@ -15,6 +16,8 @@ pub(crate) struct Context<'a> {
     pub(crate) policy: &'a Policy,
     /// The state before the call.
     pub(crate) state: &'a State,
+    /// The event of the call.
+    pub(crate) event: &'a Event,
     pub(crate) call: &'a Call,
     pub(crate) caller: Caller<'a>,
     /// When it is made, and what is stated of it.

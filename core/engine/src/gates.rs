@@ -8,6 +8,7 @@ mod phase;
 mod pin;
 pub(crate) mod protection;
 mod registry;
+mod rules;
 mod version;
 
 use crate::decision::{Decision, Gate};
@@ -21,7 +22,7 @@ struct Row {
 }
 
 /// Every gate that a call passes. The input is checked before, where it is read.
-const GATES: [Row; 7] = [
+const GATES: [Row; 8] = [
     Row { gate: Gate::Protection, judge: protection::judge },
     Row { gate: Gate::Pin, judge: pin::judge },
     Row { gate: Gate::Registry, judge: registry::judge },
@@ -29,6 +30,7 @@ const GATES: [Row; 7] = [
     Row { gate: Gate::Access, judge: access::judge },
     Row { gate: Gate::Budget, judge: budget::judge },
     Row { gate: Gate::Phase, judge: phase::judge },
+    Row { gate: Gate::Rules, judge: rules::judge },
 ];
 
 /// The gates that a call passes, in order.

@@ -207,10 +207,14 @@ impl Glob {
         self.choices.iter().any(|choice| choice.text == "**" || choice.text == "**/*")
     }
 
-    /// Whether a file that it selects may lie in this folder, at any depth.
+    /// Whether a file that it selects may lie in this folder, at any depth. Of the folders of the whole machine, only those
+    /// count of which the pattern names the last: `/**/.claude/plans/*.md` does not open each of them.
     #[must_use]
     pub fn may_lie_in(&self, folder: &str) -> bool {
-        self.choices.iter().any(|choice| may_lie_in(&choice.text, folder))
+        self.choices.iter().any(|choice| match choice.text.strip_prefix("/**/") {
+            Some(rest) if rest.contains('/') => names_last(rest, folder),
+            _ => may_lie_in(&choice.text, folder),
+        })
     }
 
     /// Whether it may select a file below this folder, at any depth, whose path ends as one of these texts does.
@@ -293,6 +297,17 @@ fn may_lie_in(pattern: &str, folder: &str) -> bool {
             (_, _) => return false,
         }
     }
+}
+
+/// Whether a folder ends as the first parts of a pattern do, which has a file behind them.
+fn names_last(pattern: &str, folder: &str) -> bool {
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let names: Vec<&str> = folder.split('/').collect();
+    (1..parts.len()).any(|length| {
+        let (begin, end) = (parts.get(..length), names.len().checked_sub(length).and_then(|at| names.get(at..)));
+        begin.zip(end).is_some_and(|(begin, end)| begin.iter().zip(end).all(|(part, name)| name_fits(part, name)))
+            && folder.starts_with('/')
+    })
 }
 
 /// The patterns without braces that a pattern of paths stands for.
@@ -429,6 +444,18 @@ mod tests {
             assert_eq!(count(pattern), choices(pattern).len(), "{pattern}");
         }
         assert_eq!(count(&"{a,b}".repeat(30)), 1 << 30);
+    }
+
+    #[test]
+    fn a_pattern_of_the_whole_machine_opens_only_folders_that_it_names() {
+        let plans = Glob::from("/**/.claude/plans/*.md");
+        for folder in ["/srv/u/.claude", "/srv/u/.claude/plans", "/.claude/plans"] {
+            assert!(plans.may_lie_in(folder), "{folder}");
+        }
+        for folder in ["/tmp/x", "/srv/u", "/", "/srv/u/.claude/plans/x", "/srv/u/plans", "src", ".claude/plans"] {
+            assert!(!plans.may_lie_in(folder), "{folder}");
+        }
+        assert!(Glob::from("/**/*.md").may_lie_in("/tmp/x") && Glob::from("src/**").may_lie_in("src/a/b"));
     }
 
     #[test]

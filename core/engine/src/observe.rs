@@ -105,8 +105,10 @@ fn result(draft: &mut Draft, event: &Event) {
     // An id that names another tool's or another agent's call proves nothing for either.
     let same = tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent);
     let outcome = if same { proven(stated, *exit_code, call.executes) } else { CallOutcome::Unknown };
+    // Of a line of several commands, the last one did not run.
+    let ran = if exit_code.is_some_and(|code| NOT_RUN.contains(&code)) { CallOutcome::Failed } else { outcome };
     let (number, agent_ended) = (call.number, call.ended);
-    close_with(draft, number, outcome, tests);
+    close_with(draft, number, Seen { outcome, ran, tests });
     if outcome == CallOutcome::Launched && agent_ended {
         close(draft, number, CallOutcome::Ok);
     }
@@ -140,9 +142,16 @@ pub(crate) fn superseded(draft: &mut Draft, new: &OpenCall) {
     }
 }
 
-/// What a stated outcome proves: a program that ran is `ok` only with a known exit status 0.
+/// The exit statuses with which a shell says that there is no such program, or that it cannot be run.
+const NOT_RUN: [i64; 2] = [126, 127];
+
+/// What a stated outcome proves: a program that ran is `ok` only with a known exit status 0, and one that did not run has
+/// not failed.
 fn proven(stated: CallOutcome, exit_code: Option<i64>, executes: bool) -> CallOutcome {
     match (stated, exit_code) {
+        (CallOutcome::Ok | CallOutcome::Failed, Some(code)) if executes && NOT_RUN.contains(&code) => {
+            CallOutcome::Unknown
+        }
         (CallOutcome::Ok, Some(0)) => CallOutcome::Ok,
         (CallOutcome::Ok, Some(_)) => CallOutcome::Failed,
         (CallOutcome::Ok, None) if executes => CallOutcome::Unknown,
@@ -169,10 +178,20 @@ fn give_up(draft: &mut Draft, over: impl Fn(&OpenCall) -> bool) {
 
 /// A call has an outcome, which becomes evidence in every run in which the visit that the call was decided in counts.
 fn close(draft: &mut Draft, number: u64, outcome: CallOutcome) {
-    close_with(draft, number, outcome, &[]);
+    close_with(draft, number, Seen { outcome, ran: outcome, tests: &[] });
 }
 
-fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[TestReport]) {
+/// What was seen of the end of a call.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    outcome: CallOutcome,
+    /// As the outcome, by which it shows whether a part of the call may have changed something.
+    ran: CallOutcome,
+    tests: &'a [TestReport],
+}
+
+fn close_with(draft: &mut Draft, number: u64, seen: Seen<'_>) {
+    let Seen { outcome, ran, tests } = seen;
     let Some(call) = draft.state().session.calls.iter().find(|call| call.number == number).cloned() else { return };
     not_invoked(draft, &call, outcome);
     // Where nobody can be asked, a client reports the call that was not made as failed: that it ran and failed is not known.
@@ -192,9 +211,8 @@ fn close_with(draft: &mut Draft, number: u64, outcome: CallOutcome, tests: &[Tes
         draft.change(Change::AgentEnded { id: id.clone() });
     }
     for place in &call.visits {
-        let taken =
-            outcome == CallOutcome::Ok && place.listed && draft.run(&place.run).is_some_and(|run| run.tentative);
-        if taken {
+        let begun = call.may_have_changed(ran) && place.listed;
+        if begun && draft.run(&place.run).is_some_and(|run| run.tentative) {
             draft.change(Change::RunTaken { run: place.run.clone() });
         }
         let of_plan = draft.run(&place.run).is_some_and(|run| run.visit == place.visit && run.steps.is_some());

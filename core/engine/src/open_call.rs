@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::condition::Wanted;
+use crate::outcome::CallOutcome;
 use crate::redacted::digest;
 
 /// A call that was let through and has not ended.
@@ -33,6 +34,9 @@ pub struct OpenCall {
     /// Whether it may run programs: it does, or its tool has no labels.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub may_execute: bool,
+    /// Whether it may have changed something although it failed or goes on: its line has several commands, or runs a program.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub changes_in_part: bool,
     /// The paths that its line changes, where a skill asks whether files are as they were: it may go on unseen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
@@ -70,6 +74,16 @@ pub struct OpenCall {
 pub const GOES_ON: i64 = 10 * 60 * 1000;
 
 impl OpenCall {
+    /// Whether it may have changed something, with this outcome.
+    #[must_use]
+    pub fn may_have_changed(&self, outcome: CallOutcome) -> bool {
+        match outcome {
+            CallOutcome::Ok => true,
+            CallOutcome::Failed | CallOutcome::Launched => self.changes_in_part,
+            CallOutcome::Refused | CallOutcome::Cancelled | CallOutcome::Unknown => false,
+        }
+    }
+
     /// Whether it may still change files at this time, in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn may_still_write(&self, now: Option<i64>) -> bool {

@@ -4,6 +4,7 @@ mod safety;
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ use crate::matcher::{Matcher, ServerPattern, Servers};
 pub use crate::mode::Mode;
 use crate::object::Selector;
 use crate::plan::PlanFile;
+use crate::rules::Rules;
 use crate::steps::StepsFile;
 use crate::tool::Labels;
 
@@ -48,6 +50,9 @@ pub struct Policy {
     /// How much calls may use up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<Budget>,
+    /// The rules over calls; `None` where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Arc<Rules>>,
 }
 
 /// What agents may register about the commands of programs (rules 4.6).
@@ -83,11 +88,12 @@ impl Policy {
         self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
     }
 
-    /// The modes that it asks for, those of its skills first: what is denied by access or a budget needs no skill.
+    /// The modes that it asks for, those of its skills first: what is denied by access, a budget or a rule needs no skill.
     pub fn modes(&self) -> impl Iterator<Item = Mode> {
         let access = (self.access == AccessMode::Readonly).then_some(Mode::Block);
         let skills = self.skills.iter().filter_map(|skill| skill.mode);
-        skills.chain(self.budgets.iter().map(|budget| budget.mode)).chain(access)
+        let rules = self.rules.as_ref().and_then(|rules| rules.mode());
+        skills.chain(self.budgets.iter().map(|budget| budget.mode)).chain(access).chain(rules)
     }
 
     /// Whether a condition compares what calls are about.

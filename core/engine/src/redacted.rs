@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::canonical::Sorted;
+use crate::rules_seen::RulesSeen;
+
 /// Whether a part of a matcher applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -42,6 +45,9 @@ pub struct Redacted {
     /// The bytes of the texts that the call gives, where a budget counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// What the rules say of the arguments, where there are rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<RulesSeen>,
 }
 
 impl Redacted {
@@ -69,6 +75,7 @@ impl Redacted {
             outcomes: outcomes.collect(),
             values: self.values.clone(),
             bytes: self.bytes,
+            rules: None,
         }
     }
 }
@@ -92,7 +99,7 @@ pub(crate) fn part_prefix(number: u32) -> String {
 pub(crate) fn digest(input: &Value) -> String {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     // Nothing that is hashed fails to be.
-    let _ = write!(hash, "{input}");
+    let _ = write!(hash, "{}", Sorted(input));
     alloc::format!("{:016x}", hash.0)
 }
 
@@ -109,7 +116,7 @@ impl fmt::Write for Fnv {
 
 /// The SHA-256 digest of a value's JSON text, as 64 hexadecimal digits, where an agent may choose the values to compare.
 pub(crate) fn sha256_hex(value: &Value) -> String {
-    let digest: [u8; 32] = Sha256::digest(value.to_string()).into();
+    let digest: [u8; 32] = Sha256::digest(Sorted(value).to_string()).into();
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
         for half in [byte >> 4, byte & 15] {
             text.extend(char::from_digit(u32::from(half), 16));

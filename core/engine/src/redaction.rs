@@ -3,17 +3,23 @@
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 
+use phasegate_rules::known;
+
 use crate::budget::{self, Count};
+use crate::event::Event;
+use crate::judge::Caller;
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
 use crate::policy::{Policy, Skill, Start};
 use crate::redacted::{Redacted, command_key, digest, part_prefix, sha256_hex, test_key};
+use crate::rule_request::{OfState, RuleCall};
+use crate::rules_seen::RulesSeen;
 use crate::tool::Call;
 
 /// What every matcher of the policy says about these parts of the call's arguments, given as names with dots between
 /// them; an empty one is all of them.
 #[must_use]
-pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
+pub fn redacted(policy: &Policy, event: &Event, call: &Call, parts: &[String]) -> Redacted {
     let (mut outcomes, mut values) = (BTreeMap::new(), BTreeMap::new());
     let commands = parts_of(call);
     let reads = |path: &str| parts.iter().any(|part| overlap(part, path));
@@ -44,7 +50,28 @@ pub fn redacted(policy: &Policy, call: &Call, parts: &[String]) -> Redacted {
     policy.budgets.iter().flat_map(|budget| &budget.of).for_each(|matcher| matcher.each(&mut |one| note(one)));
     let counts_bytes = policy.budgets.iter().any(|budget| budget.count == Count::Bytes);
     let bytes = counts_bytes.then(|| budget::bytes(call));
-    Redacted { digest: digest(&call.input), sha256: sha256_hex(&call.input), outcomes, values, bytes }
+    Redacted {
+        digest: digest(&call.input),
+        sha256: sha256_hex(&call.input),
+        outcomes,
+        values,
+        bytes,
+        rules: rules_seen(policy, event, call),
+    }
+}
+
+/// What the rules say of the arguments.
+fn rules_seen(policy: &Policy, event: &Event, call: &Call) -> Option<RulesSeen> {
+    let rules = policy.rules.as_deref()?;
+    let caller = Caller { agent: event.subagent(), kind: "" };
+    let mut seen = RulesSeen::default();
+    for level in &rules.levels {
+        let (own, state) = (RuleCall::new(&level.tools, call, event, caller), OfState::default());
+        let request = own.request(&state);
+        seen.parts = request.parts.len();
+        seen.known.push(known(&level.rules, &request));
+    }
+    Some(seen)
 }
 
 /// Whether one of two names with dots lies in the other.

@@ -160,11 +160,11 @@ pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event) {
 
 fn instruction(names: &str) -> String {
     format!(
-        "phasegate: when you read a skill that says which operations of {names} only read and which change things, call \
-         plan_skill_safety once for each program, with patterns of its command lines: {{\"gcloud * list *\": \"READ\", \
-         \"gcloud * delete *\": \"DESTRUCTIVE\"}}. A pattern is about the words of one command; `*` stands for any words. \
-         Levels: READ, WRITE, DESTRUCTIVE, EXPENSIVE, SECURITY, FORBIDDEN; all but READ count as WRITE. If in doubt, say \
-         WRITE."
+        "phasegate: when you read a skill that says which operations of {names} only read and which do not, call \
+         plan_skill_safety once for each program, with patterns of its lines: {{\"gcloud * list *\": \"READ\", \
+         \"gcloud * delete *\": \"DESTRUCTIVE\"}}. `*` stands for any words of one command. Levels: READ, WRITE, \
+         DESTRUCTIVE, EXPENSIVE, SECURITY, FORBIDDEN; all but READ count as WRITE. In doubt: WRITE. Without that tool, \
+         ask the user to run `phasegate safety register`."
     )
 }
 

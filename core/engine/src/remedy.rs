@@ -63,8 +63,14 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         None if meant.is_empty() => guidance(world, context.caller, run, verdict, blocking.as_ref(), &suggested),
         None => Guidance::OtherServer { meant },
     };
+    let mut kind = kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase));
+    let blame = blamed.and_then(|command| blame(context, command)).or_else(|| unheard(context, verdict, &kind));
+    // Which line may mean what an unknown program does says nothing.
+    if let (Some(Blame::Unheard { .. }), DenialKind::Unlisted { may, .. }) = (blame.as_deref(), &mut kind) {
+        *may = None;
+    }
     Some(Denial {
-        kind: kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase)),
+        kind,
         effect: verdict.effect(),
         tool: tool.clone(),
         run: Some(DecidingRun {
@@ -77,7 +83,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
         next_calls: suggested.calls,
         guidance,
         attempted: attempted(context, verdict, subject.as_deref().unwrap_or(tool)),
-        blame: blamed.and_then(|command| blame(context, command)),
+        blame,
     })
 }
 
@@ -91,14 +97,25 @@ fn blamed<'v>(verdict: &'v RunVerdict<'_>) -> Option<&'v SimpleCommand> {
 fn blame(context: &Context<'_>, command: &SimpleCommand) -> Option<Box<Blame>> {
     let registered = command.registered.clone()?;
     let readers = Classifier::of(context.state, &context.policy.safety).readers(&registered.tool);
-    Some(Box::new(Blame { registered, readers }))
+    Some(Box::new(Blame::Registered { registered, readers }))
+}
+
+/// The program of which nothing is known, where a phase permits what only reads.
+fn unheard(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
+    let reads = matches!(kind, DenialKind::Unlisted { read_only: true, denied: false, .. });
+    let commands = &verdict.call.decided(&verdict.ruling).analysis.commands;
+    let command = commands.iter().find(|command| command.unheard).filter(|_| reads && !verdict.skill.compat)?;
+    let Word::Known(program) = command.words.first()? else { return None };
+    let program = phrase::shortened(program);
+    let named = Classifier::of(context.state, &context.policy.safety).is_named(&program);
+    Some(Box::new(Blame::Unheard { program, named }))
 }
 
 /// The words of a command, as far as they are known.
 fn words_of(command: &SimpleCommand) -> String {
     let words = command.words.iter().map(|word| match word {
         Word::Known(text) => text.as_str(),
-        Word::Unknown => "\u{2026}",
+        Word::Unknown | Word::Value => "\u{2026}",
     });
     words.collect::<Vec<_>>().join(" ")
 }

@@ -7,6 +7,7 @@ mod registered;
 mod steps;
 mod stopped;
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -55,9 +56,11 @@ impl Denial {
             attempted: self.attempted,
             ..Decision::allow()
         };
-        if let DenialKind::Admission(why) = self.kind {
-            decision.admission = Some(why);
-        }
+        decision.admission = match self.kind {
+            DenialKind::Admission(why) => Some(why),
+            DenialKind::Rule(ruled) => Some(Box::new(ruled.reason())),
+            _ => None,
+        };
         if let Some(run) = self.run {
             decision.line = run.line;
             if run.began {
@@ -140,6 +143,11 @@ fn render(kind: &DenialKind) -> Rendered {
         Kind::Admission(why) => {
             let (gate, code) = admission::named(why);
             Rendered { gate, code, reason: why.render(), recovery: admission::recovery(why) }
+        }
+        Kind::Rule(ruled) => {
+            let code = admission::named(&ruled.reason()).1;
+            let recovery = ruled.recovery().unwrap_or_else(|| code.remedy().to_string());
+            Rendered { gate: Gate::Rules, code, reason: ruled.render(), recovery }
         }
         Kind::Stopped(why) => in_phase(Code::Stopped, stopped::reason(why), stopped::recovery(why)),
         Kind::GlobalForbidden { .. }

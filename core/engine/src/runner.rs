@@ -54,7 +54,20 @@ pub const RUNNERS: [RunnerRow; 11] = [
     },
     RunnerRow {
         runner: Runner::Pytest,
-        starts: &["pytest", "py.test", "python -m pytest", "python3 -m pytest", "uv run pytest", "poetry run pytest"],
+        starts: &[
+            "pytest",
+            "py.test",
+            "python -m pytest",
+            "python3 -m pytest",
+            "uv run pytest",
+            "poetry run pytest",
+            ".venv/bin/pytest",
+            "venv/bin/pytest",
+            ".venv/bin/python -m pytest",
+            ".venv/bin/python3 -m pytest",
+            "venv/bin/python -m pytest",
+            "venv/bin/python3 -m pytest",
+        ],
         harmless: "-q -qq --quiet -v -vv -vvv --verbose -s -l --showlocals --tb=* --color=* --no-header \
                    --durations=* --capture=* -n* -r* -x --exitfirst --maxfail=* --disable-warnings \
                    --no-summary --setup-show --doctest-modules --cov --cov=* --cov-report=* --strict-markers \
@@ -64,7 +77,15 @@ pub const RUNNERS: [RunnerRow; 11] = [
     },
     RunnerRow {
         runner: Runner::Unittest,
-        starts: &["python -m unittest", "python3 -m unittest", "uv run python -m unittest"],
+        starts: &[
+            "python -m unittest",
+            "python3 -m unittest",
+            "uv run python -m unittest",
+            ".venv/bin/python -m unittest",
+            ".venv/bin/python3 -m unittest",
+            "venv/bin/python -m unittest",
+            "venv/bin/python3 -m unittest",
+        ],
         harmless: "-q --quiet -v --verbose -b --buffer --locals -f --failfast -c --catch discover",
         with_value: "",
         needs: "",

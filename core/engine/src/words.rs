@@ -17,7 +17,7 @@ pub(crate) const SYSTEM_FOLDERS: [&str; 6] =
 ///
 /// Options of the program before its subcommand are passed over; where one of them has a value, as in `git -C x push`,
 /// the answer is doubt. So it is for a program outside the folders of the system, after an assignment, and with a
-/// redirection to or from a file.
+/// redirection to or from a file. A pattern that ends with `*` means its input too, wherever that comes from.
 pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
     let Some((program, arguments)) = command.words.split_first() else { return Fit::No };
     // Most patterns are of other programs, so the program is compared before anything else.
@@ -26,7 +26,8 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
         return Fit::No;
     }
     let pattern: Vec<&str> = pattern.split_whitespace().collect();
-    let plain = if is_plain(command) { Fit::Yes } else { Fit::Doubt };
+    let open = pattern.len() > 1 && pattern.last() == Some(&"*");
+    let plain = if is_plain_but(command, open) { Fit::Yes } else { Fit::Doubt };
     let Some((wanted, pattern)) = pattern.split_first() else { return Fit::No };
     if *wanted == "*" {
         return words_fit(&[&["*"], pattern].concat(), &command.words).min(plain);
@@ -77,8 +78,14 @@ pub(crate) fn is_plain_variable(name: &str) -> bool {
 /// Whether a command has no assignments that may change what it does, and no redirection that reads or writes a file.
 #[must_use]
 pub fn is_plain(command: &SimpleCommand) -> bool {
+    is_plain_but(command, false)
+}
+
+/// As [`is_plain`]; with `fed`, its input may come from a file or stand in the line.
+fn is_plain_but(command: &SimpleCommand, fed: bool) -> bool {
+    let feeds = |operator: &str| fed && matches!(operator, "<" | "0<" | "<<" | "<<-" | "<<<");
     command.assignments.iter().all(|(name, _)| is_plain_variable(name))
-        && command.redirections.iter().all(|(operator, target)| is_harmless(operator, target))
+        && command.redirections.iter().all(|(operator, target)| feeds(operator) || is_harmless(operator, target))
 }
 
 /// Whether a program is one of the system, by its folder.
@@ -122,7 +129,7 @@ fn program_fits(wanted: &str, program: &Word) -> Fit {
 }
 
 /// Whether a word is an option without a value.
-fn is_flag(word: &Word) -> bool {
+pub(crate) fn is_flag(word: &Word) -> bool {
     matches!(word, Word::Known(text) if text.starts_with('-') && !text.contains('='))
 }
 
@@ -157,6 +164,13 @@ fn words_fit(pattern: &[&str], words: &[Word]) -> Fit {
                     reach(at.saturating_add(1), *so_far);
                 }
                 Word::Known(_) => {}
+                Word::Value => match wanted {
+                    Some("*") | None => {}
+                    // Any one word.
+                    Some("**") => reach(at.saturating_add(1), *so_far),
+                    Some(option) if option.starts_with('-') => {}
+                    Some(_) => reach(at.saturating_add(1), (*so_far).min(Fit::Doubt)),
+                },
                 // It may stand for no word, or for several.
                 Word::Unknown => (at..=pattern.len()).for_each(|place| reach(place, (*so_far).min(Fit::Doubt))),
             }
@@ -221,6 +235,7 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         registered: None,
         network: false,
         besides: false,
+        unheard: false,
     }
 }
 

@@ -55,6 +55,7 @@ impl Recorded {
             runs_in: RunsIn::Root,
             network: false,
             besides: false,
+            unheard: false,
             registered: None,
             tests: None,
         };

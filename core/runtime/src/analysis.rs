@@ -1,13 +1,16 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
 mod arguments;
+mod cargo_config;
 mod descendants;
 mod clients;
 mod copied;
 mod linked;
 mod matched;
+mod no_index;
 mod rough;
 mod guarded;
+mod in_part;
 mod in_project;
 mod line;
 mod listed;

@@ -5,7 +5,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use phasegate_config::{
-    Diagnostic, FORMATS_FOLDER, Kind, Level, PROMPTS_FOLDER, SCHEMAS_FOLDER, Severity, SourceFile, names_permissions,
+    Diagnostic, FORMATS_FOLDER, Kind, Level, PROMPTS_FOLDER, RULES_FOLDER, SCHEMAS_FOLDER, Severity, SourceFile,
+    names_permissions,
 };
 use phasegate_core::Code;
 
@@ -45,7 +46,7 @@ impl Found {
 
 fn guards(file: &SourceFile) -> bool {
     match file.kind {
-        Kind::Settings | Kind::Skill => true,
+        Kind::Settings | Kind::Skill | Kind::Rules => true,
         Kind::SkillMd => names_permissions(&file.text),
         Kind::Prompt | Kind::Format => false,
     }
@@ -98,6 +99,7 @@ fn kind_of(path: &Path) -> Kind {
         (Some("SKILL.md"), _) => Kind::SkillMd,
         (_, Some("config")) => Kind::Settings,
         _ if path.extension().is_some_and(|end| end == "md") => Kind::SkillMd,
+        _ if path.extension().is_some_and(|end| end == "cedar") => Kind::Rules,
         _ => Kind::Skill,
     }
 }
@@ -131,6 +133,7 @@ impl Search<'_> {
             }
         }
         self.skill_mds(&skills);
+        self.named(&folder.join(RULES_FOLDER), Kind::Rules, &["cedar"]);
         self.texts(folder);
     }
 
@@ -258,6 +261,8 @@ mod tests {
             "p/.phasegate/prompts/plan.md",
             "p/.phasegate/prompts/deep/plan.md",
             "p/.phasegate/prompts/plan.pdf",
+            "p/.phasegate/rules/a.cedar",
+            "p/.phasegate/rules/a.md",
             "p/.phasegate/formats/memory.yaml",
             "p/.phasegate/formats/notes.md",
             "p/.phasegate/schemas/tasks.json",
@@ -279,6 +284,7 @@ mod tests {
                 (Level::Project, skill, "p/.phasegate/skills/a.json"),
                 (Level::Project, skill, "p/.phasegate/skills/b.yml"),
                 (Level::Project, md, "p/.phasegate/skills/c/SKILL.md"),
+                (Level::Project, Kind::Rules, "p/.phasegate/rules/a.cedar"),
                 (Level::Project, Kind::Prompt, "p/.phasegate/prompts/plan.md"),
                 (Level::Project, Kind::Format, "p/.phasegate/formats/memory.yaml"),
                 (Level::Project, Kind::Format, "p/.phasegate/schemas/tasks.json"),

@@ -6,6 +6,7 @@ mod unguarded_session;
 mod bridge;
 mod client;
 mod policy;
+mod safety;
 mod servers;
 mod sessions;
 mod skills;
@@ -46,6 +47,7 @@ pub fn examine(
         let mut client = client::examine(&runtime.locations, project, mode, *adapter, asked);
         managed.push(client.managed);
         client.findings.extend(skills::examine(runtime, project, *adapter));
+        client.findings.extend(safety::examine(runtime, project, *adapter));
         sections.push(section(adapter.id(), client.findings));
     }
     if asked.adapters.is_empty() {

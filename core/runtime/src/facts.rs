@@ -2,6 +2,7 @@
 
 mod budget;
 mod source;
+mod tracked;
 mod content;
 mod count;
 mod file;

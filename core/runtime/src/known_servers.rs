@@ -30,6 +30,21 @@ impl Runtime {
         }
         KnownServers { tools, all, apart }
     }
+
+    /// Whether a client's settings start a server that offers the guard's own tools. Settings that cannot be read may.
+    #[must_use]
+    pub fn serves_own_tools(&self, project: &Project) -> bool {
+        let defined = defined(self.platforms.places(), &self.locations.home, &project.root);
+        let ours = |definition: &Value| program(definition).is_some_and(|name| name == "phasegate");
+        defined.iter().any(|(name, all)| name == ANY || all.iter().any(ours))
+    }
+}
+
+/// The name of the program that a definition of a server starts.
+fn program(definition: &Value) -> Option<String> {
+    let command = definition.get(MEANT.iter().position(|known| *known == "command")?)?;
+    let program = command.as_str().or_else(|| command.get(0)?.as_str())?;
+    Some(Path::new(program).file_stem()?.to_str()?.to_owned())
 }
 
 /// Why the relay of a server that is started so may have a session of its own: relays share one where one process of the
@@ -44,8 +59,6 @@ fn apart_because(definition: &Value) -> Option<String> {
     if cfg!(not(target_os = "linux")) {
         return Some("on this system each relay has a session of its own".to_owned());
     }
-    let command = meant("command")?;
-    let program = command.as_str().or_else(|| command.get(0)?.as_str())?;
-    let name = Path::new(program).file_stem()?.to_str()?;
+    let name = program(definition)?;
     (name != "phasegate").then(|| format!("`{name}` starts its relay, which may have a session of its own then"))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_config::{
-    Diagnostic, Level, Mcp, Settings, Severity, SourceFile, compile, instance, stored_skill_version,
+    Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, instance, stored_skill_version,
 };
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::state::Run;
@@ -94,6 +94,7 @@ impl Ready {
     pub fn is_void(&self) -> bool {
         self.policy.skills.is_empty()
             && self.policy.budgets.is_empty()
+            && self.policy.rules.is_none()
             && self.policy.access.is_normal()
             && self.settings.mode.is_none()
     }
@@ -115,6 +116,13 @@ pub fn strictest(policy: &Policy, all: Option<Mode>) -> Mode {
 fn speak_of_block(files: &[SourceFile], diagnostics: &[Diagnostic]) -> bool {
     let meant = |diagnostic: &Diagnostic| diagnostic.suggestion.as_deref() == Some("did you mean `block`?");
     files.iter().any(|file| file.text.to_ascii_lowercase().contains("block")) || diagnostics.iter().any(meant)
+}
+
+/// Whether there are rules, or settings say something of them, or probably mean to.
+fn speak_of_rules(files: &[SourceFile], diagnostics: &[Diagnostic]) -> bool {
+    let meant = |diagnostic: &Diagnostic| diagnostic.suggestion.as_deref() == Some("did you mean `rules`?");
+    let says = |file: &SourceFile| file.kind == Kind::Settings && file.text.contains("rules");
+    files.iter().any(|file| file.kind == Kind::Rules || says(file)) || diagnostics.iter().any(meant)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -161,8 +169,10 @@ impl PolicyStore {
             diagnostics.extend(compiled.diagnostics);
             let modes = compiled.policy.modes().chain(compiled.settings.mode);
             let unclear = compiled.settings.mode_unclear || !found.problems.is_empty();
-            let speaks_of_block = speak_of_block(&found.files, &diagnostics);
-            return Ok(Current::Invalid { mode: modes.max(), unclear, speaks_of_block, diagnostics });
+            // Rules deny in every mode, and with a mistake none can be asked.
+            let of_rules = speak_of_rules(&found.files, &diagnostics).then_some(Mode::Block);
+            let speaks_of_block = of_rules.is_some() || speak_of_block(&found.files, &diagnostics);
+            return Ok(Current::Invalid { mode: modes.chain(of_rules).max(), unclear, speaks_of_block, diagnostics });
         }
         let Settings { mode, audit_log, redact, programs, trust_repository, mcp, .. } = compiled.settings;
         let settings = KeptSettings { mode, audit_log, redact, programs, distrust_repository: !trust_repository, mcp };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use phasegate_core::canonical::Sorted;
 use phasegate_core::redaction::redacted;
 use phasegate_core::{Event, Policy};
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ pub fn shortened(event: &Event, policy: &Policy, names: &BTreeSet<String>) -> Va
     if let (Some(call), false) = (event.call(), parts.is_empty())
         && let Some(fields) = value.as_object_mut()
     {
-        let before = serde_json::to_value(redacted(policy, &call, &parts)).unwrap_or_default();
+        let before = serde_json::to_value(redacted(policy, event, &call, &parts)).unwrap_or_default();
         let analysis = fields.entry("reading").or_insert_with(|| json!({}));
         if parts.iter().any(|part| part.is_empty() || part == COMMAND) {
             hide_words(analysis);
@@ -89,7 +90,7 @@ impl Work<'_> {
     fn leave_out(&mut self, value: &mut Value, path: &str) {
         *value = match &*value {
             Value::String(text) => digest_of(text.as_bytes()),
-            other => digest_of(other.to_string().as_bytes()),
+            other => digest_of(Sorted(other).to_string().as_bytes()),
         };
         self.parts.push(path.to_string());
     }
@@ -97,6 +98,9 @@ impl Work<'_> {
 
 /// Takes the words out of the reading of a shell line, and keeps what each command can do.
 fn hide_words(analysis: &mut Value) {
+    if let Some(fields) = analysis.as_object_mut() {
+        fields.remove("in_part");
+    }
     let commands = analysis.get_mut("commands").and_then(Value::as_array_mut);
     for command in commands.into_iter().flatten() {
         for list in ["words", "assignments", "redirections"] {

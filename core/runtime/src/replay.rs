@@ -15,6 +15,7 @@ use phasegate_core::event::{By, EventKind, SessionSource};
 use phasegate_core::import::TASK_GRAPH;
 use phasegate_core::pins::OWN_TOOLS;
 use phasegate_core::policy::Mode;
+use phasegate_core::rule_report::{RulesTold, rules_told};
 use phasegate_core::state::{Project, Session, Status};
 use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
 use serde_json::{Value, json};
@@ -117,33 +118,8 @@ impl Replay {
     ///
     /// The line is not JSON, or has an unknown event, field or name; nothing of it is applied.
     pub fn line(&mut self, text: &str) -> Result<Value, LineError> {
-        let mut event = self.read(text)?;
-        if event.time.is_none() {
-            event.time = self.time;
-        }
-        match &event.cwd {
-            Some(cwd) => {
-                self.files.seen_from(cwd);
-                self.places.insert(event.session.clone(), cwd.clone());
-            }
-            None => event.cwd = self.places.get(&event.session).cloned(),
-        }
-        let tool_command = command_of(&event);
-        let name = event.name();
-        if let Some(kind) = &tool_command {
-            event.kind = kind.clone();
-        }
-        let made = made(&self.policy, &event);
-        if let Some(made) = made {
-            Arc::make_mut(&mut self.policy).earlier.push(made);
-        }
-        if let EventKind::File { path, content, sha256, .. } = &event.kind {
-            self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
-        }
-        let shell = self.shell(&event.session);
-        let of_line = read_line(&mut event, &shell, self.files.root(), &|| None).is_some();
-        self.files.read_paths(&mut event, of_line);
-        invoked::read(&mut event);
+        let (event, as_tool) = self.prepared(text)?;
+        let name = if as_tool { "tool_call" } else { event.name() };
         let Begun { state: before, mut records } = self.begun(&event)?;
         let Decided { outcome: mut done, facts } = self.decide(&before, &event)?;
         records.extend(phasegate_core::records(&self.policy, &before, &event, &done.changes));
@@ -151,7 +127,7 @@ impl Replay {
         if done.decision.as_ref().is_none_or(Decision::lets_through) {
             self.files.called(&event);
         }
-        if tool_command.is_some() && done.decision.is_none() {
+        if as_tool && done.decision.is_none() {
             done.decision = Some(Decision::allow());
         }
         self.time = event.time;
@@ -174,10 +150,53 @@ impl Replay {
         Ok(output)
     }
 
+    /// What the rules say of the call that a line would make now. Nothing of it is applied. `None`: the line is no call.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Replay::line`].
+    pub fn told(&mut self, text: &str) -> Result<Option<RulesTold>, LineError> {
+        let (event, _) = self.prepared(text)?;
+        let Begun { state, .. } = self.begun(&event)?;
+        let facts = self.decide(&state, &event)?.facts;
+        Ok(rules_told(&self.policy, &state, &event, &facts))
+    }
+
+    /// A line as an event whose call is read, and whether it is a command that the agent gives as a call.
+    fn prepared(&mut self, text: &str) -> Result<(Event, bool), LineError> {
+        let mut event = self.read(text)?;
+        if event.time.is_none() {
+            event.time = self.time;
+        }
+        match &event.cwd {
+            Some(cwd) => {
+                self.files.seen_from(cwd);
+                self.places.insert(event.session.clone(), cwd.clone());
+            }
+            None => event.cwd = self.places.get(&event.session).cloned(),
+        }
+        let tool_command = command_of(&event);
+        let as_tool = tool_command.is_some();
+        event.kind = tool_command.unwrap_or(event.kind);
+        let made = made(&self.policy, &event);
+        if let Some(made) = made {
+            Arc::make_mut(&mut self.policy).earlier.push(made);
+        }
+        if let EventKind::File { path, content, sha256, .. } = &event.kind {
+            self.files.set(path, event.cwd.as_deref(), content.as_deref(), sha256.as_deref());
+        }
+        let shell = self.shell(&event.session);
+        let of_line = read_line(&mut event, &shell, self.files.root(), &|| None).is_some();
+        self.files.read_paths(&mut event, of_line);
+        invoked::read(&mut event);
+        Ok((event, as_tool))
+    }
+
     /// The shipped table, beside what is registered in a session and for the project.
     fn shell(&self, session: &str) -> Shell {
         let of_session = self.sessions.get(session).map(|session| Arc::clone(&session.safety)).unwrap_or_default();
-        Shell::default().with(Classifier::with([Arc::clone(&self.project.safety), of_session], &self.policy.safety))
+        let classifier = Classifier::with([Arc::clone(&self.project.safety), of_session], &self.policy.safety);
+        Shell::default().with(classifier).under(&self.policy)
     }
 
     /// Appends the audit events among `records` to the log, if there is one.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use phasegate_core::canonical::Sorted;
 use phasegate_store::digest::sha256_hex;
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ pub(crate) const ANY: &str = "*";
 /// definitions.
 #[must_use]
 pub fn definitions(platforms: &PlatformPlaces, home: &Path, root: &Path) -> BTreeMap<String, String> {
-    let digest = |all: &Vec<Value>| sha256_hex(&serde_json::to_vec(all).unwrap_or_default());
+    let digest = |all: &[Value]| sha256_hex(Sorted(&Value::from(all)).to_string().as_bytes());
     defined(platforms, home, root).iter().map(|(name, all)| (name.clone(), digest(all))).collect()
 }
 

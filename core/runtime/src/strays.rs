@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_config::{Diagnostic, FORMATS_FOLDER, SCHEMAS_FOLDER, Severity};
+use phasegate_config::{Diagnostic, FORMATS_FOLDER, RULES_FOLDER, SCHEMAS_FOLDER, Severity};
 use phasegate_core::Code;
 
 use crate::locations::CONFIG_FOLDER;
 
+/// The folder of transcripts that say what they expect.
+const TESTS: &str = "tests";
 /// The most entries of one folder that are looked at.
 const MAX_FOLDER_ENTRIES: usize = 1000;
 
@@ -23,8 +25,15 @@ pub fn strays(root: &Path) -> Vec<Diagnostic> {
     }
     for path in entries(&folder) {
         let name = name(&path);
-        let is_read = ["skills", FORMATS_FOLDER, SCHEMAS_FOLDER].contains(&&*name);
-        if path.is_dir() && !is_read && has_configs(&path) {
+        let is_read = ["skills", RULES_FOLDER, FORMATS_FOLDER, SCHEMAS_FOLDER].contains(&&*name);
+        if path.is_dir() && name == TESTS {
+            for inner in entries(&path).iter().filter(|inner| is_config(inner)) {
+                add(
+                    inner,
+                    "`phasegate check --tests` plays transcripts named `.phasegate/tests/NAME.jsonl`, with an event on each line",
+                );
+            }
+        } else if path.is_dir() && !is_read && has_configs(&path) {
             add(&path, "skills are read from the folder `.phasegate/skills`");
         } else if is_config(&path) && !matches!(&*name, "config.yaml" | "config.yml" | "config.json") {
             add(&path, "settings are read from `.phasegate/config.yaml`, skills from `.phasegate/skills/NAME.yaml`");
@@ -42,7 +51,23 @@ pub fn strays(root: &Path) -> Vec<Diagnostic> {
             add(&path, "the name of a skill's config ends with `.yaml`, `.yml` or `.json`");
         }
     }
+    for path in entries(&folder).iter().chain(&entries(&folder.join("skills"))).filter(|path| is_rules(path)) {
+        add(path, RULES_ARE_READ);
+    }
+    for path in entries(&folder.join(RULES_FOLDER)) {
+        let told = ["md", "txt", "cedar"].iter().any(|end| path.extension().is_some_and(|own| own == *end));
+        if path.is_dir() || !told {
+            add(&path, RULES_ARE_READ);
+        }
+    }
     found
+}
+
+/// Where rules are read.
+const RULES_ARE_READ: &str = "rules are read from `.phasegate/rules/NAME.cedar`";
+
+fn is_rules(path: &Path) -> bool {
+    path.is_file() && name(path).to_lowercase().ends_with(".cedar")
 }
 
 fn stray(path: &Path, help: &str) -> Diagnostic {

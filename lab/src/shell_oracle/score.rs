@@ -119,7 +119,7 @@ fn unexplained(judgement: &Judgement, truth: &Truth, helpers: &Helpers) -> Vec<S
         // Wrappers that are no parts of their own are words of one.
         named.extend(part.command.words.iter().filter_map(|word| match word {
             Word::Known(text) => Some(base(text)),
-            Word::Unknown => None,
+            Word::Unknown | Word::Value => None,
         }));
     }
     let explained = |run: &&Executed| {

@@ -10,9 +10,9 @@ const INSTEAD: &str = "move the code to the crate below, or hand it in as data; 
 const ALLOWED: &[(&str, &[&str])] = &[
     ("phasegate-history", &[]),
     ("phasegate-rules", &[]),
-    ("phasegate-core", &[]),
+    ("phasegate-core", &["phasegate-rules"]),
     ("phasegate-schemas", &[]),
-    ("phasegate-config", &["phasegate-core", "phasegate-shell", "phasegate-schemas"]),
+    ("phasegate-config", &["phasegate-core", "phasegate-rules", "phasegate-shell", "phasegate-schemas"]),
     ("phasegate-shell", &["phasegate-core"]),
     ("phasegate-adapter", &["phasegate-core"]),
     ("phasegate-formats", &["phasegate-core"]),
@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "phasegate-core",
             "phasegate-formats",
+            "phasegate-rules",
             "phasegate-store",
             "phasegate-config",
             "phasegate-shell",

@@ -1,6 +1,7 @@
 //! What a request is refused with: an HTTP status, and an error in the form of JSON-RPC.
 
 use hyper::StatusCode;
+use phasegate_core::canonical::Sorted;
 use serde_json::{Value, json};
 
 use crate::id::Id;
@@ -44,7 +45,7 @@ impl Refusal {
             error.insert("data".into(), data.clone());
         }
         // Without an id, revisions differ: `null` is JSON-RPC's own, and read by all of them.
-        json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string().into_bytes()
+        Sorted(&json!({"jsonrpc": "2.0", "id": id, "error": error})).to_string().into_bytes()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use phasegate_core::canonical::Sorted;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -185,7 +186,7 @@ async fn tools(shared: &Shared, results: &[(usize, &Message)], page: ListPage) -
         }
     }
     if page.first && shared.own_tools() {
-        texts.extend(own::tools().iter().map(Value::to_string));
+        texts.extend(own::tools().iter().map(|tool| Sorted(tool).to_string()));
     }
     if tool_list::declares_handles(shared, page) {
         texts = texts.iter().map(|text| tool_list::with_handle(text)).collect();

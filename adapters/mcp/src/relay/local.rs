@@ -1,5 +1,6 @@
 //! Without a server behind it: what the relay answers by itself.
 
+use phasegate_core::canonical::Sorted;
 use serde_json::{Value, json};
 
 use super::act::Act;
@@ -62,7 +63,7 @@ fn complete(mut result: Value, modern: bool) -> String {
     if let (true, Value::Object(fields)) = (modern, &mut result) {
         fields.insert("resultType".to_owned(), Value::from("complete"));
     }
-    result.to_string()
+    Sorted(&result).to_string()
 }
 
 /// What there is to be had.

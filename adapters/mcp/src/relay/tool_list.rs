@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{GuardedSession, every_call};
+use phasegate_core::canonical::Sorted;
 use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -40,7 +41,7 @@ pub(super) async fn edited(shared: &Shared, server: usize, message: Message, pag
     };
     let adds = page.first && shared.own_tools();
     if adds {
-        texts.extend(own::tools().iter().map(Value::to_string));
+        texts.extend(own::tools().iter().map(|tool| Sorted(tool).to_string()));
     }
     let declares = declares_handles(shared, page);
     if declares {

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use phasegate_core::canonical::Sorted;
 use phasegate_runtime::Project;
 use phasegate_runtime::audit::history::{Past, walk};
 use phasegate_runtime::audit::line::{Place, of};
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         })?;
     }
     lines.sort_by_key(|(time, _)| *time);
-    lines.iter().for_each(|(_, line)| context.out.line(line));
+    lines.iter().for_each(|(_, line)| context.out.line(Sorted(line)));
     Ok(Exit::Done)
 }
 

@@ -22,6 +22,9 @@ pub struct Args {
     /// A skill to use, shipped or the project's own; may be given several times
     #[arg(long = "skill", value_name = "NAME")]
     pub skills: Vec<String>,
+    /// A pack of rules that holds, as `phasegate rules packs` lists them; may be given several times
+    #[arg(long = "rules", value_name = "PACK")]
+    pub rules: Vec<String>,
     /// The mode of the new config; default: `warn`
     #[arg(long)]
     pub mode: Option<ModeArg>,
@@ -59,7 +62,7 @@ pub struct Args {
     #[arg(long, short)]
     pub verbose: bool,
     /// Revert what `init` changed
-    #[arg(long, conflicts_with_all = ["skills", "mode", "servers", "in_force"])]
+    #[arg(long, conflicts_with_all = ["skills", "rules", "mode", "servers", "in_force"])]
     pub undo: bool,
 }
 

@@ -8,6 +8,7 @@ use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_runtime::policy_store::strictest;
 
+use super::rule_packs;
 use super::setting::{Setting, read};
 use super::starter;
 use crate::args::ModeArg;
@@ -36,9 +37,12 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
     let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
     let path = path.unwrap_or_else(|| folder.join("config.yaml"));
     let before = read(&path)?;
-    let text_with = |skills: &[String]| match &before {
-        None => Ok(starter::text(skills, setting.args.mode.unwrap_or(ModeArg::Warn))),
-        Some(text) => extended(setting, &path, text, skills),
+    let text_with = |skills: &[String]| {
+        let text = match &before {
+            None => starter::text(skills, setting.args.mode.unwrap_or(ModeArg::Warn)),
+            Some(text) => extended(setting, &path, text, skills)?,
+        };
+        rule_packs::with_packs(&path, text, &setting.args.rules)
     };
     let mut skills = setting.args.skills.clone();
     let mut after = text_with(&skills)?;

@@ -96,7 +96,7 @@ fn words(part: &Part) -> String {
     let word = |word: &Word| match word {
         Word::Known(text) if text.contains(char::is_whitespace) || text.is_empty() => format!("'{text}'"),
         Word::Known(text) => text.clone(),
-        Word::Unknown => "\u{2026}".to_owned(),
+        Word::Unknown | Word::Value => "\u{2026}".to_owned(),
     };
     part.command.words.iter().map(word).collect::<Vec<_>>().join(" ")
 }

@@ -29,7 +29,8 @@ pub(super) fn of(text: &str) -> Suggestions {
         fenced ^= line.trim_start().starts_with("```");
         let depth = line.chars().take_while(|letter| *letter == '#').count();
         if depth > 0 && !fenced {
-            let is_it = line.trim_start_matches('#').trim().to_lowercase() == HEADING;
+            let heading = line.trim_matches(|letter: char| letter == '#' || letter == ':' || letter.is_whitespace());
+            let is_it = heading.to_lowercase() == HEADING;
             inside = if is_it { Some(depth) } else { inside.filter(|outer| depth > *outer) };
             continue;
         }
@@ -74,5 +75,10 @@ mod tests {
         ];
         assert_eq!(found, wanted);
         assert_eq!(unclear.len(), 2, "{unclear:?}");
+        for heading in
+            ["## Plan Mode Safety Patterns:", "### Plan mode safety patterns ##", "## plan mode safety patterns :"]
+        {
+            assert_eq!(of(&format!("{heading}\n- `gcloud * list *`: READ\n")).found.len(), 1, "{heading}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 use std::path::{Path, PathBuf};
 
+use phasegate_core::canonical::Sorted;
 use phasegate_shell::judge;
 use serde_json::{Map, Value, json};
 
@@ -45,7 +46,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                 json!({"line": number, "error": error})
             }
         };
-        context.out.line(answer);
+        context.out.line(Sorted(&answer));
     }
     Ok(exit)
 }

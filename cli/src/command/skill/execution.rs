@@ -108,11 +108,12 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
     let phases = skill.map(|skill| skill.phases.as_slice()).unwrap_or_default();
     let state_of = |phase: &Phase| {
         let is_skipped = run.skipped.iter().any(|one| one.phase == phase.name && one.ahead.is_none());
-        let left = times.phases.get(&phase.name).is_some_and(|(_, left)| left.is_some());
+        let before = phases.iter().take_while(|one| one.name != phase.name).map(|one| one.name.as_str());
         match () {
             () if run.phase == phase.name && status != "completed" => "in_progress",
             () if is_skipped => "skipped",
-            () if left => "completed",
+            () if times.is_left(&phase.name) && !times.is_back_before(&phase.name, before) => "completed",
+            () if status == "completed" => "skipped",
             () => "pending",
         }
     };
@@ -121,7 +122,7 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
     let completed: Vec<&str> =
         phases.iter().filter(|phase| state_of(phase) == "completed").map(|phase| phase.name.as_str()).collect();
     let skipped: Vec<&str> =
-        run.skipped.iter().filter(|one| one.ahead.is_none()).map(|one| one.phase.as_str()).collect();
+        phases.iter().filter(|phase| state_of(phase) == "skipped").map(|phase| phase.name.as_str()).collect();
     let backs = run.backs.iter().map(|(from, to, times)| (format!("{from} -> {to}"), json!(times)));
     let branches = root.parts(run).filter_map(|part| {
         let at = part.branch.as_ref().filter(|at| at.visit == run.visit && !at.name.is_empty())?;
@@ -202,6 +203,16 @@ fn times(found: &Runs, root: Root<'_>) -> Result<Times, Failure> {
 }
 
 impl Times {
+    fn is_left(&self, phase: &str) -> bool {
+        self.phases.get(phase).is_some_and(|(_, left)| left.is_some())
+    }
+
+    /// Whether the run went back from a phase, to one before it, and has not come to it again.
+    fn is_back_before<'p>(&self, phase: &str, mut before: impl Iterator<Item = &'p str>) -> bool {
+        let last = |name: &str| self.way.iter().rposition(|entered| entered == name);
+        last(phase).is_some_and(|at| before.any(|name| last(name).is_some_and(|other| other > at)))
+    }
+
     fn enter(&mut self, phase: &str, time: i64) {
         self.way.push(phase.to_owned());
         self.phases.insert(phase.to_owned(), (Some(time), None));

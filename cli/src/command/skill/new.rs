@@ -49,6 +49,8 @@ enum Made {
     Workflow,
     /// Phases that run other skills, each with a subagent
     Composite,
+    /// One phase that a subagent does, for composite skills to run
+    Atomic,
 }
 
 impl Made {
@@ -57,6 +59,7 @@ impl Made {
             Self::Phases => include_str!("new/phases.yaml"),
             Self::Workflow => include_str!("new/workflow.yaml"),
             Self::Composite => include_str!("new/composite.yaml"),
+            Self::Atomic => include_str!("new/atomic.yaml"),
         }
     }
 }

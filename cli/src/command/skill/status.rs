@@ -34,7 +34,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             context.out.value(&state);
             continue;
         }
-        print(context, &state, &root.run.id);
+        let skill = found.skill(root.run);
+        let order: Vec<&str> = skill.iter().flat_map(|skill| &skill.phases).map(|phase| phase.name.as_str()).collect();
+        print(context, &state, &root.run.id, &order);
     }
     if roots.is_empty() && !context.out.json {
         context.out.line("no session has had a run; `phasegate skill start NAME` begins one");
@@ -42,7 +44,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     Ok(if roots.is_empty() { Exit::No } else { Exit::Done })
 }
 
-fn print(context: &Context, state: &Value, run: &str) {
+/// `order`: the names of the phases as the skill has them.
+fn print(context: &Context, state: &Value, run: &str, order: &[&str]) {
     let text = |key: &str| state.get(key).and_then(Value::as_str).unwrap_or_default();
     let task = match text("task_id") {
         "" => String::new(),
@@ -58,7 +61,8 @@ fn print(context: &Context, state: &Value, run: &str) {
     if !text("halt_reason").is_empty() {
         context.out.line(format_args!("  why: {}", text("halt_reason")));
     }
-    for (phase, info) in state.pointer("/fsm/phase_info").and_then(Value::as_object).into_iter().flatten() {
+    let phases = state.pointer("/fsm/phase_info");
+    for (phase, info) in order.iter().filter_map(|phase| Some((*phase, phases?.get(*phase)?))) {
         let at = info.get("status").and_then(Value::as_str).unwrap_or_default();
         let outputs = state.pointer(&format!("/phase_outputs/{phase}")).and_then(Value::as_array);
         let files = outputs.into_iter().flatten().filter_map(|one| one.get("files")).filter_map(Value::as_array);

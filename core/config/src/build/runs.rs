@@ -145,3 +145,19 @@ pub(super) fn first(builder: &mut Builder<'_>, phases: &[Phase], span: Span) {
     let finding = Finding::error(Code::ConfigValue, span, message);
     builder.findings.push(finding.suggest("put a phase before it"));
 }
+
+/// Reports a first phase that is not linear, where the skill demands one: one run or lines of its own, always entered.
+pub(super) fn first_is_linear(builder: &mut Builder<'_>, phases: &[Phase], span: Span) {
+    let Some(phase) = phases.first() else { return };
+    let run = phase.run.as_ref();
+    let what = match phase {
+        _ if phase.optional != phasegate_core::policy::Optional::No => "is optional",
+        _ if phase.plan().is_some() => "runs the elements of a plan",
+        _ if run.is_some_and(|run| run.parallel) => "has parallel branches",
+        _ if run.is_some_and(|run| run.each.len() > 1) => "consists of several runs",
+        _ => return,
+    };
+    let message = format!("the skill demands a linear first phase, and `{}` {what}", phase.name);
+    let finding = Finding::error(Code::ConfigValue, span, message);
+    builder.findings.push(finding.suggest("put a linear phase before it, or remove `first_phase: linear`"));
+}

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use phasegate_core::Code;
 use phasegate_core::example::Example;
 use phasegate_core::matcher::Matcher;
-use phasegate_core::policy::{LeaveSkill, Scope, Skill, Start, ToolNote, Unlisted};
+use phasegate_core::policy::{LeaveSkill, Phase, Scope, Skill, Start, ToolNote, Unlisted};
 use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
 use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, unlisted};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::{FinishSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
+use crate::source::{FinishSource, FirstPhaseSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
 use crate::texts::Texts;
 
 /// Builds a skill; its version is not known yet.
@@ -53,7 +53,8 @@ pub(crate) fn skill<'f>(
         phases.push(phase);
         places.phases.push(phase_places);
     }
-    runs::first(&mut builder, &phases, places.phases.first().map_or(places.name, |phase| phase.key));
+    let first = places.phases.first().map_or(places.name, |phase| phase.key);
+    begins(&mut builder, source, &phases, first);
     done_by::main_agent_reads(&mut phases, unlisted, &unlisted_lines);
     let leave_skill = leave(&mut builder, source, node);
     places.runs = builder.runs;
@@ -81,6 +82,14 @@ pub(crate) fn skill<'f>(
         phases,
     };
     Built { skill, servers: source.servers.clone(), places }
+}
+
+/// Checks the first phase, by what the skill demands of it.
+fn begins(builder: &mut Builder<'_>, source: &SkillSource, phases: &[Phase], first: Span) {
+    match source.first_phase {
+        Some(FirstPhaseSource::Linear) => runs::first_is_linear(builder, phases, first),
+        None => runs::first(builder, phases, first),
+    }
 }
 
 /// The calls that every phase forbids, under both names of the key, and their places.

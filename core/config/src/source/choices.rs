@@ -87,6 +87,15 @@ impl From<DenialTextSource> for policy::DenialText {
     }
 }
 
+/// What the first phase of a skill has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FirstPhaseSource {
+    /// Always entered, with lines of its own or one run.
+    Linear,
+}
+
 /// Where a skill's runs live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

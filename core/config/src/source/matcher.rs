@@ -31,7 +31,7 @@ pub struct MatcherObject {
     /// Conditions on the arguments, by name; a dot selects a field of an object (`options.dry_run`).
     #[serde(default)]
     pub args: BTreeMap<String, ArgSource>,
-    /// The words of one command of a shell line, or a list of such texts, of which one must match. `*` as a word stands for any words, also none (`git push *`); inside a word it stands for any characters (`-out=*`).
+    /// The words of one command of a shell line, or a list of such texts, of which one must match. `*` as a word stands for any words, also none (`git push *`), `**` for any one word; inside a word `*` stands for any characters (`-out=*`).
     #[serde(default)]
     pub command: Option<CommandSource>,
     /// A path that the call must read, relative to the project, with `*`, `?`, `**` and `{a,b}` (`{src,tests}/**/*.rs`).

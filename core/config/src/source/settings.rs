@@ -9,6 +9,7 @@ use super::budget::{AccessSource, BudgetSource};
 use super::choices::{ApproveSource, Form, ModeSource, UnlistedSource};
 use super::matcher::MatcherSource;
 use super::mcp::McpSource;
+use super::rules::RulesSource;
 use super::safety::SafetySource;
 
 /// Settings for every skill, and the shipped skills to use.
@@ -51,6 +52,8 @@ pub struct SettingsSource {
     pub access: Option<AccessSource>,
     /// How much calls may use up, by the name of the budget. The budgets of all levels hold.
     pub budgets: BTreeMap<String, BudgetSource>,
+    /// The rules over calls, beside those in `.phasegate/rules/*.cedar`. The rules of all levels hold.
+    pub rules: RulesSource,
     /// Settings for MCP servers and their tools.
     pub mcp: McpSource,
 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::artifact::ArtifactSource;
 use super::choices::{
-    DenialTextSource, FinishSource, Form, LeaveSkillSource, ModeSource, OnViolationSource, ScopeSource,
+    DenialTextSource, FinishSource, FirstPhaseSource, Form, LeaveSkillSource, ModeSource, OnViolationSource,
+    ScopeSource,
 };
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
@@ -80,6 +81,10 @@ pub struct SkillSource {
     /// The former name of `forbidden`.
     #[serde(default)]
     pub global_forbidden: Vec<MatcherSource>,
+    /// What the first phase has to be. `linear`: it is always entered, and has lines of its own or one run. Anything else is
+    /// a mistake of the config.
+    #[serde(default)]
+    pub first_phase: Option<FirstPhaseSource>,
     /// Files that phases produce, by a name that conditions and approvals use.
     #[serde(default)]
     pub artifacts: BTreeMap<String, ArtifactSource>,

@@ -1,7 +1,7 @@
 //! Configs by file: those in `valid/` have no mistakes, those in `invalid/` have the mistakes that a golden file lists.
 //!
 //! A new case is a new file. What it is follows from its name: `*.md` is a SKILL.md, `*settings.yaml` are settings,
-//! anything else is a skill config. An invalid one begins with the code that it is about.
+//! `*.cedar` are rules, anything else is a skill config. An invalid one begins with the code that it is about.
 //! `PHASEGATE_BLESS=1 cargo test -p phasegate-config` writes the golden file anew.
 
 use std::collections::BTreeSet;
@@ -47,6 +47,7 @@ pub(crate) fn beside() -> Vec<SourceFile> {
         file("schemas/damaged.json", r#"{"type": "objekt"}"#, Kind::Format),
         scan(),
         scan_branch(),
+        note(),
     ]
 }
 
@@ -54,6 +55,14 @@ pub(crate) fn beside() -> Vec<SourceFile> {
 fn scan() -> SourceFile {
     let text = "skill: scan\ndescription: Look.\nphases:\n  look: {allowed: [Read], done_when: {ok: Read}}\n".into();
     SourceFile { path: ".phasegate/skills/scan.yaml".into(), text, level: Level::Project, kind: Kind::Skill }
+}
+
+/// A skill that makes a file.
+fn note() -> SourceFile {
+    let text = "skill: note\ndescription: Note.\nartifacts: {notes: {path: [notes.md]}}\nphases:\n  \
+                write: {allowed: [Read], produces: [notes]}\n"
+        .into();
+    SourceFile { path: ".phasegate/skills/note.yaml".into(), text, level: Level::Project, kind: Kind::Skill }
 }
 
 /// A skill that uses the name of its branch.
@@ -70,6 +79,7 @@ fn compiled(name: &str, file: &str) -> (Compiled, String) {
     let kind = match file {
         file if file.ends_with(".md") => Kind::SkillMd,
         file if file.ends_with("settings.yaml") => Kind::Settings,
+        file if file.ends_with(".cedar") => Kind::Rules,
         _ => Kind::Skill,
     };
     let source = SourceFile { path: file.into(), text: text.clone(), level: Level::Project, kind };

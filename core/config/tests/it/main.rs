@@ -12,6 +12,7 @@ mod cases;
 mod expanded;
 mod levels;
 mod manual;
+mod rules;
 mod scale;
 #[cfg(feature = "schema")]
 mod schema;

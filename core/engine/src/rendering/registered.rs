@@ -5,6 +5,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::denial::{Blame, NotRegistered};
+use crate::safety::REGISTER;
 
 /// The most patterns that a denial names.
 const MAX_READERS: usize = 3;
@@ -42,14 +43,32 @@ pub(super) fn refused(why: &NotRegistered) -> (String, String) {
     }
 }
 
-/// The texts of a denial, with what is registered of the command that is to blame and what may be run in its place.
+/// The texts of a denial, with what is known of the command that is to blame and what may be run in its place.
 pub(super) fn with_blame(blame: Option<&Blame>, reason: String, recovery: String) -> (String, String) {
-    let Some(Blame { registered, readers }) = blame else { return (reason, recovery) };
-    let reason = format!("{reason}: {}", registered.because());
+    match blame {
+        None => (reason, recovery),
+        Some(Blame::Registered { registered, readers }) => {
+            (format!("{reason}: {}", registered.because()), with_readers(readers, recovery))
+        }
+        Some(Blame::Unheard { program, named }) => {
+            // What the phase still needs is no help here.
+            (format!("{reason}: phasegate does not know the program `{program}`"), known_by(program, *named))
+        }
+    }
+}
+
+fn with_readers(readers: &[String], recovery: String) -> String {
     if readers.is_empty() {
-        return (reason, recovery);
+        return recovery;
     }
     let shown: Vec<String> = readers.iter().take(MAX_READERS).map(|pattern| format!("`{pattern}`")).collect();
     let more = if readers.len() > MAX_READERS { " and others" } else { "" };
-    (reason, format!("{recovery} What only reads: {}{more}.", shown.join(", ")))
+    format!("{recovery} What only reads: {}{more}.", shown.join(", "))
+}
+
+/// How it becomes known which commands of a program read.
+fn known_by(program: &str, named: bool) -> String {
+    let person = format!("the user can say so: `phasegate safety register {program} 'READ={program} ...'`");
+    let agent = if named { format!("register it with `{REGISTER}`, or ") } else { String::new() };
+    format!("If it only reads, {agent}{person}. Else go on without it in this phase.")
 }

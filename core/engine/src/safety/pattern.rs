@@ -168,12 +168,12 @@ impl SafetyPattern {
                         }
                     }
                     (Word::Known(_), _) => {}
-                    (Word::Unknown, Some(Wanted::Words)) if !careful => {
+                    (Word::Unknown | Word::Value, Some(Wanted::Words)) if !careful => {
                         reach(at, *so_far);
                         (at..=self.words.len()).for_each(|place| reach(place, (*so_far).min(Fit::Doubt)));
                     }
                     // It may stand for no word, or for several.
-                    (Word::Unknown, _) => {
+                    (Word::Unknown | Word::Value, _) => {
                         (at..=self.words.len()).for_each(|place| reach(place, (*so_far).min(Fit::Doubt)));
                     }
                 }

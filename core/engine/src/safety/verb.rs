@@ -42,6 +42,6 @@ fn part_changes(part: &str) -> bool {
 pub(crate) fn changing(words: &[Word]) -> Option<&str> {
     words.iter().find_map(|word| match word {
         Word::Known(text) => Some(text.as_str()).filter(|text| changes(text)),
-        Word::Unknown => None,
+        Word::Unknown | Word::Value => None,
     })
 }

@@ -116,6 +116,15 @@ impl World {
         told.calls
     }
 
+    /// The calls of a session that went on in the background, by their places in the log.
+    pub(crate) fn launched(&self, session: &str) -> BTreeSet<usize> {
+        let mut told = Told::default();
+        for (place, entry) in self.log.iter().enumerate().filter(|(_, entry)| entry.event.session == session) {
+            told.hear(&self.log, place, entry);
+        }
+        told.launched
+    }
+
     /// Where in the log the outcome of each ended call of a session was told.
     fn told(&self, session: &str) -> BTreeMap<usize, usize> {
         let (mut told, mut when) = (Told::default(), BTreeMap::new());
@@ -416,6 +425,7 @@ impl Told {
                 }
                 return;
             }
+            (Outcome::Ok | Outcome::Failed, Some(126 | 127)) if executes => Outcome::Unknown,
             (Outcome::Ok, None) if executes => Outcome::Unknown,
             (Outcome::Ok, Some(code)) if *code != 0 => Outcome::Failed,
             (outcome, _) => outcome,

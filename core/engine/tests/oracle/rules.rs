@@ -163,8 +163,12 @@ impl World {
     pub(crate) fn is_unfinished(&self, session: &str) -> bool {
         // A run of the project may have been taken up in another session.
         let succeeded = |place: &usize| {
-            let of = &self.log[*place].event.session;
-            self.outcomes(of).get(place) == Some(&Some(Outcome::Ok))
+            let event = &self.log[*place].event;
+            let runs = event.call().is_some_and(|call| call.tool.labels.contains("execute"));
+            let outcome = self.outcomes(&event.session).get(place).copied().flatten();
+            // A program that failed, or goes on, may have changed something.
+            let in_part = outcome == Some(Outcome::Failed) || self.launched(&event.session).contains(place);
+            outcome == Some(Outcome::Ok) || (runs && in_part)
         };
         self.live(session).into_iter().any(|run| {
             let taken = self.runs[run].listed.iter().any(succeeded);

@@ -1,6 +1,7 @@
 //! The texts among a tool's arguments, and what each of them may be: a path in one of its spellings, a line, or words of a
 //! person.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use phasegate_core::slash_command;
@@ -89,6 +90,23 @@ fn paths_of(fields: &Map<String, Value>) -> Vec<String> {
         others.map(move |(_, name)| format!("{folder}/{name}"))
     };
     texts.iter().enumerate().flat_map(beside).collect()
+}
+
+/// The arguments of a registration with its list of pairs as the object that it stands for: a pattern is no line that runs.
+pub(super) fn keyed_patterns(input: &Value) -> Cow<'_, Value> {
+    let pair = |item: &Value| match item.as_array().map(Vec::as_slice) {
+        Some([Value::String(pattern), level @ Value::String(_)]) => Some((pattern.clone(), level.clone())),
+        _ => None,
+    };
+    let pairs = input.get("commands").and_then(Value::as_array);
+    let Some(keyed) = pairs.and_then(|items| items.iter().map(pair).collect::<Option<Map<_, _>>>()) else {
+        return Cow::Borrowed(input);
+    };
+    let mut changed = input.clone();
+    if let Some(commands) = changed.get_mut("commands") {
+        *commands = Value::Object(keyed);
+    }
+    Cow::Owned(changed)
 }
 
 /// What a text is that holds a list or an object in JSON.

@@ -1,12 +1,14 @@
 //! What of the guard's own a call would change, or might: as far as its paths, its line or its arguments say.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::{Access, Guarded, Part, PathUse, Verdict, Word};
+use phasegate_core::safety::REGISTER;
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
-use super::arguments::{blanks_off, each_text, is_one_of, is_script, is_typed, removes, spellings};
+use super::arguments::{blanks_off, each_text, is_one_of, is_script, is_typed, keyed_patterns, removes, spellings};
 use super::line::Shell;
 use super::matched::matched;
 use super::rough::patterns;
@@ -122,7 +124,8 @@ impl Place<'_> {
     pub(super) fn by_arguments(&self, tool: &str, input: &Value, shell: &Shell) -> Vec<Guarded> {
         let mut found = Vec::new();
         let removes = removes(tool);
-        each_text(input, "", &mut |name, text| {
+        let input = if tool == REGISTER { keyed_patterns(input) } else { Cow::Borrowed(input) };
+        each_text(&input, "", &mut |name, text| {
             if is_typed(text) {
                 found.push(Guarded { part: Part::State, path: text.chars().take(60).collect() });
             }
@@ -264,7 +267,7 @@ impl Place<'_> {
         }
         let assigned = opaque.iter().flat_map(|part| &part.command.assignments).filter_map(|(_, word)| match word {
             Word::Known(text) => Some(text.clone()),
-            Word::Unknown => None,
+            Word::Unknown | Word::Value => None,
         });
         let text = words().map(shown).chain(assigned).collect::<Vec<_>>().join("\n");
         // What such a program gets as its input is not among its words.
@@ -406,7 +409,7 @@ fn forged(words: &[Word]) -> Option<Guarded> {
     }
     let mut known = words.iter().map(|word| match word {
         Word::Known(text) => text.as_str(),
-        Word::Unknown => "",
+        Word::Unknown | Word::Value => "",
     });
     let program = known.next()?.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
     let ours = program.strip_suffix(".exe").unwrap_or(&program) == "phasegate";

@@ -7,14 +7,14 @@ use std::time::SystemTime;
 use phasegate_core::analysis::{Access, PathUse, UNKNOWN, UNNAMED, Word};
 use phasegate_core::classifier::Classifier;
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
-use phasegate_core::{Event, EventKind};
+use phasegate_core::{Event, EventKind, Policy};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, judge};
 use serde_json::Value;
 
 use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
-use super::{linked, runs_in, shadowed, tests};
+use super::{in_part, linked, no_index, runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// What is known of programs, and how far the repository is trusted.
@@ -24,6 +24,8 @@ pub(crate) struct Shell {
     pub(crate) table: Table,
     /// How far the repository's own configuration is trusted.
     pub(crate) trust: Trust,
+    /// Whether paths are looked for that a line names in part: rules read them.
+    pub(crate) in_part: bool,
 }
 
 impl Shell {
@@ -31,11 +33,17 @@ impl Shell {
     pub(crate) fn of(settings: &KeptSettings, lost: &BTreeSet<Readers>) -> Self {
         let table =
             if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
-        Self { table, trust: Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh() } }
+        let trust = Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh() };
+        Self { table, trust, in_part: false }
     }
 }
 
 impl Shell {
+    /// The same, for a policy.
+    pub(crate) fn under(self, policy: &Policy) -> Self {
+        Self { in_part: policy.rules.is_some(), ..self }
+    }
+
     /// The same, with what is registered of commands.
     pub(crate) fn with(self, classifier: Classifier) -> Self {
         if classifier.is_empty() { self } else { Self { table: self.table.registered(classifier), ..self } }
@@ -71,6 +79,8 @@ pub(crate) fn read_line(
         tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, began });
         let background = input.get("run_in_background").is_some_and(|value| *value != Value::Bool(false));
         analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
+        analysis.paths.extend(no_index::paths(&judged, &base));
+        analysis.in_part = if shell.in_part { in_part::paths(&judged) } else { Vec::new() };
     }
     Some(judged)
 }

@@ -181,7 +181,7 @@ fn keeps_links(part: &Part) -> bool {
         return false;
     };
     let keeps = |word: &Word| match word {
-        Word::Unknown => true,
+        Word::Unknown | Word::Value => true,
         Word::Known(word) => match (word.strip_prefix("--"), word.strip_prefix('-')) {
             (Some(long), _) => {
                 let long = long.split('=').next().unwrap_or_default();

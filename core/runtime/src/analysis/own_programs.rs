@@ -7,6 +7,7 @@ use phasegate_core::analysis::SimpleCommand;
 use phasegate_core::test_report::Runner;
 use phasegate_shell::Table;
 
+use super::cargo_config;
 use super::scripts::{self, known_words};
 use super::shadowed::has_module;
 
@@ -37,10 +38,14 @@ pub(super) fn may_print(command: &SimpleCommand, runner: Runner, place: &Place<'
     let Some(words) = known_words(command) else { return true };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [program, ..] if program.contains('/') => is_new(&place.folder.join(program), (place.began)()),
+        [program, rest @ ..] if program.contains('/') => {
+            is_new(&place.folder.join(program), (place.began)())
+                || (rest.contains(&"-m") && has_module(place.folder, &|name| shadows(name, runner)))
+        }
         [program, rest @ ..] if program.starts_with("python") || rest.contains(&"-m") => {
             has_module(place.folder, &|name| shadows(name, runner))
         }
+        ["cargo", ..] => cargo_config::replaces(place.folder, &|file| is_new(file, (place.began)())),
         _ => scripts::may_print(&words, place.folder, place.table),
     }
 }
@@ -48,8 +53,9 @@ pub(super) fn may_print(command: &SimpleCommand, runner: Runner, place: &Place<'
 /// Whether a program was written since the session began, or may have been. A program cannot set a file's ctime, and one
 /// that is not there does not run.
 fn is_new(program: &Path, began: Option<SystemTime>) -> bool {
-    let Ok(data) = program.metadata() else { return false };
-    let older = |began| changed(&data).is_some_and(|changed| changed < began);
+    // A link, and what it leads to.
+    let (Ok(link), Ok(data)) = (program.symlink_metadata(), program.metadata()) else { return false };
+    let older = |began| [&link, &data].into_iter().all(|data| changed(data).is_some_and(|changed| changed < began));
     !began.is_some_and(older)
 }
 

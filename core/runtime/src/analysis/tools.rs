@@ -1,6 +1,7 @@
 //! What a server says of its tools, as digests: state and journal keep no descriptions.
 
 use phasegate_core::EventKind;
+use phasegate_core::canonical::Sorted;
 use serde_json::{Value, json};
 
 use phasegate_store::digest::sha256_hex;
@@ -22,8 +23,8 @@ pub(super) fn shorten(kind: &mut EventKind) {
 
 /// The digest of a tool's description, whatever the order of its keys.
 fn digest(tool: &Value) -> String {
-    let parts: Vec<&Value> = PARTS.iter().map(|part| tool.get(*part).unwrap_or(&Value::Null)).collect();
-    sha256_hex(&serde_json::to_vec(&parts).unwrap_or_default())
+    let parts: Value = PARTS.iter().map(|part| tool.get(*part).cloned().unwrap_or_default()).collect();
+    sha256_hex(Sorted(&parts).to_string().as_bytes())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use phasegate_core::Record;
+use phasegate_core::canonical::Sorted;
 
 use super::line::{Place, of};
 use crate::policy_store::KeptSettings;
@@ -25,7 +26,7 @@ pub(crate) fn paths(runtime: &Runtime, root: &Path, settings: &KeptSettings) -> 
 
 /// The audit events among `records`, a line each.
 pub(crate) fn lines(place: &Place<'_>, records: &[Record]) -> String {
-    records.iter().filter_map(|record| of(place, record)).map(|line| format!("{line}\n")).collect()
+    records.iter().filter_map(|record| of(place, record)).map(|line| format!("{}\n", Sorted(&line))).collect()
 }
 
 /// Appends lines to the log.

@@ -14,6 +14,7 @@ use phasegate_store::digest::sha256_hex;
 
 use super::budget::Budget;
 use super::source::{FactSource, World};
+use super::tracked;
 use crate::paths::resolve;
 
 /// The largest file, in bytes, that may say what is ignored.
@@ -23,9 +24,10 @@ const MAX_SIBLINGS: usize = 20_000;
 /// The name of these files.
 const IGNORE_FILE: &str = ".gitignore";
 
-/// Folders that are never looked into: the data of version control, and what test runners keep for themselves.
-const NEVER: [&str; 8] =
-    [".git", ".hg", ".svn", ".pytest_cache", ".hypothesis", ".nyc_output", ".gradle", "node_modules/.vite"];
+/// Folders that are never looked into: the data of version control.
+const NEVER: [&str; 3] = [".git", ".hg", ".svn"];
+/// What test runners keep for themselves. Files there count only where the pattern selects files by their names.
+const OF_RUNNERS: [&str; 5] = [".pytest_cache", ".hypothesis", ".nyc_output", ".gradle", "node_modules/.vite"];
 
 /// The source.
 pub(super) struct Files;
@@ -39,11 +41,14 @@ impl FactSource for Files {
         let mut look = Look { budget: Budget::begin(), found: BTreeMap::new() };
         let patterns = glob::choices(pattern);
         let bases: BTreeSet<&str> = patterns.iter().map(|pattern| base(pattern)).collect();
+        let selects = |path: &str| patterns.iter().any(|pattern| selects(pattern, path));
         for at in bases {
-            let selects = |path: &str| patterns.iter().any(|pattern| selects(pattern, path));
             if look.below(world.root, at, &selects).is_none() {
                 return FactValue::Unknown;
             }
+        }
+        if look.tracked(world.root, &selects).is_none() {
+            return FactValue::Unknown;
         }
         FactValue::Known(look.digest().into())
     }
@@ -130,8 +135,28 @@ impl Look {
         let path = [at, &inside].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         // What is ignored depends on these files.
-        if !is_folder && (selects(&path) || entry.file_name() == IGNORE_FILE) {
+        let counts = || selects(&path) && !(is_of_runner(Path::new(&path)) && selects(&format!("{path}~")));
+        if !is_folder && (counts() || entry.file_name() == IGNORE_FILE) {
             self.found.insert(path, stamp(&entry.metadata().ok()?));
+        }
+        Some(())
+    }
+
+    /// Looks at the selected files that git tracks: these count, whatever says that they are ignored.
+    fn tracked(&mut self, root: &Path, selects: &dyn Fn(&str) -> bool) -> Option<()> {
+        let ignores = |folder: &Path| folder.join(IGNORE_FILE).symlink_metadata().is_ok();
+        let below = self.found.keys().any(|path| path.ends_with(IGNORE_FILE));
+        if !below && !root.ancestors().any(ignores) {
+            return Some(());
+        }
+        for path in tracked::below(root)? {
+            if !selects(&path) || self.found.contains_key(&path) {
+                continue;
+            }
+            self.budget.entry()?;
+            if let Ok(data) = std::fs::metadata(root.join(&path)) {
+                self.found.insert(path, stamp(&data));
+            }
         }
         Some(())
     }
@@ -157,6 +182,11 @@ fn has_odd_ignore_file(folder: &Path) -> bool {
     let data = std::fs::metadata(folder.join(IGNORE_FILE));
     // A folder of that name is none to the walk.
     data.is_ok_and(|data| !data.is_dir() && (!data.is_file() || data.len() > MAX_IGNORE_BYTES))
+}
+
+/// Whether a file lies in a folder that a test runner keeps for itself.
+fn is_of_runner(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|folder| OF_RUNNERS.iter().any(|name| folder.ends_with(name)))
 }
 
 /// Whether the entry is a folder that never counts, or a file that Python compiled.
@@ -299,9 +329,22 @@ mod tests {
         assert!(!project.shows("src/**", |project| project.write("src/a.log", "1")));
         assert!(project.shows("build/**", |project| project.write("build/out.py", "12")));
         assert!(project.shows("**", |project| project.write(".gitignore", "src/\n")), "what is ignored has changed");
+        assert!(!project.shows("**/*.py", |project| project.write("src/a.py", "a = 3\n")), "nobody tracks it");
+        let git = |words: &[&str]| {
+            let run = std::process::Command::new("git").arg("-C").arg(&project.root).args(words).status().unwrap();
+            assert!(run.success(), "{words:?}");
+        };
+        git(&["init", "-q"]);
+        git(&["add", "-f", "src/a.py"]);
+        assert!(project.shows("**/*.py", |project| project.write("src/a.py", "a = 4\n")), "git tracks it");
         assert!(!project.shows("**", |project| project.write(".git/index", "1")));
         assert!(!project.shows("**", |project| project.write("docs/__pycache__/a.cpython-313.pyc", "1")));
         assert!(!project.shows("**", |project| project.write(".pytest_cache/v", "1")));
+        assert!(!project.shows("**", |project| project.write(".hypothesis/x.py", "1")));
+        assert!(
+            project.shows("**/*.py", |project| project.write("docs/.hypothesis/x.py", "12")),
+            "named by its ending"
+        );
     }
 
     #[test]

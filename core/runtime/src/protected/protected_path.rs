@@ -95,7 +95,7 @@ impl Folded {
 pub(super) fn inner(place: &Path, reach: Reach) -> Vec<PathBuf> {
     let looked_for = match reach {
         Reach::Alone => &[][..],
-        Reach::Tree => &["config.yaml", "config.yml", "config.json", "skills"],
+        Reach::Tree => &["config.yaml", "config.yml", "config.json", "skills", "rules"],
         Reach::Skills => &["SKILL.md"],
     };
     let mut all = files(place, reach);

@@ -79,11 +79,21 @@ fn fault_of_section(section: &TextTest, least: u64, outline: &Outline, lines: &L
         return Some(format!("the section {} is missing", shown(section)));
     };
     let (name, line) = (cut(&heading.text), lines.of(heading.start));
-    match words {
-        0 => Some(format!("the section `{name}` is empty (line {line})")),
-        words if words < least => Some(format!("the section `{name}` has {words} of {least} words (line {line})")),
-        _ => None,
-    }
+    let fault = match words {
+        0 => format!("the section `{name}` is empty (line {line})"),
+        words if words < least => format!("the section `{name}` has {words} of {least} words (line {line})"),
+        _ => return None,
+    };
+    // What was meant as a rule made a heading of the text, and ended the section.
+    let next = outline.headings().find(|other| other.start > heading.start).filter(|next| next.underlined);
+    let hint = next.map(|next| {
+        let line = lines.of(next.start);
+        format!(
+            ", because the text in line {line} has a line of `-` or `=` below it, which makes it a heading; put an \
+                 empty line between them"
+        )
+    });
+    Some(fault + &hint.unwrap_or_default())
 }
 
 fn fault_of_line(wanted: &TextTest, body: &str, outline: &Outline) -> Option<String> {
@@ -136,6 +146,8 @@ struct Heading {
     level: HeadingLevel,
     text: String,
     start: usize,
+    /// Whether a line of `-` or `=` below the text makes it a heading.
+    underlined: bool,
 }
 
 /// The parts of a document.
@@ -155,7 +167,9 @@ impl Outline {
                 Event::Start(tag) => {
                     match tag {
                         Tag::Heading { level, .. } if depth == 0 => {
-                            heading = Some(Heading { level, text: String::new(), start: range.start });
+                            let marked = body.get(range.start..).is_some_and(|text| text.trim_start().starts_with('#'));
+                            let (text, start) = (String::new(), range.start);
+                            heading = Some(Heading { level, text, start, underlined: !marked });
                         }
                         Tag::CodeBlock(_) | Tag::HtmlBlock => found.raw.push(range),
                         _ => {}

@@ -48,6 +48,11 @@ fn what_stands_in_a_document_counts_only_as_markdown() {
         ("**RESEARCH_COMPLETE**", "**RESEARCH_COMPLETE**\n\nMore.", "the last line (line 16) is not `**RESEARCH"),
         ("---\n**RESEARCH_COMPLETE**", "```\n**RESEARCH_COMPLETE**", "(line 14) stands in a block of code or HTML"),
         ("---\n**RESEARCH_COMPLETE**", "<!--\n**RESEARCH_COMPLETE**", "(line 14) stands in a block of code or HTML"),
+        (
+            "The task.",
+            "The task.\n---",
+            "is empty (line 3), because the text in line 5 has a line of `-` or `=` below it",
+        ),
         ("\n---\n", "\n", ""),
     ] {
         let text = GOOD.replace(from, to);
