@@ -17,6 +17,8 @@ use xtask::root::{read, root, target, write};
 struct List {
     file: String,
     package: String,
+    /// The folders of the members that the package depends on.
+    with: Vec<String>,
     test: String,
     mutant: Vec<Mutant>,
 }
@@ -76,7 +78,7 @@ impl Mutant {
     }
 }
 
-/// A copy of the workspace that holds the engine only.
+/// A copy of the workspace that holds the engine and what it depends on.
 struct Copy<'a> {
     folder: PathBuf,
     list: &'a List,
@@ -89,7 +91,8 @@ impl<'a> Copy<'a> {
             fs::remove_dir_all(&folder).map_err(|error| Failure::file(&folder, error))?;
         }
         let member = Path::new(&list.file).ancestors().nth(2).unwrap_or(Path::new(""));
-        for entry in walkdir::WalkDir::new(root().join(member)).into_iter().flatten() {
+        let members: Vec<&Path> = [member].into_iter().chain(list.with.iter().map(Path::new)).collect();
+        for entry in members.iter().flat_map(|member| walkdir::WalkDir::new(root().join(member))).flatten() {
             if entry.file_type().is_file() {
                 let inside = entry.path().strip_prefix(root()).unwrap_or(entry.path());
                 write(&folder.join(inside), &read(entry.path())?)?;
@@ -98,7 +101,7 @@ impl<'a> Copy<'a> {
         for name in ["ARCHITECTURE.md", "Cargo.lock", "clippy.toml"] {
             write(&folder.join(name), &read(&root().join(name))?)?;
         }
-        write(&folder.join("Cargo.toml"), &manifest(&read(&root().join("Cargo.toml"))?, member)?)?;
+        write(&folder.join("Cargo.toml"), &manifest(&read(&root().join("Cargo.toml"))?, &members)?)?;
         Ok(Self { folder, list })
     }
 
@@ -126,12 +129,12 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// The workspace's manifest with one member.
-fn manifest(text: &str, member: &Path) -> Result<String> {
+/// The workspace's manifest with these members.
+fn manifest(text: &str, members: &[&Path]) -> Result<String> {
     let mut table: toml::Table = text.parse().map_err(|error| Failure::new(format!("Cargo.toml: {error}")))?;
     if let Some(toml::Value::Table(workspace)) = table.get_mut("workspace") {
-        let member = toml::Value::String(member.to_string_lossy().into_owned());
-        workspace.insert("members".into(), toml::Value::Array(vec![member]));
+        let member = |member: &&Path| toml::Value::String(member.to_string_lossy().into_owned());
+        workspace.insert("members".into(), toml::Value::Array(members.iter().map(member).collect()));
     }
     toml::to_string(&table).map_err(|error| Failure::new(format!("Cargo.toml: {error}")))
 }

@@ -337,7 +337,7 @@ mod tests {
         git(&["init", "-q"]);
         git(&["add", "-f", "src/a.py"]);
         assert!(project.shows("**/*.py", |project| project.write("src/a.py", "a = 4\n")), "git tracks it");
-        assert!(!project.shows("**", |project| project.write(".git/index", "1")));
+        assert!(!project.shows("**", |project| project.write(".git/description", "1")));
         assert!(!project.shows("**", |project| project.write("docs/__pycache__/a.cpython-313.pyc", "1")));
         assert!(!project.shows("**", |project| project.write(".pytest_cache/v", "1")));
         assert!(!project.shows("**", |project| project.write(".hypothesis/x.py", "1")));
