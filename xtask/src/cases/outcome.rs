@@ -23,9 +23,13 @@ impl Outcome {
         }
     }
 
-    pub(crate) fn of(expected: &impl ToString, got: &impl ToString) -> Self {
-        let (expected, got) = (expected.to_string(), got.to_string());
-        if expected == got { Self::Agrees } else { Self::Differs { expected, got } }
+    /// Compares values, not their text: the keys of an object have no order.
+    pub(crate) fn of<E: ToString + PartialEq<G>, G: ToString>(expected: &E, got: &G) -> Self {
+        if expected == got {
+            Self::Agrees
+        } else {
+            Self::Differs { expected: expected.to_string(), got: got.to_string() }
+        }
     }
 
     pub(crate) fn not_supported(why: &str) -> Self {
